@@ -1,0 +1,11 @@
+// Command shim is installed as claude, codex, gemini and vibe, and stands in front
+// of the real commands of these names.
+package main
+
+import (
+	"os"
+
+	"reprise/shim"
+)
+
+func main() { os.Exit(shim.Main(shim.OSEnv())) }

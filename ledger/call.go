@@ -1,0 +1,372 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// maxCandidates bounds how many chains of one directory an unnamed call is
+// compared with.
+const maxCandidates = 64
+
+// A Call is what the ledger has to know of an invocation before it runs.
+type Call struct {
+	Tool, Cwd, Home string
+	Task, Role      string // Task is "" where continuity must find the chain
+	Format          rewrite.Format
+	Prompt          *rewrite.Prompt
+	Prints          Prints
+	Limits          Limits
+	Now             Millis
+	Fresh, Disabled bool
+	NoResume        bool
+	// File looks at what became of a session's file, whose path and size are as
+	// our last run left them.
+	File func(path string, size int64) FileState
+}
+
+// A Ticket stands for an invocation that runs.
+type Ticket struct {
+	Invocation int64
+	Session    int64
+	Totals     rewrite.Totals // of the session before this call
+	call       *Call
+	key        rewrite.Key
+	chain      int64
+	transcript bool
+}
+
+// Begin decides what becomes of a call, and records it: the chain, the session
+// with its lease, the invocation. Facts are read without a lock; the write
+// checks that the session is still free.
+func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
+	facts, err := l.facts(c)
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
+	}
+	d := Decide(facts)
+	t := &Ticket{call: c, key: l.key}
+	err = l.write(func(tx *sql.Tx) error {
+		if d.Mode == rewrite.Resume {
+			free, err := stillFree(tx, d, facts)
+			if err != nil {
+				return err
+			}
+			if !free {
+				d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
+			}
+		}
+		return t.begin(tx, c, &d)
+	})
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("record call: %w", err)
+	}
+	return d, t, nil
+}
+
+// Preview gives the decision that Begin would take now, and records nothing.
+func (l *Ledger) Preview(c *Call) (Decision, error) {
+	facts, err := l.facts(c)
+	if err != nil {
+		return Decision{}, fmt.Errorf("read chains: %w", err)
+	}
+	return Decide(facts), nil
+}
+
+func (l *Ledger) facts(c *Call) (Facts, error) {
+	f := Facts{Now: c.Now, Disabled: c.Disabled, Fresh: c.Fresh, NoResume: c.NoResume, Named: c.Task != "",
+		Prints: c.Prints, Limits: c.Limits}
+	rows, err := l.db.Query(`
+		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
+			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
+			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0)
+		FROM chains c JOIN sessions s ON s.id = c.session_id
+		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
+		c.Tool, c.Cwd, c.Home, c.Task, c.Role, oldest(c), maxCandidates)
+	if err != nil {
+		return f, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var cf ChainFacts
+		var sent rewrite.Sent
+		var base, answers []byte
+		var file string
+		var size int64
+		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
+			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
+			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers,
+			&sent.Transcript, &cf.Compacted, &file, &size); err != nil {
+			return f, err
+		}
+		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers)
+		cf.BaseBytes = sent.Base.Bytes
+		cf.Continuity = rewrite.Compare(sent, c.Prompt)
+		if cf.State == Live {
+			cf.File = c.File(file, size)
+		}
+		f.Chains = append(f.Chains, cf)
+	}
+	if err := rows.Err(); err != nil {
+		return f, err
+	}
+	for i := range f.Chains {
+		if f.Chains[i].Held, err = held(l.db, f.Chains[i].Session); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// oldest is the time before which an unnamed chain is not looked at any more. A
+// named one keeps its name for ever.
+func oldest(c *Call) Millis {
+	if c.Task != "" {
+		return 0
+	}
+	return c.Now - c.Limits.MaxAge
+}
+
+// stillFree tells whether the session that is to be resumed is still its chain's
+// newest, unheld, and as it was when it was decided on.
+func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
+	var lastUsed Millis
+	err := tx.QueryRow(`SELECT s.last_used FROM chains c JOIN sessions s ON s.id = c.session_id
+		WHERE c.id = ? AND s.id = ? AND s.state = ?`, d.Chain, d.Session, Live).Scan(&lastUsed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, c := range f.Chains {
+		if c.Session == d.Session && c.LastUsed != lastUsed {
+			return false, nil
+		}
+	}
+	busy, err := held(tx, d.Session)
+	return !busy, err
+}
+
+func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
+	var err error
+	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
+		return err
+	}
+	d.Chain = t.chain
+	t.transcript = d.Continuity.Transcript
+	if d.Mode == rewrite.Resume {
+		err = t.resumeSession(tx, d.Session)
+	} else {
+		err = t.newSession(tx)
+	}
+	if err != nil {
+		return err
+	}
+	return insert(tx, &t.Invocation, `INSERT INTO invocations
+		(chain_id, session_id, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
+		t.chain, t.Session, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
+		len(c.Prompt.Text), len(c.Prompt.Text))
+}
+
+func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
+	result, err := tx.Exec(query, args...)
+	if err != nil {
+		return err
+	}
+	*id, err = result.LastInsertId()
+	return err
+}
+
+// ensureChain gives the chain, made new where there is none. A named chain may
+// have been made by somebody else in the meantime.
+func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
+	if chain == 0 && c.Task != "" {
+		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND task = ? AND role = ?",
+			c.Tool, c.Cwd, c.Home, c.Task, c.Role).Scan(&chain)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, err
+		}
+	}
+	if chain == 0 {
+		err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, task, role, created, updated)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Task, c.Role, c.Now, c.Now)
+		return chain, err
+	}
+	_, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", c.Now, chain)
+	return chain, err
+}
+
+// newSession makes the session that a fresh run is going to have. It becomes the
+// chain's newest at once; its id is not known yet.
+func (t *Ticket) newSession(tx *sql.Tx) error {
+	c, base := t.call, t.call.Prompt.Footprint()
+	err := insert(tx, &t.Session, `INSERT INTO sessions
+		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
+		encodeDigests(base.Blocks), base.Opening, base.Bytes)
+	if err != nil {
+		return err
+	}
+	if _, err = tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", t.Session, t.chain); err != nil {
+		return err
+	}
+	return takeLease(tx, t.Session, ThisProcess(), c.Now)
+}
+
+// resumeSession takes the lease. Until the run has ended well the session counts
+// as running: whatever happens to us, it is not resumed again unseen.
+func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
+	t.Session = session
+	err := tx.QueryRow("UPDATE sessions SET state = ?, last_used = ? WHERE id = ? RETURNING totals",
+		Running, t.call.Now, session).Scan(&t.Totals)
+	if err != nil {
+		return err
+	}
+	return takeLease(tx, session, ThisProcess(), t.call.Now)
+}
+
+// Pin notes the session's id and the tool's process as soon as they are seen.
+func (l *Ledger) Pin(session int64, nativeID string, child int) error {
+	return l.write(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
+			nativeID, session); err != nil {
+			return err
+		}
+		p := ProcessOf(child)
+		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ?", p.PID, p.Start, session)
+		return err
+	})
+}
+
+// Observe records a call whose session the caller manages. It belongs to no chain.
+func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Ticket, error) {
+	t := &Ticket{call: c}
+	err := l.write(func(tx *sql.Tx) error {
+		return insert(tx, &t.Invocation, `INSERT INTO invocations
+			(tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.Tool, c.Cwd, c.Now, rewrite.Observe, reason, c.Format, promptBytes, promptBytes)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("record call: %w", err)
+	}
+	return t, nil
+}
+
+// FallBack gives a resume up: the session is dead for that reason, and the call
+// goes on in a new one of the same chain. A session that is only busy stays
+// alive.
+func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
+	return l.write(func(tx *sql.Tx) error {
+		state := Dead
+		if why == rewrite.RefusedBusy {
+			state = Live
+		}
+		if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?",
+			state, why, t.Session); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", t.Session); err != nil {
+			return err
+		}
+		if err := t.newSession(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
+			rewrite.Fresh, why, t.Session, t.Invocation)
+		return err
+	})
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Now      Millis
+	Exit     int
+	Signal   int // 0 unless it died by one
+	Seen     rewrite.Seen
+	IDFormat rewrite.Format // of the output that the id was read from
+	Sent     int            // bytes of the prompt that the model was sent
+	File     string         // where the session is kept, "" where it was not found
+	FileSize int64
+}
+
+// Good tells whether a session may be gone on with after such a run: it exited 0,
+// its final event was seen and was no error, and the last word was a model's.
+func (o *Outcome) Good() bool {
+	s := &o.Seen
+	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
+}
+
+func (o *Outcome) state() (state State, outcome string) {
+	switch {
+	case o.Signal != 0:
+		return Killed, "killed"
+	case !o.Good():
+		return Failed, "failed"
+	}
+	return Live, "ok"
+}
+
+// Finish records how the run ended, and gives the lease back.
+func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
+	return l.write(func(tx *sql.Tx) error {
+		if err := t.finishInvocation(tx, o); err != nil {
+			return err
+		}
+		if t.Session == 0 {
+			return nil
+		}
+		if err := t.finishSession(tx, o); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", o.Now, t.chain); err != nil {
+			return err
+		}
+		_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", t.Session)
+		return err
+	})
+}
+
+func (t *Ticket) finishInvocation(tx *sql.Tx, o *Outcome) error {
+	_, outcome := o.state()
+	s, u := &o.Seen, &o.Seen.Usage
+	_, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
+		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
+		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
+		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ?`,
+		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
+		known(u.Known, u.Input), known(u.Known, u.CacheRead), known(u.Known, u.CacheWrite), known(u.Known, u.Output),
+		known(u.CostKnown, u.CostNano), outcome, o.Exit, o.Signal, t.Invocation)
+	return err
+}
+
+func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
+
+func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
+	state, _ := o.state()
+	s, base := &o.Seen, t.call.Prompt.Footprint()
+	answer := rewrite.NewAnswer(s.Answer, t.key)
+	errorsMore, turnsMore := 0, 1
+	if state != Live {
+		errorsMore, turnsMore = 1, 0
+	}
+	why := s.Refusal
+	if why != "" {
+		state = Dead
+	}
+	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
+		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
+		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?,
+		transcript = transcript OR ?, compacted = compacted OR ?,
+		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
+		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer),
+		t.transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, t.Session)
+	return err
+}

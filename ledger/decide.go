@@ -1,0 +1,259 @@
+package ledger
+
+import "reprise/rewrite"
+
+// Millis is a point in time or a length of time in milliseconds; points count
+// from the Unix epoch.
+type Millis int64
+
+// A State is what is known of a session.
+type State string
+
+// The states of a session.
+const (
+	Running State = "running" // its first or latest run has not ended
+	Live    State = "live"    // its latest run ended well
+	Failed  State = "failed"  // its latest run ended badly
+	Killed  State = "killed"  // its latest run died by a signal
+	Dead    State = "dead"    // it can not be resumed any more
+)
+
+// A FileState is what became of the file that the tool keeps a session in.
+type FileState int
+
+// The states of a session's file.
+const (
+	FileSame FileState = iota // as our last run left it
+	FileGone
+	FileChanged // somebody else has written to it
+)
+
+// Prints are the fingerprints that must be equal between a session and a call
+// that resumes it. Each is opaque but for equality.
+type Prints struct {
+	Settings, Model, Runtime, Auth string
+}
+
+// Facts are all that a decision depends on.
+type Facts struct {
+	Now      Millis
+	Disabled bool // configuration switched resuming off
+	Fresh    bool // the caller asked for a fresh session
+	NoResume bool // the binary is known not to offer it
+	Named    bool // the task is named; otherwise continuity alone finds the chain
+	Prints   Prints
+	Limits   Limits
+	// Chains are those that the call may belong to, the most recently used
+	// first: with Named at most one.
+	Chains []ChainFacts
+}
+
+// ChainFacts are the facts about one chain and its newest session.
+type ChainFacts struct {
+	Chain      int64
+	Session    int64 // 0 where the chain has none
+	NativeID   string
+	State      State
+	StateWhy   rewrite.Reason // why it is dead
+	Held       bool           // a live process holds its lease
+	Prints     Prints
+	File       FileState
+	Created    Millis
+	LastUsed   Millis
+	Errors     int
+	Context    rewrite.Context
+	Compacted  bool // the tool has shortened its history
+	BaseBytes  int
+	Continuity rewrite.Continuity
+}
+
+// Limits are the bounds within which a session is resumed.
+type Limits struct {
+	TTL           Millis  // longest time idle
+	MaxAge        Millis  // longest time since the session began
+	ErrorLimit    int     // failed runs a session may have had; 0 for no limit
+	ContextShare  float64 // share of the context window that may be used up
+	MinBase       int     // bytes that an unnamed job's prompt must have, to be told from others
+	ResumeSame    bool    // an identical prompt resumes
+	WholePrompt   bool    // never send a delta
+	UnknownWindow int64   // context window assumed where the tool does not tell, in tokens
+}
+
+// A Decision is what becomes of a call: its mode, and the chain it belongs to.
+type Decision struct {
+	Mode    rewrite.Mode
+	Reason  rewrite.Reason
+	Detail  rewrite.Reason // more on the reason: why a session is dead
+	Chain   int64          // 0 to begin a new chain
+	Session int64          // the session to resume, where Mode is Resume
+	// NativeID and Continuity say what to resume and what it has been sent.
+	NativeID   string
+	Continuity rewrite.Continuity
+	Whole      bool // send the whole prompt, whatever could be left out
+}
+
+// Decide says whether a call is resumed. It is a pure function: equal facts give
+// equal decisions, and time counts only through Limits. Whatever is not provably
+// a continuation is fresh.
+func Decide(f Facts) Decision {
+	chain, reason := choose(f)
+	d := Decision{Mode: rewrite.Fresh, Reason: reason}
+	if chain == nil {
+		return d
+	}
+	d.Chain = chain.Chain
+	if d.Reason != "" {
+		return d
+	}
+	if d.Reason, d.Detail = blocked(f, chain); d.Reason != "" {
+		return d
+	}
+	d.Mode, d.Reason = rewrite.Resume, chain.Continuity.Relation
+	d.Session, d.NativeID, d.Continuity = chain.Session, chain.NativeID, chain.Continuity
+	d.Whole = f.Limits.WholePrompt || chain.Compacted
+	return d
+}
+
+// choose finds the chain of a call. A reason that comes with it is why the call
+// is fresh all the same; a nil chain stands for a new one.
+func choose(f Facts) (*ChainFacts, rewrite.Reason) {
+	chain, reason := chooseNamed(f)
+	if !f.Named {
+		chain, reason = chooseUnnamed(f)
+	}
+	switch {
+	case f.Disabled:
+		reason = rewrite.Disabled
+	case f.Fresh:
+		reason = rewrite.ForcedFresh
+	}
+	return chain, reason
+}
+
+// chooseNamed judges the prompt where the task is known to be the same: then any
+// prompt continues it, but one that is repeated, one that shows another history,
+// and one that only takes back what was said before.
+func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
+	if len(f.Chains) == 0 {
+		return nil, rewrite.FirstCall
+	}
+	c := &f.Chains[0]
+	switch r := c.Continuity.Relation; {
+	case c.Session == 0:
+		return c, rewrite.FirstCall
+	case r == rewrite.Identical && f.Limits.ResumeSame:
+		return c, ""
+	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
+		return c, r
+	}
+	return c, ""
+}
+
+// chooseUnnamed finds the chain by continuity alone: the one whose session was
+// sent nothing that this prompt does not say again.
+func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
+	var identical, extended *ChainFacts
+	fits, edited := 0, false
+	for i := range f.Chains {
+		c := &f.Chains[i]
+		if c.Session == 0 {
+			continue
+		}
+		switch c.Continuity.Relation {
+		case rewrite.Identical:
+			if identical == nil {
+				identical = c
+			}
+		case rewrite.Extends:
+			fits++
+			extended = c
+		case rewrite.HistoryEdited:
+			edited = true
+		}
+	}
+	switch {
+	case identical != nil:
+		return chooseIdentical(f, identical)
+	case fits > 1:
+		return nil, rewrite.Ambiguous
+	case fits == 1 && extended.BaseBytes < f.Limits.MinBase:
+		return nil, rewrite.BaseTooSmall
+	case fits == 1:
+		return extended, ""
+	case edited:
+		return nil, rewrite.HistoryEdited
+	case len(f.Chains) > 0:
+		return nil, rewrite.BaseChanged
+	}
+	return nil, rewrite.FirstCall
+}
+
+// chooseIdentical: the same prompt again is a loop or a sample and gets a chain
+// of its own, unless the earlier run left nothing to go on with: then it is a
+// retry, and takes that run's place.
+func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
+	switch {
+	case f.Fresh, c.State != Live && !c.Held:
+		return c, rewrite.Identical
+	case f.Limits.ResumeSame && c.BaseBytes >= f.Limits.MinBase:
+		return c, ""
+	}
+	return nil, rewrite.Identical
+}
+
+// blocked says what speaks against resuming the chain's session.
+func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
+	if reason = stateReason(c); reason != "" {
+		return reason, c.StateWhy
+	}
+	idle, age := f.Now-c.LastUsed, f.Now-c.Created
+	switch {
+	case f.NoResume:
+		return rewrite.NoResume, ""
+	case c.Prints.Model != f.Prints.Model:
+		return rewrite.ModelChanged, ""
+	case c.Prints.Settings != f.Prints.Settings:
+		return rewrite.SettingsChanged, ""
+	case c.Prints.Runtime != f.Prints.Runtime:
+		return rewrite.RuntimeChanged, ""
+	case c.Prints.Auth != f.Prints.Auth:
+		return rewrite.AuthChanged, ""
+	case idle < 0 || age < 0 || idle > f.Limits.TTL: // a clock that was set back proves nothing
+		return rewrite.Idle, ""
+	case age > f.Limits.MaxAge:
+		return rewrite.TooOld, ""
+	case f.Limits.ErrorLimit > 0 && c.Errors >= f.Limits.ErrorLimit:
+		return rewrite.ErrorLimit, ""
+	case contextFull(c.Context, f.Limits):
+		return rewrite.ContextFull, ""
+	case c.File == FileGone:
+		return rewrite.SessionGone, ""
+	case c.File == FileChanged:
+		return rewrite.SessionMoved, ""
+	}
+	return "", ""
+}
+
+func stateReason(c *ChainFacts) rewrite.Reason {
+	switch {
+	case c.Held:
+		return rewrite.Leased
+	case c.State == Live && c.NativeID != "":
+		return ""
+	case c.State == Failed:
+		return rewrite.PreviousFailed
+	case c.State == Killed:
+		return rewrite.PreviousKilled
+	case c.State == Dead:
+		return rewrite.SessionDead
+	}
+	return rewrite.PreviousUnknown
+}
+
+func contextFull(c rewrite.Context, l Limits) bool {
+	window := c.Limit
+	if window == 0 {
+		window = l.UnknownWindow
+	}
+	return window > 0 && l.ContextShare > 0 && float64(c.Used) > l.ContextShare*float64(window)
+}

@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A Process names a process beyond the life of its pid.
+type Process struct {
+	Boot  string // id of the boot it runs under
+	PID   int
+	Start int64 // its start time in the system's ticks, 0 where that is not known
+}
+
+// ThisProcess names the calling process.
+func ThisProcess() Process { return ProcessOf(os.Getpid()) }
+
+// ProcessOf names the process that has pid now.
+func ProcessOf(pid int) Process {
+	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
+}
+
+// Alive tells whether the process still runs. A pid that another process has
+// taken over, and one of an earlier boot, is not alive.
+func (p Process) Alive() bool {
+	if p.PID <= 0 || p.Boot != bootID() {
+		return false
+	}
+	if err := syscall.Kill(p.PID, 0); err != nil && !errors.Is(err, syscall.EPERM) {
+		return false
+	}
+	return p.Start == 0 || p.Start == startTime(p.PID)
+}
+
+// bootID is "" on systems that do not tell; there pid and liveness must do.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+// startTime reads field 22 of /proc/PID/stat; the command's name before it may
+// hold spaces and brackets. A process that is dead but not yet waited for counts
+// as gone.
+func startTime(pid int) int64 {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return -1
+	}
+	start, err := strconv.ParseInt(fields[19], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return start
+}
+
+type queryer interface {
+	QueryRow(query string, args ...any) *sql.Row
+}
+
+// held tells whether a live process holds the session: the shim that took the
+// lease, or the tool it started, which may outlive it.
+func held(q queryer, session int64) (bool, error) {
+	var shim, child Process
+	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).
+		Scan(&shim.Boot, &shim.PID, &shim.Start, &child.PID, &child.Start)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	child.Boot = shim.Boot
+	return err == nil && (shim.Alive() || child.Alive()), err
+}
+
+func takeLease(tx *sql.Tx, session int64, p Process, now Millis) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?)",
+		session, p.Boot, p.PID, p.Start, now)
+	return err
+}

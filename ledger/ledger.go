@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver
+	"reprise/rewrite"
+)
+
+// LockTimeout is the longest time that any call waits for another process to let
+// go of the ledger.
+const LockTimeout = 80 * time.Millisecond
+
+// A Ledger is an open ledger file. It may be used by several goroutines.
+type Ledger struct {
+	db  *sql.DB
+	key rewrite.Key
+}
+
+// Errors that say what is wrong with a ledger file.
+var (
+	ErrForeign = errors.New("it is not a reprise ledger")
+	ErrNewer   = errors.New("it was written by a newer reprise")
+)
+
+// Open opens the ledger at path and makes it, with its folder, where there is
+// none. Folder and file are made private to the user, also where they exist.
+func Open(path string) (*Ledger, error) {
+	if err := makePrivate(path); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	return open(path, "rwc")
+}
+
+// OpenExisting opens a ledger to be looked at; where there is none it fails with
+// fs.ErrNotExist.
+func OpenExisting(path string) (*Ledger, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	return open(path, "rw")
+}
+
+func makePrivate(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := narrow(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return narrow(path, 0o600)
+}
+
+// narrow takes away from a file's mode what goes beyond most.
+func narrow(path string, most fs.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&^most == 0 {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&most)
+}
+
+func open(path, mode string) (*Ledger, error) {
+	dsn := fmt.Sprintf("file:%s?mode=%s&_txlock=immediate&_busy_timeout=%d&_synchronous=NORMAL&_foreign_keys=on",
+		escapePath(path), mode, LockTimeout.Milliseconds())
+	db, err := sql.Open("sqlite3", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	l := &Ledger{db: db}
+	if err := l.prepare(); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// escapePath makes a path safe inside a file: URI.
+func escapePath(path string) string {
+	var out []byte
+	for _, c := range []byte(path) {
+		if c == '?' || c == '#' || c == '%' {
+			out = fmt.Appendf(out, "%%%02x", c)
+			continue
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// prepare checks whose file this is, brings it up to date and reads its key.
+func (l *Ledger) prepare() error {
+	var app, version int
+	if err := l.db.QueryRow("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").
+		Scan(&app, &version); err != nil {
+		return err
+	}
+	switch {
+	case app != applicationID && (app != 0 || version != 0):
+		return ErrForeign
+	case version > len(migrations):
+		return ErrNewer
+	case version < len(migrations):
+		if err := l.migrate(); err != nil {
+			return err
+		}
+	}
+	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
+}
+
+// migrate applies what is missing, in one transaction. Another process may have
+// been quicker: the version is read again inside.
+func (l *Ledger) migrate() error {
+	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	return l.write(func(tx *sql.Tx) error {
+		var version, tables int
+		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version == 0 {
+			if err := tx.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+				return err
+			}
+			if tables > 0 {
+				return ErrForeign
+			}
+		}
+		for ; version < len(migrations); version++ {
+			if _, err := tx.Exec(migrations[version]); err != nil {
+				return fmt.Errorf("migrate to version %d: %w", version+1, err)
+			}
+		}
+		key := make([]byte, 32)
+		rand.Read(key)
+		if _, err := tx.Exec("INSERT OR IGNORE INTO meta VALUES ('key', ?)", key); err != nil {
+			return err
+		}
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version))
+		return err
+	})
+}
+
+// write runs f in one immediate transaction.
+func (l *Ledger) write(f func(*sql.Tx) error) error {
+	tx, err := l.db.Begin()
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// Key is the ledger's key for digests.
+func (l *Ledger) Key() rewrite.Key { return l.key }
+
+// Close closes the ledger. A process that ends right away need not: closing would
+// make SQLite fold its log into the file, which takes milliseconds.
+func (l *Ledger) Close() error { return l.db.Close() }
+
+// Check has SQLite look through the whole file.
+func (l *Ledger) Check() error {
+	var result string
+	if err := l.db.QueryRow("PRAGMA quick_check(1)").Scan(&result); err != nil {
+		return fmt.Errorf("check ledger: %w", err)
+	}
+	if result != "ok" {
+		return fmt.Errorf("check ledger: %s", result)
+	}
+	return nil
+}
+
+// Probe gives what was learned of the binary with that fingerprint; ok is false
+// where it was never asked.
+func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err error) {
+	var text []byte
+	err = l.db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", fingerprint).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return rewrite.Probe{}, false, nil
+	}
+	if err == nil {
+		err = decodeJSON(text, &probe)
+	}
+	return probe, err == nil, err
+}
+
+// SetProbe remembers what was learned of a binary.
+func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", fingerprint, encodeJSON(probe), now)
+		return err
+	})
+}

@@ -1,0 +1,107 @@
+package ledger
+
+// applicationID marks a SQLite file as a ledger ("rprs").
+const applicationID = 0x72707273
+
+// migrations bring a ledger from one version to the next; user_version counts
+// those that were applied. One that has landed is never changed.
+var migrations = []string{`
+CREATE TABLE meta (
+	name  TEXT PRIMARY KEY,
+	value BLOB NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE chains (
+	id         INTEGER PRIMARY KEY,
+	tool       TEXT NOT NULL,
+	cwd        TEXT NOT NULL,
+	home       TEXT NOT NULL,
+	task       TEXT NOT NULL, -- '' where continuity alone made the chain
+	role       TEXT NOT NULL,
+	session_id INTEGER,       -- the newest
+	created    INTEGER NOT NULL,
+	updated    INTEGER NOT NULL
+);
+CREATE INDEX chains_key ON chains (tool, cwd, home, task, role, updated);
+CREATE UNIQUE INDEX chains_named ON chains (tool, cwd, home, task, role) WHERE task <> '';
+CREATE INDEX chains_updated ON chains (updated);
+
+CREATE TABLE sessions (
+	id            INTEGER PRIMARY KEY,
+	chain_id      INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE,
+	tool          TEXT NOT NULL,
+	native_id     TEXT,
+	state         TEXT NOT NULL,
+	state_why     TEXT NOT NULL DEFAULT '',
+	created       INTEGER NOT NULL,
+	last_used     INTEGER NOT NULL,
+	turns         INTEGER NOT NULL DEFAULT 0,
+	errors        INTEGER NOT NULL DEFAULT 0,
+	settings      TEXT NOT NULL,
+	model         TEXT NOT NULL,
+	runtime       TEXT NOT NULL,
+	auth          TEXT NOT NULL,
+	version       TEXT,
+	base          BLOB NOT NULL,
+	base_opening  INTEGER NOT NULL,
+	base_bytes    INTEGER NOT NULL,
+	answers       BLOB NOT NULL DEFAULT x'',
+	transcript    INTEGER NOT NULL DEFAULT 0,
+	compacted     INTEGER NOT NULL DEFAULT 0,
+	context_used  INTEGER NOT NULL DEFAULT 0,
+	context_limit INTEGER NOT NULL DEFAULT 0,
+	totals        TEXT NOT NULL DEFAULT '',
+	file          TEXT,
+	file_size     INTEGER
+);
+CREATE INDEX sessions_chain ON sessions (chain_id);
+CREATE INDEX sessions_native ON sessions (native_id);
+
+CREATE TABLE invocations (
+	id           INTEGER PRIMARY KEY,
+	chain_id     INTEGER REFERENCES chains (id) ON DELETE CASCADE,
+	session_id   INTEGER REFERENCES sessions (id) ON DELETE CASCADE,
+	tool         TEXT NOT NULL,
+	cwd          TEXT NOT NULL,
+	started      INTEGER NOT NULL,
+	duration     INTEGER,
+	mode         TEXT NOT NULL,
+	reason       TEXT NOT NULL,
+	detail       TEXT NOT NULL DEFAULT '',
+	resumed_from TEXT,
+	fell_back    TEXT,             -- why the resume was given up for a fresh run
+	format       TEXT NOT NULL,
+	native_id    TEXT,
+	id_source    TEXT,
+	id_format    TEXT,             -- the tool's own format that the id was read from
+	model        TEXT,
+	prompt_bytes INTEGER NOT NULL, -- of what the caller sent
+	sent_bytes   INTEGER NOT NULL, -- of what the model was sent
+	input        INTEGER,
+	cache_read   INTEGER,
+	cache_write  INTEGER,
+	output       INTEGER,
+	cost         INTEGER,          -- nano-dollars
+	outcome      TEXT,             -- ok, failed, killed; NULL while it runs
+	exit_code    INTEGER,
+	signal       INTEGER
+);
+CREATE INDEX invocations_chain ON invocations (chain_id);
+CREATE INDEX invocations_started ON invocations (started);
+
+CREATE TABLE leases (
+	session_id  INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+	boot        TEXT NOT NULL,
+	pid         INTEGER NOT NULL,
+	pid_start   INTEGER NOT NULL,
+	child       INTEGER NOT NULL DEFAULT 0, -- the tool's process, 0 until it runs
+	child_start INTEGER NOT NULL DEFAULT 0,
+	taken       INTEGER NOT NULL
+);
+
+CREATE TABLE runtimes (
+	fingerprint TEXT PRIMARY KEY,
+	probe       TEXT NOT NULL,
+	probed      INTEGER NOT NULL
+) WITHOUT ROWID;
+`}

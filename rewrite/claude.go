@@ -1,0 +1,437 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+)
+
+// claude is Claude Code. Facts in this file were measured with 2.1.329 unless
+// they name another version.
+type claude struct{}
+
+func (claude) Name() string { return "claude" }
+
+// claudeOptions is every option of claude 2.1.329: those of --help, and those
+// that are left out of it but that callers use.
+var claudeOptions = optionTable{
+	{[]string{"--add-dir"}, ManyValues, setting},
+	{[]string{"--agent"}, OneValue, setting},
+	{[]string{"--agents"}, OneValue, fileSetting},
+	{[]string{"--allow-dangerously-skip-permissions"}, NoValue, setting},
+	{[]string{"--allowed-tools", "--allowedTools"}, ManyValues, setting},
+	{[]string{"--append-system-prompt"}, OneValue, setting},
+	{[]string{"--append-system-prompt-file"}, OneValue, fileSetting},
+	{[]string{"--autocompact"}, OneValue, setting},
+	{[]string{"--ax-screen-reader"}, NoValue, neutral},
+	{[]string{"--background", "--bg"}, NoValue, unmanaged},
+	{[]string{"--bare"}, NoValue, unmanaged},
+	{[]string{"--betas"}, ManyValues, setting},
+	{[]string{"--brief"}, NoValue, setting},
+	{[]string{"--chrome"}, NoValue, setting},
+	{[]string{"--cloud"}, OptionalValue, unmanaged},
+	{[]string{"--continue", "-c"}, NoValue, callerOwned},
+	{[]string{"--dangerously-skip-permissions"}, NoValue, setting},
+	{[]string{"--debug", "-d"}, OptionalValue, neutral},
+	{[]string{"--debug-file"}, OneValue, neutral},
+	{[]string{"--desktop"}, NoValue, unmanaged},
+	{[]string{"--disable-slash-commands"}, NoValue, setting},
+	{[]string{"--disallowed-tools", "--disallowedTools"}, ManyValues, setting},
+	{[]string{"--effort"}, OneValue, setting},
+	{[]string{"--environment"}, OneValue, unmanaged},
+	{[]string{"--exclude-dynamic-system-prompt-sections"}, NoValue, setting},
+	{[]string{"--fallback-model"}, OneValue, setting},
+	{[]string{"--file"}, ManyValues, unmanaged},
+	{[]string{"--fork-session"}, NoValue, callerOwned},
+	{[]string{"--forward-subagent-text"}, NoValue, streamOnly},
+	{[]string{"--from-pr"}, OptionalValue, callerOwned},
+	{[]string{"--help", "-h"}, NoValue, admin},
+	{[]string{"--ide"}, NoValue, unmanaged},
+	{[]string{"--include-hook-events"}, NoValue, neutral},
+	{[]string{"--include-partial-messages"}, NoValue, streamOnly},
+	{[]string{"--input-format"}, OneValue, neutral},
+	{[]string{"--json-schema"}, OneValue, setting},
+	{[]string{"--max-budget-usd"}, OneValue, neutral},
+	{[]string{"--max-thinking-tokens"}, OneValue, setting},
+	{[]string{"--max-turns"}, OneValue, neutral},
+	{[]string{"--mcp-config"}, ManyValues, fileSetting},
+	{[]string{"--mcp-debug"}, NoValue, neutral},
+	{[]string{"--model"}, OneValue, model},
+	{[]string{"--name", "-n"}, OneValue, setting},
+	{[]string{"--no-chrome"}, NoValue, setting},
+	{[]string{"--no-session-persistence"}, NoValue, optOut},
+	{[]string{"--output-format"}, OneValue, format},
+	{[]string{"--permission-mode"}, OneValue, setting},
+	{[]string{"--permission-prompt-tool"}, OneValue, setting},
+	{[]string{"--permission-prompts"}, OneValue, setting},
+	{[]string{"--plugin-dir"}, OneValue, setting},
+	{[]string{"--plugin-url"}, OneValue, setting},
+	{[]string{"--print", "-p"}, NoValue, neutral},
+	{[]string{"--prompt-suggestions"}, OptionalValue, streamOnly},
+	{[]string{"--remote-control"}, OptionalValue, unmanaged},
+	{[]string{"--remote-control-session-name-prefix"}, OneValue, unmanaged},
+	{[]string{"--replay-user-messages"}, NoValue, streamOnly},
+	{[]string{"--restricted"}, NoValue, unmanaged},
+	{[]string{"--resume", "-r"}, OptionalValue, callerOwned},
+	{[]string{"--resume-session-at"}, OneValue, callerOwned},
+	{[]string{"--safe-mode"}, NoValue, unmanaged},
+	{[]string{"--session-id"}, OneValue, callerOwned},
+	{[]string{"--setting-sources"}, OneValue, setting},
+	{[]string{"--settings"}, OneValue, fileSetting},
+	{[]string{"--strict-mcp-config"}, NoValue, setting},
+	{[]string{"--system-prompt"}, OneValue, setting},
+	{[]string{"--system-prompt-file"}, OneValue, fileSetting},
+	{[]string{"--system-prompt-snapshot"}, OneValue, setting},
+	{[]string{"--teleport"}, OptionalValue, unmanaged},
+	{[]string{"--thinking-display"}, OneValue, setting},
+	{[]string{"--tmux"}, NoValue, unmanaged},
+	{[]string{"--tools"}, ManyValues, setting},
+	{[]string{"--verbose"}, NoValue, neutral},
+	{[]string{"--version", "-v"}, NoValue, admin},
+	{[]string{"--worktree", "-w"}, OptionalValue, unmanaged},
+}
+
+// claudeCommands are the subcommands: those of --help, and hidden or older ones.
+var claudeCommands = strings.Fields(`agents api-key attach auth auto-mode config daemon doctor
+	experimental-next gateway help import install kill logs mcp migrate-installer plugin plugins project
+	purge rc remote-control respawn rm setup-token stop ultrareview update upgrade`)
+
+// claudeSessionEnv are variables that change what session a run has, so that a
+// call under them is not managed.
+var claudeSessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
+
+// claudeSettingEnv are variables that shape a session as an option would.
+var claudeSettingEnv = []string{
+	"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL",
+	"ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_BETAS", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_EFFORT_LEVEL",
+	"CLAUDE_CODE_SUBAGENT_MODEL", "MAX_THINKING_TOKENS",
+}
+
+// claudeAuthEnv are the variables that choose a credential or a provider. Only
+// which of them are set counts, but for the address of the API.
+var claudeAuthEnv = []string{
+	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
+	"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+}
+
+func (c claude) Parse(in Invocation) Call {
+	call := Call{Tool: c.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	table := claudeOptions
+	if in.Learned.Known {
+		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
+	}
+	p := parseCommander(in.Args, table)
+	call.read(p, in)
+	call.Reason = claudeReason(&call, p, in)
+	switch call.Reason {
+	case "":
+		call.Mode = Fresh
+		call.Home = claudeHome(in.Env)
+		if call.Format == JSON {
+			call.watchVerbose(in.Env)
+		}
+	case CallerSession:
+		if call.Format != Text && !in.StdoutTTY {
+			call.Mode = Observe // its output carries the id
+		}
+	}
+	return call
+}
+
+// read takes from the options all that does not decide whether the call is
+// managed.
+func (c *Call) read(p parsedArgs, in Invocation) {
+	c.Unknown = p.unknown
+	c.Model = in.Env("ANTHROPIC_MODEL")
+	outputFormat := ""
+	for _, o := range p.options {
+		value := ""
+		if len(o.values) > 0 {
+			value = o.values[len(o.values)-1]
+		}
+		switch o.Kind {
+		case model:
+			c.Model = value
+		case format:
+			outputFormat, c.formatArg = value, o.span
+		case setting, fileSetting:
+			c.Settings = append(c.Settings, Setting{o.Names[0], strings.Join(o.values, "\x00"), o.Kind == fileSetting})
+		case callerOwned:
+			if value != "" {
+				c.SessionID = value
+			}
+		}
+		switch o.Names[0] {
+		case "--verbose":
+			c.verbose = true
+		case "--max-turns":
+			c.maxTurns = value
+		case "--max-budget-usd":
+			c.maxBudget = value
+		}
+	}
+	for _, name := range claudeSettingEnv {
+		if v := in.Env(name); v != "" {
+			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+	c.Auth = authOf(in.Env, claudeAuthEnv, "ANTHROPIC_BASE_URL")
+	switch {
+	case outputFormat == "json" && c.verbose:
+		c.Format = JSONVerbose
+	case outputFormat != "":
+		c.Format = Format(outputFormat)
+	}
+	if len(p.operands) > 0 {
+		c.promptArg = p.operands[0].at
+		c.Prompt = c.Args[c.promptArg]
+	}
+	switch {
+	case in.StdinTTY:
+	case c.promptArg < 0:
+		c.Stdin = StdinPrompt
+	default:
+		c.Stdin = StdinAppended
+	}
+}
+
+// claudeHome is the folder that CLAUDE_CONFIG_DIR moves.
+func claudeHome(env func(string) string) string {
+	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	return env("HOME") + "/.claude"
+}
+
+// watchVerbose names the settings that turn a json answer into an array of all
+// events without a flag on the command line (LIVE: "verbose": true in
+// settings.json). The project's own count too.
+func (c *Call) watchVerbose(env func(string) string) {
+	c.VerboseIn = []string{
+		c.Home + "/settings.json", c.Home + "/.claude.json", env("HOME") + "/.claude.json",
+		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
+	}
+	for _, s := range c.Settings {
+		if s.Name != "--settings" {
+			continue
+		}
+		if SetsVerbose(s.Value) {
+			c.Mode, c.Reason = Passthrough, VerboseSetting
+		}
+		c.VerboseIn = append(c.VerboseIn, s.Value)
+	}
+}
+
+// SetsVerbose tells whether the text of a settings file may set verbose. It errs
+// on the side of yes.
+func SetsVerbose(settings string) bool {
+	for {
+		_, after, found := strings.Cut(settings, `"verbose"`)
+		if !found {
+			return false
+		}
+		if strings.HasPrefix(strings.TrimLeft(after, ": \t\r\n"), "true") {
+			return true
+		}
+		settings = after
+	}
+}
+
+// claudeReason says why the call is not managed, or "".
+func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
+	has := func(k optionKind) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
+	}
+	lacks := func(names []string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return in.Env(n) != "" })
+	}
+	switch {
+	case has(admin) || len(p.operands) > 0 && slices.Contains(claudeCommands, c.Prompt):
+		return Admin
+	case in.StdoutTTY || !named("--print") && !has(format) && in.StdinTTY:
+		return Interactive
+	case in.Env("CLAUDECODE") != "" || in.Env(NestedEnv) != "":
+		return Nested
+	case has(unmanaged):
+		return UnmanagedOption
+	case p.unknown != "":
+		return UnknownOption
+	case p.bad || len(p.operands) > 1:
+		return BadUsage
+	case !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format):
+		return BadUsage
+	case has(streamOnly) && c.Format != StreamJSON:
+		return BadUsage
+	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
+		return o.Names[0] == "--input-format" && o.values[0] != "text"
+	}):
+		return UnmanagedOption
+	case has(optOut) || !lacks(claudeSessionEnv):
+		return OptedOut
+	case has(callerOwned):
+		return CallerSession
+	case c.promptArg < 0 && in.StdinTTY:
+		return Interactive
+	case IsSlashCommand(c.Prompt):
+		return SlashCommand
+	}
+	return ""
+}
+
+// NestedEnv is the variable by which the tools' own children are told from their
+// callers' children.
+const NestedEnv = "REPRISE_INSIDE"
+
+// IsSlashCommand tells of a prompt that the tool takes as a command of its own.
+func IsSlashCommand(prompt string) bool {
+	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), "/")
+}
+
+// authOf names the credential sources that are set, and the value of the address
+// variable, which is no secret but decides who is asked.
+func authOf(env func(string) string, names []string, address string) string {
+	var set []string
+	for _, name := range names {
+		if env(name) != "" {
+			set = append(set, name)
+		}
+	}
+	if a := env(address); a != "" {
+		set = append(set, address+"="+a)
+	}
+	return strings.Join(set, " ")
+}
+
+func (claude) Options(help string) Probe {
+	options := parseHelp(help)
+	_, print := optionTable(options).find("--print")
+	_, resume := optionTable(options).find("--resume")
+	return Probe{Known: print, Resume: resume, Options: options}
+}
+
+// Compose joins prompt and stdin as claude does: PROMPT, a newline, DATA
+// (recordings/claude/stdin-and-arg-text).
+func (claude) Compose(c Call, stdin string) string {
+	switch {
+	case c.Stdin == StdinPrompt:
+		return stdin
+	case stdin == "":
+		return c.Prompt
+	}
+	return c.Prompt + "\n" + stdin
+}
+
+// longestArg keeps a prompt in argv well under the 128 KiB that Linux allows one
+// argument.
+const longestArg = 96 << 10
+
+// Plan puts what it adds in front of everything, where no variadic option can
+// take it for a value and "--" has not been passed (CLI-FACTS 1.5). The caller's
+// own output format is replaced in its place, so that whatever stood behind it
+// is read as before.
+func (claude) Plan(c Call, t Target) Plan {
+	prompt, whole := t.Prompt()
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole}
+	var front []string
+	args := slices.Clone(c.Args)
+	if c.Format != StreamJSON {
+		switch c.formatArg.n {
+		case 0:
+			front = append(front, "--output-format", "stream-json")
+		case 1:
+			args[c.formatArg.at] = "--output-format=stream-json"
+		default:
+			args[c.formatArg.at+1] = "stream-json"
+		}
+		if !c.verbose {
+			front = append(front, "--verbose")
+		}
+	}
+	if plan.Resume != "" {
+		front = append([]string{"--resume", plan.Resume}, front...)
+		args = plan.placePrompt(c, args)
+	}
+	plan.Args = append(front, args...)
+	return plan
+}
+
+// placePrompt puts the prompt of a resume where the caller's prompt stood. What
+// has become too long for argv, or would look like an option there, goes to
+// stdin.
+func (p *Plan) placePrompt(c Call, args []string) []string {
+	if c.promptArg >= 0 && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) {
+		args[c.promptArg] = p.Prompt
+		p.HasStdin = c.Stdin == StdinAppended // its data is part of the prompt now
+		return args
+	}
+	p.Stdin, p.HasStdin = p.Prompt, true
+	if c.promptArg >= 0 {
+		args = slices.Delete(args, c.promptArg, c.promptArg+1)
+	}
+	return args
+}
+
+// ValidID: session ids are lower-case UUIDs.
+func (claude) ValidID(id string) bool { return isUUID(id) }
+
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, r := range []byte(id) {
+		switch i {
+		case 8, 13, 18, 23:
+			if r != '-' {
+				return false
+			}
+		default:
+			if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// SessionPaths: the transcript lies under the working directory's name with
+// everything but letters and digits replaced; long names are cut and hashed, so
+// that the id is looked for under any name too (CLI-FACTS 1.2).
+func (claude) SessionPaths(home, cwd, id string) []string {
+	dir := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, cwd)
+	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
+}
+
+// claudeRefusals are what claude says on stderr when it does not take a resume
+// (CLI-FACTS 1.3). A session held by a background agent is busy, not dead.
+var claudeRefusals = []struct {
+	text   string
+	reason Reason
+}{
+	{"No conversation found with session ID", RefusedUnknown},
+	{"requires a valid session ID", RefusedUnknown},
+	{"is currently running as a background agent", RefusedBusy},
+	{"unknown option '--resume", RefusedNoResume},
+	{"Failed to resume session", RefusedBroken},
+	{"No message found with message.uuid", RefusedBroken},
+	{"No deferred tool marker found", RefusedBroken},
+}
+
+func (claude) Refused(stderr string, exit int) Reason {
+	for _, r := range claudeRefusals {
+		if strings.Contains(stderr, r.text) {
+			return r.reason
+		}
+	}
+	if exit != 0 {
+		return RefusedSilent
+	}
+	return ""
+}

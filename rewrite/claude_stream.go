@@ -1,0 +1,389 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// claudeStream reads claude's stream-json and renders it as text, json or json
+// with --verbose, or leaves it as it is.
+type claudeStream struct {
+	call     Call
+	resume   string
+	previous Totals
+	seen     Seen
+
+	out     []byte // the last rendering, reused
+	last    []byte // json: the last result line
+	events  int    // json-verbose: lines shown so far
+	printed int    // text: results shown so far
+	newline bool   // text: what was shown ends in one
+	skipped string // text: an empty result that only an otherwise silent run shows
+	ended   bool
+}
+
+func (claude) Stream(c Call, p Plan, previous Totals) Stream {
+	return &claudeStream{call: c, resume: p.Resume, previous: previous}
+}
+
+func (s *claudeStream) Seen() *Seen { return &s.seen }
+
+// MaxLine: a rendered format needs its result line however long it is.
+func (s *claudeStream) MaxLine() int {
+	if s.call.Format == StreamJSON {
+		return 1 << 20
+	}
+	return 0
+}
+
+func (s *claudeStream) HoldsOutput() bool {
+	return s.call.Format == JSON || s.call.Format == JSONVerbose
+}
+
+// claudeEvent holds the fields of all event types that matter here.
+type claudeEvent struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	SessionID string `json:"session_id"`
+	Version   string `json:"claude_code_version"`
+	Model     string `json:"model"`
+	Parent    string `json:"parent_tool_use_id"`
+
+	Message struct {
+		Model   string `json:"model"`
+		Content []struct {
+			Type string `json:"type"`
+		} `json:"content"`
+		Usage *claudeUsage `json:"usage"`
+	} `json:"message"`
+
+	IsError        bool     `json:"is_error"`
+	Result         string   `json:"result"`
+	Errors         []string `json:"errors"`
+	TerminalReason string   `json:"terminal_reason"`
+	APIStatus      int      `json:"api_error_status"`
+}
+
+type claudeUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+}
+
+// claudeMarks are texts one of which stands in every line that needs reading. The
+// key order of events changes between versions, so that nothing can be said from
+// a line's start (CLI-FACTS 1.6).
+var claudeMarks = [][]byte{
+	[]byte(`"result"`), []byte(`"assistant"`), []byte(`"init"`), []byte(`"compact_boundary"`), []byte(`"stream_event"`),
+}
+
+func (s *claudeStream) Line(line []byte) []byte {
+	s.out = s.out[:0]
+	event, ok := readClaudeEvent(line)
+	if ok {
+		s.learn(&event)
+		if event.Type == "result" {
+			line = s.ownFigures(line)
+		}
+	}
+	switch s.call.Format {
+	case StreamJSON:
+		return line
+	case JSONVerbose:
+		s.addEvent(line)
+	case JSON:
+		if ok && event.Type == "result" {
+			s.last = append(s.last[:0], line...)
+		}
+	case Text:
+		if ok && event.Type == "result" {
+			s.printResult(&event)
+		}
+	}
+	return s.out
+}
+
+func readClaudeEvent(line []byte) (e claudeEvent, ok bool) {
+	for _, mark := range claudeMarks {
+		if bytes.Contains(line, mark) {
+			err := json.Unmarshal(line, &e)
+			return e, err == nil
+		}
+	}
+	return e, false
+}
+
+// learn takes from an event what the ledger and the gate want to know. Only init,
+// messages of the main conversation and the result are asked for the id: a hook's
+// events can carry another (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
+func (s *claudeStream) learn(e *claudeEvent) {
+	switch e.Type {
+	case "system":
+		if e.Subtype == "compact_boundary" {
+			s.seen.Compacted = true
+		}
+		if e.Subtype == "init" {
+			s.learnID(e.SessionID)
+			s.seen.Version, s.seen.Model = e.Version, e.Model
+		}
+	case "stream_event":
+		s.learnID(e.SessionID)
+		s.seen.Content = !s.seen.WrongID
+	case "assistant":
+		if e.Parent == "" {
+			s.learnMessage(e)
+		}
+	case "result":
+		s.learnResult(e)
+	}
+}
+
+func (s *claudeStream) learnMessage(e *claudeEvent) {
+	s.learnID(e.SessionID)
+	// An error is shown as a message of a model of this name.
+	s.seen.Synthetic = e.Message.Model == "<synthetic>"
+	if s.seen.Synthetic {
+		return
+	}
+	s.seen.Content = !s.seen.WrongID
+	for _, part := range e.Message.Content {
+		if part.Type == "tool_use" {
+			s.seen.ToolRan = true
+		}
+	}
+	if u := e.Message.Usage; u != nil {
+		s.seen.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
+	}
+}
+
+// learnID pins the first id of valid form, or notes that the tool has left the
+// session that was asked for.
+func (s *claudeStream) learnID(id string) {
+	if !isUUID(id) {
+		return
+	}
+	if s.resume != "" && id != s.resume {
+		s.seen.WrongID = true
+	}
+	if s.seen.ID == "" {
+		s.seen.ID, s.seen.Source = id, "stdout"
+	}
+}
+
+func (s *claudeStream) learnResult(e *claudeEvent) {
+	s.seen.Final = true
+	s.seen.Failed = e.IsError || e.Subtype != "success"
+	s.seen.Answer = e.Result
+	s.seen.Refusal = claudeRefusal(e)
+	if s.seen.Refusal == RefusedUnknown {
+		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
+	}
+	s.learnID(e.SessionID)
+}
+
+// claudeRefusal reads a result for what makes a session unfit to be gone on with.
+// Limits, logins and the network are not about the session.
+func claudeRefusal(e *claudeEvent) Reason {
+	for _, text := range e.Errors {
+		if r := (claude{}).Refused(text, 0); r != "" {
+			return r
+		}
+	}
+	text := e.Result
+	switch {
+	case !e.IsError:
+		return ""
+	case e.TerminalReason == "prompt_too_long" || strings.HasPrefix(text, "Prompt is too long"):
+		return RefusedContext
+	case e.APIStatus == 400 || e.TerminalReason == "image_error" || strings.HasPrefix(text, "API Error: 400"):
+		return RefusedBroken
+	}
+	return ""
+}
+
+// ownFigures gives the result line with this call's share of the figures that
+// run on over a session: since 2.1.277 claude reports the cost, the usage by
+// model and the API time of all that the session ever took (CLI-FACTS 1.6). It
+// also notes usage, cost and window.
+func (s *claudeStream) ownFigures(line []byte) []byte {
+	if s.seen.Refusal == RefusedUnknown {
+		return line
+	}
+	numbers := jsonNumbers(line)
+	s.seen.Totals = encodeTotals(numbers, claudeRunsOn)
+	if s.resume != "" && s.seen.Version != "" && atLeast(s.seen.Version, 2, 1, 277) {
+		line = subtractTotals(line, numbers, s.previous)
+		numbers = jsonNumbers(line)
+	}
+	s.learnUsage(numbers)
+	return line
+}
+
+// claudeRunsOn tells which numbers of a result are totals of the session.
+func claudeRunsOn(path string) bool {
+	if path == "total_cost_usd" || path == "duration_api_ms" {
+		return true
+	}
+	return strings.HasPrefix(path, "modelUsage\t") && !strings.HasSuffix(path, "\tcontextWindow") &&
+		!strings.HasSuffix(path, "\tmaxOutputTokens")
+}
+
+// learnUsage adds up the usage by model, which counts subagents too, where the
+// plain usage does not.
+func (s *claudeStream) learnUsage(numbers []jsonNumber) {
+	u := &s.seen.Usage
+	*u = Usage{}
+	for _, n := range numbers {
+		value, err := nano(n.text)
+		if err != nil {
+			continue
+		}
+		count := value / 1e9
+		if n.path == "total_cost_usd" {
+			u.CostNano, u.CostKnown = value, true
+		}
+		model, ok := strings.CutPrefix(n.path, "modelUsage\t")
+		if !ok {
+			continue
+		}
+		switch _, name, _ := strings.Cut(model, "\t"); name {
+		case "inputTokens":
+			u.Input += count
+			u.Known = true
+		case "cacheReadInputTokens":
+			u.CacheRead += count
+		case "cacheCreationInputTokens":
+			u.CacheWrite += count
+		case "outputTokens":
+			u.Output += count
+		case "contextWindow":
+			s.seen.ContextUse.Limit = max(s.seen.ContextUse.Limit, count)
+		}
+	}
+}
+
+// printResult renders a result as text mode prints it. Since 2.1.293 or little later (2.1.292 no, 2.1.295 yes) that happens
+// as each turn ends, before it at the end and only for the last one; an empty
+// result is printed where nothing else was (2.1.329: printAtTurnEnd and
+// printAtExit).
+func (s *claudeStream) printResult(e *claudeEvent) {
+	text := s.textOf(e)
+	if s.call.StderrTTY && e.IsError && !strings.HasPrefix(e.TerminalReason, "aborted_") {
+		echo := text
+		if e.Subtype == "success" {
+			echo = e.Result
+		}
+		s.seen.Stderr += strings.TrimRight(echo, " \t\r\n") + "\n"
+	}
+	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {
+		s.skipped = text
+		return
+	}
+	s.skipped = ""
+	s.print(text)
+}
+
+func (s *claudeStream) print(text string) {
+	switch {
+	case s.printed == 0:
+	case s.newline:
+		s.out = append(s.out, '\n')
+	default:
+		s.out = append(s.out, "\n\n"...)
+	}
+	s.out = append(s.out, text...)
+	s.printed++
+	s.newline = strings.HasSuffix(text, "\n")
+}
+
+func (s *claudeStream) textOf(e *claudeEvent) string {
+	switch e.Subtype {
+	case "success":
+		if strings.HasSuffix(e.Result, "\n") {
+			return e.Result
+		}
+		return e.Result + "\n"
+	case "error_max_turns":
+		return "Error: Reached max turns (" + s.call.maxTurns + ")"
+	case "error_max_budget_usd":
+		return "Error: Exceeded USD budget (" + s.call.maxBudget + ")"
+	case "error_max_structured_output_retries":
+		if len(e.Errors) > 0 {
+			return "Error: " + e.Errors[0]
+		}
+		return "Error: Failed to provide valid structured output after maximum retries"
+	}
+	return "Execution error"
+}
+
+// printsEachTurn tells of the versions that print every turn's result, not the
+// last one alone.
+func printsEachTurn(version string) bool { return atLeast(version, 2, 1, 293) }
+
+// atLeast compares a version with major.minor.patch; an unknown version counts as
+// the newest.
+func atLeast(version string, want ...int) bool {
+	parts := strings.Split(version, ".")
+	for i, w := range want {
+		if i >= len(parts) {
+			return true
+		}
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n != w {
+			return err != nil || n > w
+		}
+	}
+	return true
+}
+
+func (s *claudeStream) addEvent(line []byte) {
+	line = bytes.TrimRight(line, "\r\n")
+	if len(line) == 0 {
+		return
+	}
+	s.out = append(s.out, "[,"[min(s.events, 1)])
+	s.out = appendRawSeparators(s.out, line)
+	s.events++
+}
+
+func (s *claudeStream) End() []byte {
+	s.out = s.out[:0]
+	if s.ended {
+		return s.out
+	}
+	s.ended = true
+	switch {
+	case !s.seen.Final:
+		// A run that was cut short prints nothing in these formats.
+	case s.call.Format == JSON:
+		s.out = append(appendRawSeparators(s.out, bytes.TrimRight(s.last, "\r\n")), '\n')
+	case s.call.Format == JSONVerbose:
+		s.out = append(s.out, "]\n"...)
+	case s.call.Format == Text && s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
+		s.print(s.skipped)
+	}
+	return s.out
+}
+
+// appendRawSeparators copies a line of JSON with the escapes of U+2028 and U+2029
+// undone: stream-json escapes these two, json does not (recordings/claude/multi-json).
+func appendRawSeparators(dst, line []byte) []byte {
+	for {
+		i := bytes.IndexByte(line, '\\')
+		if i < 0 || i+1 >= len(line) {
+			return append(dst, line...)
+		}
+		dst = append(dst, line[:i]...)
+		switch {
+		case bytes.HasPrefix(line[i:], []byte(`\u2028`)):
+			dst, line = append(dst, "\u2028"...), line[i+6:]
+		case bytes.HasPrefix(line[i:], []byte(`\u2029`)):
+			dst, line = append(dst, "\u2029"...), line[i+6:]
+		default:
+			dst, line = append(dst, line[i], line[i+1]), line[i+2:]
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package rewrite
+
+import "strings"
+
+// The limits under which a delta is not worth its risk, from DESIGN.
+const (
+	shortPrompt  = 2 << 10 // bytes; a shorter prompt is sent whole
+	worthNum     = 2       // a delta longer than 2/3 of the prompt is not sent
+	worthDen     = 3
+	continuation = "(This continues our session: please answer this message. What it does not repeat of the sections " +
+		"you were given still holds. Earlier questions, review notes and completion markers are settled.)"
+)
+
+// A Target says which session a call goes to and what it is sent there. Only
+// ToFresh and ToResume make one, so that a delta never goes to a fresh session.
+type Target struct {
+	id     string
+	prompt string
+	whole  bool
+}
+
+// ToFresh sends the whole prompt to a session of its own.
+func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
+
+// ToResume sends the prompt, or the part of it that is new, to session id.
+// always sends the whole prompt.
+func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
+	t := Target{id: id, prompt: p.Text, whole: true}
+	if always || c.Relation != Extends && c.Relation != Revises {
+		return t
+	}
+	if delta, ok := p.delta(c); ok {
+		t.prompt, t.whole = delta, false
+	}
+	return t
+}
+
+// Session is the session to resume, "" for a fresh one.
+func (t Target) Session() string { return t.id }
+
+// Prompt is what the model is to be sent, and whether that is the whole prompt.
+func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
+
+func (p *Prompt) delta(c Continuity) (string, bool) {
+	if c.Transcript {
+		return p.newTurn(c)
+	}
+	if len(p.Text) < shortPrompt {
+		return "", false
+	}
+	delta := p.newBlocks(c)
+	return delta, len(delta)*worthDen <= len(p.Text)*worthNum
+}
+
+// newTurn is what follows the session's last answer in a transcript. The answers
+// before it are the session's own and the session has been sent the rest.
+func (p *Prompt) newTurn(c Continuity) (string, bool) {
+	lines := p.conversation()
+	if c.turn == 0 || c.turn >= len(lines) {
+		return "", false
+	}
+	first := lines[c.turn]
+	if lines[c.turn-1].block == first.block {
+		return "", false // the answer and the new turn are one block: no clean cut
+	}
+	var parts []string
+	for i := first.block; i < len(p.blocks); i++ {
+		text := p.blocks[i].text
+		if i == first.block && first.speaker != nobody {
+			_, below, _ := strings.Cut(text, "\n")
+			text = strings.TrimSpace(first.text + "\n" + below)
+		}
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n\n"), len(parts) > 0
+}
+
+// newBlocks is the opening paragraph, a line that says what follows, every block
+// that the session has not been sent under its headings, and the closing block.
+func (p *Prompt) newBlocks(c Continuity) string {
+	opening := p.opening()
+	var out []string
+	for _, b := range p.blocks[:opening] {
+		out = append(out, b.text)
+	}
+	out = append(out, continuation)
+	shown := make([]bool, len(p.blocks))
+	for i := opening; i < len(p.blocks); i++ {
+		last := i == len(p.blocks)-1
+		if c.Has[i] && !last && !mentionsFile(p.blocks[i].text) {
+			continue
+		}
+		for _, h := range append(p.headingsOf(i), i) {
+			if h >= opening && !shown[h] {
+				shown[h] = true
+				out = append(out, p.blocks[h].text)
+			}
+		}
+	}
+	return strings.Join(out, "\n\n") + "\n"
+}
+
+// headingsOf gives the headings that block i stands under, outermost first.
+func (p *Prompt) headingsOf(i int) []int {
+	level := p.blocks[i].level
+	if level == 0 {
+		level = 7
+	}
+	var heads []int
+	for j := i - 1; j >= 0 && level > 1; j-- {
+		if l := p.blocks[j].level; l > 0 && l < level {
+			heads = append([]int{j}, heads...)
+			level = l
+		}
+	}
+	return heads
+}
+
+// mentionsFile tells of an @path, which the tool replaces by the file as it is
+// now: such a block is sent again even where its words are the same.
+func mentionsFile(text string) bool {
+	for i := range len(text) - 1 {
+		if text[i] != '@' || i > 0 && !strings.ContainsRune(" \t\n(\"'`", rune(text[i-1])) {
+			continue
+		}
+		c := text[i+1]
+		if c == '/' || c == '.' || c == '~' || c == '"' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A jsonNumber is a number in a line of JSON: where it stands and under which
+// keys, joined by tabs. Numbers inside arrays are not looked at.
+type jsonNumber struct {
+	path       string
+	start, end int
+	text       string
+}
+
+// jsonNumbers lists the numbers of an object, in order.
+func jsonNumbers(line []byte) []jsonNumber {
+	var found []jsonNumber
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	var path []string // the key that is open at each depth
+	key, arrays := true, 0
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return found
+		}
+		if delim, ok := token.(json.Delim); ok {
+			switch delim {
+			case '{':
+				path = append(path, "")
+			case '}':
+				path = path[:len(path)-1]
+			case '[':
+				arrays++
+			case ']':
+				arrays--
+			}
+			key = true
+			continue
+		}
+		if arrays > 0 || len(path) == 0 {
+			continue
+		}
+		if name, ok := token.(string); ok && key {
+			path[len(path)-1] = name
+			key = false
+			continue
+		}
+		key = true
+		if n, ok := token.(json.Number); ok {
+			end := int(d.InputOffset())
+			found = append(found, jsonNumber{strings.Join(path, "\t"), end - len(n.String()), end, n.String()})
+		}
+	}
+}
+
+// encodeTotals keeps those numbers whose path is wanted.
+func encodeTotals(numbers []jsonNumber, wanted func(path string) bool) Totals {
+	totals := map[string]json.Number{}
+	for _, n := range numbers {
+		if wanted(n.path) {
+			totals[n.path] = json.Number(n.text)
+		}
+	}
+	if len(totals) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(totals)
+	if err != nil {
+		return ""
+	}
+	return Totals(text)
+}
+
+// subtractTotals rewrites those numbers of a line that run on over a session to
+// what is new since previous, and leaves every other byte as it is. If one of
+// them has become less, they do not run on, and the line is returned as it is.
+func subtractTotals(line []byte, numbers []jsonNumber, previous Totals) []byte {
+	var before map[string]json.Number
+	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
+		return line
+	}
+	var out []byte
+	at := 0
+	for _, n := range numbers {
+		was, ok := before[n.path]
+		if !ok {
+			continue
+		}
+		now, errNow := nano(n.text)
+		then, errThen := nano(was.String())
+		if errNow != nil || errThen != nil || now < then {
+			return line
+		}
+		out = append(out, line[at:n.start]...)
+		out = append(out, formatNano(now-then)...)
+		at = n.end
+	}
+	return append(out, line[at:]...)
+}
+
+// nano reads a decimal number as an integer of billionths.
+func nano(text string) (int64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.Abs(f) > 9e9 {
+		return 0, strconv.ErrRange
+	}
+	return int64(math.Round(f * 1e9)), nil
+}
+
+func formatNano(n int64) string {
+	text := strconv.FormatInt(n/1e9, 10)
+	if frac := n % 1e9; frac != 0 {
+		digits := strconv.FormatInt(1e9+frac, 10)[1:]
+		text += "." + strings.TrimRight(digits, "0")
+	}
+	return text
+}

@@ -1,0 +1,175 @@
+package rewrite
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Arity says how many arguments an option takes.
+type Arity int
+
+// The arities of all the tools' option parsers.
+const (
+	NoValue       Arity = iota
+	OneValue            // takes the next argument, whatever it looks like
+	OptionalValue       // takes the next argument unless it starts with a dash
+	ManyValues          // takes the next argument, and those behind it that do not start with a dash
+)
+
+// An Option is one option of a tool, under all its names.
+type Option struct {
+	Names []string // with their dashes; the first is the one used as a setting's name
+	Arity Arity
+	Kind  optionKind
+}
+
+// optionKind says what an option means for a resume.
+type optionKind int
+
+const (
+	setting     optionKind = iota // part of the settings fingerprint
+	fileSetting                   // likewise, and its value may name a file
+	neutral                       // says nothing about the session
+	format                        // the output format
+	streamOnly                    // refused by the tool unless the format is stream-json
+	callerOwned                   // the caller manages its session itself
+	optOut                        // no session is kept
+	unmanaged                     // makes the call something that is not managed
+	admin                         // --help and the like
+	model                         // the model
+)
+
+type optionTable []Option
+
+func (t optionTable) find(name string) (Option, bool) {
+	i := slices.IndexFunc(t, func(o Option) bool { return slices.Contains(o.Names, name) })
+	if i < 0 {
+		return Option{}, false
+	}
+	return t[i], true
+}
+
+// A parsedOption is one occurrence of an option in a command line.
+type parsedOption struct {
+	Option
+	values []string
+	span   argSpan
+}
+
+type parsedArgs struct {
+	options  []parsedOption
+	operands []argSpan // the positional arguments, one each
+	unknown  string    // the first option that the table does not have
+	bad      bool      // an option lacks its value: the tool will refuse
+}
+
+// parseCommander reads a command line as the commander library does, which
+// claude uses: an option that needs a value takes whatever follows; one with an
+// optional value takes what does not look like an option; a variadic one goes on
+// taking until something looks like one, but not in its "=" form; "--" ends it.
+func parseCommander(args []string, table optionTable) parsedArgs {
+	var p parsedArgs
+	var variadic *parsedOption
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			for i++; i < len(args); i++ {
+				p.operands = append(p.operands, argSpan{i, 1})
+			}
+			break
+		}
+		if !looksLikeOption(arg) {
+			if variadic != nil {
+				variadic.values = append(variadic.values, arg)
+				variadic.span.n++
+				continue
+			}
+			p.operands = append(p.operands, argSpan{i, 1})
+			continue
+		}
+		variadic = nil
+		option, value, inline, ok := findOption(arg, table)
+		if !ok {
+			p.unknown = arg
+			return p
+		}
+		found := parsedOption{Option: option, span: argSpan{i, 1}}
+		switch {
+		case inline:
+			found.values = []string{value}
+		case option.Arity == OneValue || option.Arity == ManyValues:
+			if i+1 >= len(args) {
+				p.bad = true
+				return p
+			}
+			i++
+			found.values, found.span.n = []string{args[i]}, 2
+		case option.Arity == OptionalValue && i+1 < len(args) && !looksLikeOption(args[i+1]):
+			i++
+			found.values, found.span.n = []string{args[i]}, 2
+		}
+		p.options = append(p.options, found)
+		if option.Arity == ManyValues && !inline {
+			variadic = &p.options[len(p.options)-1]
+		}
+	}
+	return p
+}
+
+func looksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
+
+// findOption looks an argument up as --name, --name=value, -n or -nvalue. A
+// cluster of short options (-pc) is not taken apart: it counts as unknown.
+func findOption(arg string, table optionTable) (o Option, value string, inline, ok bool) {
+	if o, ok = table.find(arg); ok {
+		return o, "", false, true
+	}
+	if name, value, cut := strings.Cut(arg, "="); cut && strings.HasPrefix(arg, "--") {
+		if o, ok = table.find(name); ok && o.Arity != NoValue {
+			return o, value, true, true
+		}
+		return Option{}, "", false, false
+	}
+	if !strings.HasPrefix(arg, "--") && len(arg) > 2 {
+		if o, ok = table.find(arg[:2]); ok && o.Arity != NoValue {
+			return o, arg[2:], true, true
+		}
+	}
+	return Option{}, "", false, false
+}
+
+// helpOption matches a line of --help that describes an option, as commander,
+// clap, yargs and argparse print it: the names, and the value with its brackets.
+var helpOption = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
+})
+
+// parseHelp reads the options that a help text lists.
+func parseHelp(help string) []Option {
+	var options []Option
+	for line := range strings.Lines(help) {
+		m := helpOption().FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		o := Option{Names: []string{m[2]}}
+		for _, name := range []string{strings.Trim(m[1], ", "), strings.Trim(m[3], ", ")} {
+			if name != "" {
+				o.Names = append(o.Names, name)
+			}
+		}
+		switch value := strings.Trim(m[4], " ="); {
+		case value == "":
+		case strings.Contains(value, "..."):
+			o.Arity = ManyValues
+		case strings.HasPrefix(value, "["):
+			o.Arity = OptionalValue
+		default:
+			o.Arity = OneValue
+		}
+		options = append(options, o)
+	}
+	return options
+}

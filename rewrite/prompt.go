@@ -1,0 +1,158 @@
+package rewrite
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"strings"
+)
+
+// DigestSize is the length of a Digest in bytes.
+const DigestSize = 16
+
+// A Digest stands for a piece of a prompt in the ledger. It is keyed, so that
+// nobody without the ledger can test a guess against it.
+type Digest [DigestSize]byte
+
+// A Key is the ledger's secret for digests.
+type Key []byte
+
+// Digester gives the function that digests pieces of text under the key. The
+// function is not safe for concurrent use.
+func (k Key) Digester() func(string) Digest {
+	mac := hmac.New(sha256.New, k)
+	var sum [sha256.Size]byte
+	return func(s string) (d Digest) {
+		mac.Reset()
+		mac.Write([]byte(s))
+		copy(d[:], mac.Sum(sum[:0]))
+		return d
+	}
+}
+
+// A block is a run of lines between blank lines. A heading is a block of its
+// own, a fenced piece of code is never cut.
+type block struct {
+	text   string // as the caller wrote it, without its last newline
+	level  int    // of a heading, 0 for anything else
+	digest Digest
+}
+
+// A Prompt is a prompt cut into blocks.
+type Prompt struct {
+	Text   string
+	blocks []block
+	digest func(string) Digest
+	lines  []promptLine // made by turns when first needed
+}
+
+// A Footprint is what the ledger keeps of a prompt.
+type Footprint struct {
+	Blocks  []Digest
+	Opening int // how many blocks the opening paragraph takes, with its headings
+	Bytes   int // length of the blocks
+}
+
+// NewPrompt cuts text into blocks and digests them under key.
+func NewPrompt(text string, key Key) *Prompt {
+	p := &Prompt{Text: text, digest: key.Digester()}
+	for _, b := range cut(text) {
+		b.digest = p.digest(normal(b.text))
+		p.blocks = append(p.blocks, b)
+	}
+	return p
+}
+
+// Footprint gives what is to be kept of the prompt.
+func (p *Prompt) Footprint() Footprint {
+	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks))}
+	for i, b := range p.blocks {
+		f.Blocks[i] = b.digest
+		f.Bytes += len(b.text)
+	}
+	return f
+}
+
+// Headings gives the first line of each block, and is meant for showing a prompt
+// to the person who gave it.
+func (p *Prompt) Headings() []string {
+	heads := make([]string, len(p.blocks))
+	for i, b := range p.blocks {
+		heads[i], _, _ = strings.Cut(b.text, "\n")
+	}
+	return heads
+}
+
+// opening is the number of blocks up to and with the first that is no heading.
+func (p *Prompt) opening() int {
+	for i, b := range p.blocks {
+		if b.level == 0 {
+			return i + 1
+		}
+	}
+	return len(p.blocks)
+}
+
+func cut(text string) []block {
+	var blocks []block
+	var run []string
+	fence := ""
+	flush := func() {
+		if len(run) > 0 {
+			blocks = append(blocks, block{text: strings.Join(run, "\n")})
+			run = nil
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			run = append(run, line)
+			if closesFence(trimmed, fence) {
+				fence = ""
+			}
+		case trimmed == "":
+			flush()
+		case headingLevel(line) > 0:
+			flush()
+			blocks = append(blocks, block{text: line, level: headingLevel(line)})
+		default:
+			run = append(run, line)
+			fence = opensFence(trimmed)
+		}
+	}
+	flush()
+	return blocks
+}
+
+func headingLevel(line string) int {
+	n := len(line) - len(strings.TrimLeft(line, "#"))
+	if n < 1 || n > 6 || len(line) == n || (line[n] != ' ' && line[n] != '\t') {
+		return 0
+	}
+	return n
+}
+
+// opensFence gives the marker of the fence that the line opens, or "".
+func opensFence(line string) string {
+	for _, c := range []string{"`", "~"} {
+		marker := line[:len(line)-len(strings.TrimLeft(line, c))]
+		if len(marker) >= 3 && !strings.Contains(line[len(marker):], c) {
+			return marker
+		}
+	}
+	return ""
+}
+
+func closesFence(line, fence string) bool {
+	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
+}
+
+// normal is a block's text without what is volatile in itself: space at the end
+// of lines, and the time of day in a line that says nothing else.
+func normal(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = withoutClock(strings.TrimRight(line, " \t\r"))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,82 @@
+package rewrite
+
+// A Mode is what becomes of an invocation.
+type Mode string
+
+// The modes.
+const (
+	Passthrough Mode = "passthrough" // the real binary runs in our place
+	Observe     Mode = "observe"     // unchanged, but watched for its id and usage
+	Fresh       Mode = "fresh"       // managed, in a session of its own
+	Resume      Mode = "resume"      // managed, in the chain's session
+)
+
+// A Reason says in one word why a call was treated as it was. The words are
+// shown to users and kept in the ledger: they are never renamed.
+type Reason string
+
+// Why a call is not managed.
+const (
+	NotManaged      Reason = "not_managed"      // a tool or subcommand we leave alone
+	Interactive     Reason = "interactive"      // somebody sits at the terminal
+	Admin           Reason = "admin"            // --help, --version, a subcommand
+	CallerSession   Reason = "caller_session"   // the caller names a session itself
+	OptedOut        Reason = "opted_out"        // the caller wants no session kept
+	Nested          Reason = "nested"           // called from inside a tool's own run
+	UnknownOption   Reason = "unknown_option"   // an option neither we nor --help know
+	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call something else
+	BadUsage        Reason = "bad_usage"        // the tool will refuse this command line
+	SlashCommand    Reason = "slash_command"
+	StdinOpen       Reason = "stdin_open"   // stdin is open and silent: the prompt is not known
+	StdinTooBig     Reason = "stdin_large"  // stdin is larger than we read
+	VerboseSetting  Reason = "verbose_set"  // a settings file may change the json format
+	SwitchedOff     Reason = "switched_off" // REPRISE_OFF
+	NoResume        Reason = "no_resume_support"
+	Fault           Reason = "fault" // something in reprise failed; the log says what
+)
+
+// Why a managed call is fresh.
+const (
+	FirstCall       Reason = "first_call"
+	ForcedFresh     Reason = "forced_fresh"
+	Disabled        Reason = "disabled"
+	Ambiguous       Reason = "ambiguous"
+	BaseTooSmall    Reason = "base_too_small"
+	BaseChanged     Reason = "base_changed"
+	HistoryEdited   Reason = "history_edited"
+	ModelChanged    Reason = "model_changed"
+	SettingsChanged Reason = "settings_changed"
+	RuntimeChanged  Reason = "runtime_changed"
+	AuthChanged     Reason = "auth_changed"
+	PreviousFailed  Reason = "previous_failed"
+	PreviousKilled  Reason = "previous_killed"
+	PreviousUnknown Reason = "previous_unknown" // it ended without our seeing how
+	SessionDead     Reason = "session_dead"
+	SessionGone     Reason = "session_file_gone"
+	SessionMoved    Reason = "session_changed" // somebody else has written to it
+	Idle            Reason = "idle"
+	TooOld          Reason = "max_age"
+	ContextFull     Reason = "context_full"
+	ErrorLimit      Reason = "error_limit"
+	Leased          Reason = "leased"
+)
+
+// How a prompt relates to what the session was sent; each is also the reason of
+// the decision it leads to.
+const (
+	Identical Reason = "identical"
+	Extends   Reason = "extends"
+	Revises   Reason = "revises"
+	Unrelated Reason = "unrelated"
+)
+
+// Why a session is dead.
+const (
+	RefusedUnknown  Reason = "refused_unknown_session"
+	RefusedOtherID  Reason = "refused_other_id"
+	RefusedBusy     Reason = "refused_busy"
+	RefusedNoResume Reason = "refused_no_resume"
+	RefusedContext  Reason = "refused_context_exceeded"
+	RefusedBroken   Reason = "refused_broken_transcript"
+	RefusedSilent   Reason = "refused_without_reason"
+)

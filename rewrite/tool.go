@@ -1,0 +1,203 @@
+package rewrite
+
+import "slices"
+
+// A Tool is everything that differs from one agent CLI to the next. One file of
+// this package implements it for each tool.
+type Tool interface {
+	// Name is the command's name, the one its shim is installed under.
+	Name() string
+	// Parse reads a command line. It decides what kind of call it is; it never
+	// fails: what it cannot read is a passthrough with a reason.
+	Parse(Invocation) Call
+	// Options reads the tool's own --help text into the options it knows beyond
+	// the grammar, and tells whether that version can resume a session.
+	Options(help string) Probe
+	// Compose gives the prompt as the tool itself would send it to the model,
+	// from the call and what stands on its stdin.
+	Compose(call Call, stdin string) string
+	// Plan gives the command line, stdin and expectations of the real call.
+	Plan(call Call, target Target) Plan
+	// Stream reads and renders the output of the call that Plan described.
+	Stream(call Call, plan Plan, totals Totals) Stream
+	// ValidID tells whether id has the form of this tool's session ids.
+	ValidID(id string) bool
+	// SessionPaths gives the places where the tool keeps the session, the most
+	// likely one first; each may contain * as filepath.Glob understands it.
+	SessionPaths(home, cwd, id string) []string
+	// Refused reads a resumed run's stderr and exit status where its stdout did
+	// not tell, and names the reason if the tool refused to resume.
+	Refused(stderr string, exit int) Reason
+}
+
+var tools = []Tool{claude{}}
+
+// Names lists the tools that a shim is installed for, managed or not.
+var Names = []string{"claude", "codex", "gemini", "vibe"}
+
+// Lookup gives the tool of that name; ok is false for one whose calls are not
+// managed.
+func Lookup(name string) (tool Tool, ok bool) {
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name() == name })
+	if i < 0 {
+		return nil, false
+	}
+	return tools[i], true
+}
+
+// An Invocation is a command line as the caller wrote it, and what has to be
+// known of its surroundings to read it.
+type Invocation struct {
+	Args      []string            // without argv[0]
+	Env       func(string) string // the caller's environment; "" where unset
+	StdinTTY  bool
+	StdoutTTY bool
+	StderrTTY bool
+	Learned   Probe // what was learned from the binary's own --help, if anything
+}
+
+// A Probe is what a tool's own --help told about one binary.
+type Probe struct {
+	Known   bool     // the help text was readable
+	Resume  bool     // it offers to resume a session
+	Options []Option // all options it lists
+}
+
+// A Format is the shape of output that a caller asked for.
+type Format string
+
+// The formats of all tools.
+const (
+	Text        Format = "text"
+	JSON        Format = "json"
+	JSONVerbose Format = "json-verbose" // claude: every event, as one array
+	StreamJSON  Format = "stream-json"
+)
+
+// StdinUse says what a tool does with its stdin in a given call.
+type StdinUse int
+
+// How stdin takes part in the prompt.
+const (
+	StdinUnused   StdinUse = iota // a terminal, or not looked at
+	StdinPrompt                   // stdin is the prompt
+	StdinAppended                 // the prompt stands in argv; data on stdin is joined to it
+)
+
+// A Call is a command line understood.
+type Call struct {
+	Tool   string
+	Mode   Mode   // Passthrough, Observe, or Fresh for a call that may be managed
+	Reason Reason // why, where Mode is Passthrough or Observe
+
+	Args   []string // without argv[0], as the caller wrote them
+	Format Format   // what the caller asked for
+	Stdin  StdinUse
+
+	Prompt    string // the prompt in argv
+	promptArg int    // its index in Args, -1 where there is none
+
+	Dir       string    // working directory the caller asked for, "" for its own
+	Model     string    // model asked for, "" for the tool's default
+	Auth      string    // which credential source; never its value
+	Settings  []Setting // all that must be equal between a session and a call that resumes it
+	StderrTTY bool
+	SessionID string   // the session the caller names itself
+	Home      string   // the folder where the tool keeps its sessions
+	VerboseIn []string // settings files that could make Format another one
+	Unknown   string   // the option the grammar does not know, where Reason says so
+
+	formatArg argSpan // where the caller's output format stands in Args
+	verbose   bool
+	maxTurns  string
+	maxBudget string
+}
+
+// A Setting is one option that shapes a session. File says that Value names a
+// file whose content counts, not its name.
+type Setting struct {
+	Name  string
+	Value string
+	File  bool
+}
+
+// argSpan is a run of arguments; empty where n is 0.
+type argSpan struct{ at, n int }
+
+// A Plan is the real call: the command line without argv[0], what its stdin is,
+// and what it must show before it is believed.
+type Plan struct {
+	Args []string
+	// Stdin replaces the caller's stdin where HasStdin is set; otherwise the
+	// tool gets the caller's own.
+	Stdin    string
+	HasStdin bool
+	// Resume is the session the tool must come back under, "" for a fresh call.
+	Resume string
+	// Prompt is what the model is sent, Whole whether that is the caller's
+	// whole prompt.
+	Prompt string
+	Whole  bool
+}
+
+// Totals are the running figures of a session as its tool last reported them,
+// in a form that only the tool's own file reads; "" where there are none.
+type Totals string
+
+// A Stream reads one run's stdout, line by line, and gives what the caller is to
+// see in its place. It is not safe for concurrent use.
+type Stream interface {
+	// Line takes a line with its newline (the last may lack it) and returns the
+	// bytes for the caller; the result is valid until the next call.
+	Line(line []byte) []byte
+	// End is called once, when the output is over, and returns what remains to
+	// be shown. It may be called again and then returns nothing.
+	End() []byte
+	// MaxLine is the length in bytes beyond which a line need not be collected
+	// but may be handed on unread; 0 for no limit.
+	MaxLine() int
+	// HoldsOutput tells that nothing may be shown before End: a run that is cut
+	// short shows nothing at all.
+	HoldsOutput() bool
+	// Seen is what has been learned so far.
+	Seen() *Seen
+}
+
+// Seen is what a run's output told.
+type Seen struct {
+	ID      string // session id, from the tool's own field, of valid form
+	Source  string // where it was read: stdout, stderr, file
+	Version string // the tool's version, where it says so
+	Model   string
+
+	Content    bool   // the model's first content has arrived under ID
+	WrongID    bool   // the tool works under another id than the one asked for
+	ToolRan    bool   // the model has used a tool
+	Final      bool   // the final event was seen
+	Failed     bool   // the final event is marked as an error
+	Synthetic  bool   // the last message is not a model's
+	Refusal    Reason // the session could not be gone on with
+	Compacted  bool   // the tool shortened its history
+	Answer     string // the final answer
+	Stderr     string // what the tool itself would add on stderr in the caller's format
+	Usage      Usage
+	Totals     Totals
+	ContextUse Context
+}
+
+// Usage is what one call took, in disjoint kinds of tokens. Known is false where
+// the tool did not say.
+type Usage struct {
+	Known      bool
+	Input      int64 // neither read from nor written to the cache
+	CacheRead  int64
+	CacheWrite int64
+	Output     int64
+	// CostNano is the price in nano-dollars as the tool gives it.
+	CostNano  int64
+	CostKnown bool
+}
+
+// Context is how full a session's window is, in tokens; Limit is 0 where the
+// tool does not say.
+type Context struct{ Used, Limit int64 }

@@ -1,0 +1,219 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// An attempt is one run of the tool under supervision: its output is read,
+// rendered and shown, and held back as long as it is not known whether a resume
+// has taken.
+type attempt struct {
+	plan   rewrite.Plan
+	stream rewrite.Stream
+	tool   rewrite.Tool
+	pinned func(id string, pid int) // told once, when the session's id is seen
+
+	process *process
+	mu      sync.Mutex // guards all below, and stream
+	gate    gateState
+	refusal rewrite.Reason
+	stdout  *sink
+	stderr  *sink
+	tail    ring // the end of stderr
+	told    bool
+}
+
+// A gateState says what becomes of a resumed run's output.
+type gateState int
+
+const (
+	gateOpen    gateState = iota // it is shown as it comes
+	gateClosed                   // it waits
+	gateRefused                  // it is thrown away
+)
+
+// drainTime is how long output is waited for after the tool has ended: a process
+// that it left behind may hold its stdout open for ever.
+const drainTime = 250 * time.Millisecond
+
+// run starts the tool and sees it through. The attempt owns stdin, and closes it.
+func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
+	out, outWrite, err := os.Pipe()
+	if err != nil {
+		return status{}, fmt.Errorf("make pipe: %w", err)
+	}
+	defer out.Close()
+	child := [3]*os.File{files[0], outWrite, files[2]}
+	var errOut *os.File
+	if a.plan.Resume != "" {
+		a.gate = gateClosed
+		var errWrite *os.File
+		if errOut, errWrite, err = os.Pipe(); err != nil {
+			return status{}, errors.Join(fmt.Errorf("make pipe: %w", err), outWrite.Close())
+		}
+		defer errOut.Close()
+		child[2] = errWrite
+		defer errWrite.Close()
+	}
+	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
+	a.stderr = newSink(files[2], a.gate == gateClosed)
+	a.process, err = start(path, args, environ, child)
+	outWrite.Close()
+	if err != nil {
+		return status{}, err
+	}
+	if errOut != nil {
+		child[2].Close()
+	}
+	return a.supervise(out, errOut, gateTimeout), nil
+}
+
+// supervise reads the tool's streams until it has ended.
+func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) status {
+	var readers sync.WaitGroup
+	readers.Go(func() { a.readStdout(out) })
+	if errOut != nil {
+		readers.Go(func() { a.readStderr(errOut) })
+	}
+	timeout := time.After(gateTimeout)
+	for {
+		select {
+		case sig := <-a.process.signals:
+			a.process.forward(sig)
+		case <-timeout:
+			a.release()
+		case st := <-a.process.ended:
+			deadline := time.Now().Add(drainTime)
+			for _, f := range []*os.File{out, errOut} {
+				if f != nil {
+					_ = f.SetReadDeadline(deadline) // pipes of our own have deadlines
+				}
+			}
+			readers.Wait()
+			a.finish(st)
+			return st
+		}
+	}
+}
+
+func (a *attempt) readStdout(f *os.File) {
+	lines := splitter{line: a.stream.Line, max: a.stream.MaxLine()}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buf)
+		a.mu.Lock()
+		if n > 0 {
+			a.show(lines.feed(buf[:n]))
+		} else {
+			a.show(lines.flush())
+		}
+		closed := a.stdout.err != nil && !a.stream.HoldsOutput()
+		a.mu.Unlock()
+		if err != nil {
+			return
+		}
+		if closed {
+			f.Close() // the tool is to learn that nobody listens, as it would have
+			return
+		}
+	}
+}
+
+func (a *attempt) readStderr(f *os.File) {
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := f.Read(buf)
+		if n > 0 {
+			a.mu.Lock()
+			a.tail.write(buf[:n])
+			a.stderr.write(buf[:n])
+			a.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// show takes what the stream has rendered, and looks at what it has learned.
+func (a *attempt) show(rendered []byte) {
+	seen := a.stream.Seen()
+	if seen.ID != "" && !seen.WrongID && !a.told {
+		a.told = true
+		a.pinned(seen.ID, a.process.proc.Pid)
+	}
+	if a.gate == gateClosed {
+		switch {
+		case seen.WrongID:
+			a.refuse(rewrite.RefusedOtherID)
+		case seen.Refusal != "" && !seen.ToolRan:
+			a.refuse(seen.Refusal)
+		case seen.Content, seen.Final && !seen.Failed:
+			a.stdout.write(rendered)
+			a.open()
+			return
+		}
+	}
+	if a.gate != gateRefused {
+		a.stdout.write(rendered)
+	}
+}
+
+// refuse gives this run up. Nothing of it is shown.
+func (a *attempt) refuse(why rewrite.Reason) {
+	a.gate, a.refusal = gateRefused, why
+	a.stdout.drop()
+	a.stderr.drop()
+	a.process.end()
+}
+
+// open lets out what was held, but for what the caller's format shows at the end
+// only.
+func (a *attempt) open() {
+	a.gate = gateOpen
+	if !a.stream.HoldsOutput() {
+		a.stdout.show()
+	}
+	a.stderr.show()
+}
+
+// release opens the gate when it has been closed for too long.
+func (a *attempt) release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.gate == gateClosed {
+		a.open()
+	}
+}
+
+// finish judges a run that has ended, and shows what was kept for the end.
+func (a *attempt) finish(st status) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	seen := a.stream.Seen()
+	if a.gate == gateClosed && st.signal == 0 && !seen.Final {
+		if why := a.tool.Refused(string(a.tail.data), st.exit); why != "" {
+			a.gate, a.refusal = gateRefused, why
+		}
+	}
+	if a.gate == gateRefused {
+		a.stdout.drop()
+		a.stderr.drop()
+		return
+	}
+	last := a.stream.End()
+	a.stdout.write(last)
+	if a.stream.HoldsOutput() && !seen.Final {
+		a.stdout.drop()
+	} else {
+		a.stdout.show()
+	}
+	a.stderr.write([]byte(seen.Stderr))
+	a.stderr.show()
+}

@@ -1,0 +1,155 @@
+package shim
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// unknownWindow is the context window that is assumed where a tool does not tell
+// its own, in tokens.
+const unknownWindow = 200_000
+
+// minBase is how much text an unnamed job must have, in bytes, for its prompt to
+// tell it from another.
+const minBase = 200
+
+// key opens the ledger and gathers what says which chain the call belongs to: the
+// tool, where it works, and the names that the caller gave.
+func (c *call) key() rewrite.Reason {
+	if _, err := c.target(); err != nil {
+		return rewrite.Fault // passthrough finds the same, and says it
+	}
+	if reason := c.openLedger(); reason != "" {
+		return reason
+	}
+	cwd, err := workingDir(c.parsed.Dir)
+	if err != nil {
+		return c.fault("find working directory", err)
+	}
+	c.record = &ledger.Call{
+		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
+		Task: c.env.Get("REPRISE_TASK"), Role: c.env.Get("REPRISE_ROLE"),
+		Fresh: c.env.Get("REPRISE_FRESH") == "1", Limits: c.limits(), Prints: c.prints(),
+		Now: millis(c.started), NoResume: c.knownNoResume(), File: fileState,
+	}
+	return ""
+}
+
+func (c *call) openLedger() rewrite.Reason {
+	path, err := config.LedgerFile(c.env.Get)
+	if err != nil {
+		return c.fault("find ledger", err)
+	}
+	if c.ledger, err = ledger.Open(path); err != nil {
+		return c.fault("open ledger", err)
+	}
+	return ""
+}
+
+// decide reads the prompt and lets the ledger say what becomes of the call.
+func (c *call) decide() rewrite.Reason {
+	if reason := c.readPrompt(); reason != "" {
+		return reason
+	}
+	var err error
+	if c.decision, c.ticket, err = c.ledger.Begin(c.record); err != nil {
+		return c.fault("record call", err)
+	}
+	c.log.decided(c.decision, c.record)
+	return ""
+}
+
+// readPrompt puts the prompt together as the tool would.
+func (c *call) readPrompt() rewrite.Reason {
+	var reason rewrite.Reason
+	var err error
+	if c.stdin, reason, err = stage(c.env.Stdin, c.parsed.Stdin); err != nil {
+		return c.fault("read stdin", err)
+	}
+	if reason != "" {
+		return reason
+	}
+	text := c.tool.Compose(c.parsed, c.stdin.data)
+	if strings.TrimSpace(text) == "" {
+		return rewrite.BadUsage
+	}
+	if c.parsed.Stdin == rewrite.StdinPrompt && rewrite.IsSlashCommand(text) {
+		return rewrite.SlashCommand
+	}
+	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	return ""
+}
+
+func (c *call) limits() ledger.Limits {
+	return ledger.Limits{
+		TTL: ledger.Millis(c.config.TTL.Milliseconds()), MaxAge: ledger.Millis(c.config.MaxAge.Milliseconds()),
+		ErrorLimit: c.config.ErrorLimit, ContextShare: c.config.ContextLimit,
+		MinBase: minBase, UnknownWindow: unknownWindow,
+		ResumeSame:  c.config.Identical == config.IdenticalResume,
+		WholePrompt: c.config.Delta == config.DeltaOff,
+	}
+}
+
+// prints digests what must be equal between a session and the call that resumes
+// it. Settings may hold whole system prompts, addresses may hold passwords:
+// neither is kept but as a keyed digest.
+func (c *call) prints() ledger.Prints {
+	digest := c.ledger.Key().Digester()
+	var settings strings.Builder
+	for _, s := range c.parsed.Settings {
+		settings.WriteString(s.Name + "\x00" + s.Value + "\x00")
+		if s.File {
+			for _, name := range strings.Split(s.Value, "\x00") {
+				if text, err := os.ReadFile(name); err == nil {
+					settings.Write(text)
+				}
+			}
+		}
+		settings.WriteByte(0)
+	}
+	print := func(text string) string {
+		d := digest(text)
+		return hex.EncodeToString(d[:])
+	}
+	return ledger.Prints{
+		Settings: print(settings.String()), Model: c.parsed.Model,
+		Runtime: c.real.fingerprint(), Auth: print(c.parsed.Auth),
+	}
+}
+
+// workingDir is the directory that the tool is going to work in, by its real
+// name.
+func workingDir(asked string) (string, error) {
+	dir, err := filepath.Abs(asked)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// canonical gives a folder's real name, or the name it has where it does not
+// exist yet.
+func canonical(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}
+
+// fileState compares a session's file with what our last run left.
+func fileState(path string, size int64) ledger.FileState {
+	info, err := os.Stat(path)
+	switch {
+	case path == "" || err != nil || !info.Mode().IsRegular():
+		return ledger.FileGone
+	case info.Size() != size:
+		return ledger.FileChanged
+	}
+	return ledger.FileSame
+}

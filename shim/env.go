@@ -1,0 +1,46 @@
+package shim
+
+import (
+	"os"
+	"strings"
+	"time"
+)
+
+// An Env is all that a call can see of the world: nothing else in this package
+// reads os.Args, the environment or the clock.
+type Env struct {
+	Args                  []string // with argv[0]
+	Environ               []string
+	Stdin, Stdout, Stderr *os.File
+	Now                   func() time.Time
+}
+
+// OSEnv is the environment of this process.
+func OSEnv() Env {
+	return Env{
+		Args: os.Args, Environ: os.Environ(), Now: time.Now,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
+}
+
+// Get gives a variable, "" where it is not set. Of several entries of one name the
+// first counts, as it does for getenv.
+func (e Env) Get(name string) string {
+	for _, entry := range e.Environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// with gives an environment in which a variable is set.
+func with(environ []string, name, value string) []string {
+	out := make([]string, 0, len(environ)+1)
+	for _, entry := range environ {
+		if !strings.HasPrefix(entry, name+"=") {
+			out = append(out, entry)
+		}
+	}
+	return append(out, name+"="+value)
+}

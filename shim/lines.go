@@ -1,0 +1,65 @@
+package shim
+
+import "bytes"
+
+// A splitter cuts a stream into lines. It hands on the whole lines of each piece
+// that comes in, and keeps at most one unfinished line.
+type splitter struct {
+	line func([]byte) []byte // takes a line with its newline, gives what to show
+	max  int                 // length from which a line is shown unread; 0 for no limit
+	part []byte              // the unfinished line
+	long bool                // in a line that is too long to be read
+	out  []byte
+}
+
+// feed takes a piece and gives what it makes to be shown, valid until the next
+// call.
+func (s *splitter) feed(data []byte) []byte {
+	s.out = s.out[:0]
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, '\n') + 1
+		if end == 0 {
+			s.unfinished(data)
+			break
+		}
+		s.finished(data[:end])
+		data = data[end:]
+	}
+	return s.out
+}
+
+func (s *splitter) unfinished(data []byte) {
+	if s.long {
+		s.out = append(s.out, data...)
+		return
+	}
+	s.part = append(s.part, data...)
+	if s.max > 0 && len(s.part) > s.max {
+		s.out = append(s.out, s.part...)
+		s.part, s.long = s.part[:0], true
+	}
+}
+
+func (s *splitter) finished(data []byte) {
+	switch {
+	case s.long:
+		s.out = append(s.out, data...)
+		s.long = false
+	case len(s.part) > 0:
+		s.part = append(s.part, data...)
+		s.out = append(s.out, s.line(s.part)...)
+		s.part = s.part[:0]
+	default:
+		s.out = append(s.out, s.line(data)...)
+	}
+}
+
+// flush gives what the last line, which lacks its newline, makes to be shown.
+func (s *splitter) flush() []byte {
+	s.out = s.out[:0]
+	if len(s.part) > 0 {
+		s.out = append(s.out, s.line(s.part)...)
+		s.part = s.part[:0]
+	}
+	return s.out
+}

@@ -1,0 +1,106 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A log writes one line of JSON for each call that is managed or that went wrong,
+// with REPRISE_LOG=debug for every call. It never holds a word of a prompt or of
+// an answer. The zero log writes nothing, as does one whose file can not be
+// opened.
+type log struct {
+	path   string
+	max    int64
+	debug  bool
+	tool   string
+	now    func() time.Time
+	logger *zerolog.Logger
+}
+
+// line begins a line; the file is opened with the first.
+func (l *log) line(level zerolog.Level) *zerolog.Event {
+	if l.path == "" {
+		return nil
+	}
+	if l.logger == nil {
+		logger := zerolog.Nop()
+		if f, err := openLogFile(l.path, l.max); err == nil {
+			logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()
+		}
+		l.logger = &logger
+	}
+	return l.logger.WithLevel(level).Str("time", l.now().UTC().Format(time.RFC3339Nano))
+}
+
+// openLogFile opens the log for appending. One that has outgrown max is set aside
+// first, in the place of the one set aside before.
+func openLogFile(path string, max int64) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > max {
+		if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Chmod(0o600)
+}
+
+func (l *log) fault(what string, err error) {
+	l.line(zerolog.ErrorLevel).Err(err).Msg(what)
+}
+
+func (l *log) passthrough(reason rewrite.Reason) {
+	if l.debug {
+		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(reason)).Send()
+	}
+}
+
+func (l *log) refused(d ledger.Decision, why rewrite.Reason) {
+	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused", string(why)).
+		Msg("the tool did not take the resume, the call runs fresh")
+}
+
+// decided writes the trail of a decision.
+func (l *log) decided(d ledger.Decision, r *ledger.Call) {
+	if l.debug {
+		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
+			Str("detail", string(d.Detail)).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
+			Str("task", r.Task).Str("role", r.Role).Str("format", string(r.Format)).
+			Str("model", r.Prints.Model).Str("settings", r.Prints.Settings).Str("runtime", r.Prints.Runtime).
+			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Headings())).Msg("decided")
+	}
+}
+
+func (l *log) done(d ledger.Decision, o *ledger.Outcome) {
+	l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
+		Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
+}
+
+// say prints one line about the call on stderr, for who asked for it.
+func (c *call) say(mode rewrite.Mode, reason rewrite.Reason) {
+	if c.env.Get("REPRISE_VERBOSE") == "1" {
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)\n", c.name, mode, reason)
+	}
+}
+
+func newLog(path string, settings config.Log, tool string, now func() time.Time) *log {
+	if settings.Level == config.LogOff {
+		return &log{}
+	}
+	return &log{path: path, max: settings.MaxBytes, debug: settings.Level == config.LogDebug, tool: tool, now: now}
+}

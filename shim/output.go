@@ -1,0 +1,152 @@
+package shim
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A sink is one of the caller's streams. While it is held, what is written waits;
+// it is then either shown or dropped.
+type sink struct {
+	fd   int
+	held *spool // nil where output goes straight on
+	err  error  // the first failure to write: nothing more is written then
+}
+
+func newSink(f *os.File, hold bool) *sink {
+	s := &sink{fd: int(f.Fd())}
+	if hold {
+		s.held = &spool{}
+	}
+	return s
+}
+
+func (s *sink) write(data []byte) {
+	switch {
+	case len(data) == 0 || s.err != nil:
+	case s.held != nil && s.held.write(data) == nil:
+	case s.held == nil:
+		s.emit(data)
+	default:
+		// There is no room to hold it: early is better than lost.
+		s.show()
+		s.emit(data)
+	}
+}
+
+func (s *sink) emit(data []byte) {
+	if s.err == nil {
+		s.err = writeAll(s.fd, data)
+	}
+}
+
+// show lets out what was held, and lets all that comes later pass.
+func (s *sink) show() {
+	held := s.held
+	s.held = nil
+	if held != nil && s.err == nil {
+		s.err = held.copyTo(s.fd)
+	}
+	held.drop()
+}
+
+func (s *sink) drop() {
+	s.held.drop()
+	s.held = &spool{}
+}
+
+// writeAll writes to a descriptor that may be non-blocking. A *os.File would not
+// do: on stdout it turns a closed pipe into our death.
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			data = data[n:]
+		}
+	}
+	return nil
+}
+
+// spoolMemory is how much held output stays in memory; more goes to a file
+// without a name.
+const spoolMemory = 4 << 20
+
+type spool struct {
+	memory bytes.Buffer
+	file   *os.File
+	size   int64 // of the file
+}
+
+func (s *spool) write(data []byte) error {
+	if s.file == nil && s.memory.Len()+len(data) <= spoolMemory {
+		s.memory.Write(data)
+		return nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp("", "reprise-*")
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(f.Name()); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		s.file = f
+	}
+	n, err := s.file.WriteAt(data, s.size)
+	if err != nil {
+		return err // a part that was written is not counted
+	}
+	s.size += int64(n)
+	return nil
+}
+
+func (s *spool) copyTo(fd int) error {
+	if err := writeAll(fd, s.memory.Bytes()); err != nil || s.file == nil {
+		return err
+	}
+	buf := make([]byte, 64<<10)
+	from := io.NewSectionReader(s.file, 0, s.size)
+	for {
+		n, err := from.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := writeAll(fd, buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *spool) drop() {
+	if s != nil && s.file != nil {
+		s.file.Close()
+	}
+}
+
+// A ring keeps the end of a stream.
+type ring struct{ data []byte }
+
+const ringSize = 16 << 10
+
+func (r *ring) write(data []byte) {
+	r.data = append(r.data, data...)
+	if over := len(r.data) - ringSize; over > 0 {
+		r.data = append(r.data[:0], r.data[over:]...)
+	}
+}

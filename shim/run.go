@@ -1,0 +1,167 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A call is one invocation of a shim on its way.
+type call struct {
+	env    Env
+	name   string
+	guard  guard
+	config config.Config
+	log    *log
+
+	tool   rewrite.Tool
+	parsed rewrite.Call
+	stdin  staged
+	ledger *ledger.Ledger
+	real   target
+
+	decision ledger.Decision
+	ticket   *ledger.Ticket
+	record   *ledger.Call
+	started  time.Time
+}
+
+// Main carries out the call and returns its exit status. Where the real binary
+// takes this process over it does not return at all.
+func Main(env Env) int {
+	c := newCall(env)
+	if env.Get("REPRISE_OFF") == "1" {
+		return c.passthrough(rewrite.SwitchedOff)
+	}
+	if reason := c.parse(); reason != "" {
+		return c.passthrough(reason)
+	}
+	if reason := c.key(); reason != "" {
+		return c.passthrough(reason)
+	}
+	if c.parsed.Mode == rewrite.Observe {
+		return c.observe()
+	}
+	if reason := c.decide(); reason != "" {
+		return c.passthrough(reason)
+	}
+	return c.run()
+}
+
+func newCall(env Env) *call {
+	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}}
+	c.guard = readGuard(env.Get(guardEnv), os.Getpid())
+	return c
+}
+
+// toolName is the name this program was called by, or, where that says nothing,
+// the name its file has.
+func toolName(env Env) string {
+	if len(env.Args) > 0 {
+		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
+			return name
+		}
+	}
+	return filepath.Base(executablePath())
+}
+
+// parse reads configuration and command line. A reason means that the call is
+// none of ours.
+func (c *call) parse() rewrite.Reason {
+	if reason := c.configure(); reason != "" {
+		return reason
+	}
+	var managed bool
+	if c.tool, managed = rewrite.Lookup(c.name); !managed {
+		return rewrite.NotManaged
+	}
+	in := rewrite.Invocation{
+		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
+		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
+		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
+		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
+	}
+	c.parsed = c.tool.Parse(in)
+	if c.parsed.Reason == rewrite.UnknownOption {
+		in.Learned = c.learn()
+		c.parsed = c.tool.Parse(in)
+	}
+	if c.parsed.Mode == rewrite.Passthrough {
+		return c.parsed.Reason
+	}
+	if slices.ContainsFunc(c.parsed.VerboseIn, setsVerbose) {
+		return rewrite.VerboseSetting
+	}
+	return ""
+}
+
+func setsVerbose(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && rewrite.SetsVerbose(string(text))
+}
+
+func (c *call) configure() rewrite.Reason {
+	path, err := config.ConfigFile(c.env.Get)
+	if err != nil {
+		return c.fault("find configuration", err)
+	}
+	if c.config, err = config.Load(path); err != nil {
+		c.openLog(config.Default().Log)
+		return c.fault("read configuration", err)
+	}
+	c.openLog(c.config.Log)
+	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
+		return rewrite.Disabled
+	}
+	return ""
+}
+
+// fault notes what went wrong inside reprise; the call goes on without it.
+func (c *call) fault(what string, err error) rewrite.Reason {
+	c.log.fault(what, err)
+	return rewrite.Fault
+}
+
+func (c *call) openLog(settings config.Log) {
+	path, err := config.LogFile(c.env.Get)
+	if err != nil {
+		return // without a home there is nowhere to write
+	}
+	if c.env.Get("REPRISE_LOG") == "debug" {
+		settings.Level = config.LogDebug
+	}
+	c.log = newLog(path, settings, c.name, c.env.Now)
+}
+
+// target finds the real binary once.
+func (c *call) target() (target, error) {
+	if c.real.path != "" {
+		return c.real, nil
+	}
+	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.guard)
+	if err == nil {
+		c.real = t
+	}
+	return t, err
+}
+
+// passthrough becomes the real binary, with all of the caller's stdin.
+func (c *call) passthrough(reason rewrite.Reason) int {
+	c.log.passthrough(reason)
+	c.say(rewrite.Passthrough, reason)
+	var more *os.File
+	if reason == rewrite.StdinTooBig {
+		more = c.env.Stdin
+	}
+	stdin, err := c.stdin.file(more)
+	if err != nil {
+		return c.cannotRun(err)
+	}
+	return c.become(stdin)
+}

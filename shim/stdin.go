@@ -1,0 +1,166 @@
+package shim
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"reprise/rewrite"
+)
+
+// maxStdin is how much of a prompt is read from stdin. claude itself has failed
+// above 10 MB (CLI-FACTS 1.9).
+const maxStdin = 16 << 20
+
+// How long a silent stdin is waited for. claude waits 3 s for the first byte and
+// goes on without; once there is one it reads to the end, as we do. A prompt that
+// stands in argv seldom has company.
+const (
+	waitPrompt   = 2 * time.Second
+	waitAppended = 200 * time.Millisecond
+)
+
+// A staged stdin is what was read of the caller's: nothing is lost of it, however
+// the call goes on.
+type staged struct {
+	data string
+	// used tells that the caller's descriptor no longer gives the data.
+	used bool
+}
+
+// stage reads stdin as far as it is part of the prompt. A reason says that the
+// prompt can not be known; what was read is in staged all the same.
+func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error) {
+	if use == rewrite.StdinUnused {
+		return staged{}, "", nil
+	}
+	info, err := stdin.Stat()
+	if err != nil {
+		return staged{}, rewrite.StdinOpen, nil // closed: whatever the tool makes of that
+	}
+	fd := int(stdin.Fd())
+	if info.Mode().IsRegular() {
+		return stageFile(fd, info.Size())
+	}
+	wait := waitAppended
+	if use == rewrite.StdinPrompt {
+		wait = waitPrompt
+	}
+	if ready, err := readable(fd, wait); err != nil || !ready {
+		return staged{}, rewrite.StdinOpen, err
+	}
+	return drain(fd)
+}
+
+// stageFile reads a file from where the descriptor stands, and leaves it there.
+func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
+	at, err := unix.Seek(fd, 0, io.SeekCurrent)
+	if err != nil || at >= size {
+		return staged{}, "", err
+	}
+	if size-at > maxStdin {
+		return staged{}, rewrite.StdinTooBig, nil
+	}
+	data := make([]byte, size-at)
+	n := 0
+	for n < len(data) {
+		m, err := unix.Pread(fd, data[n:], at+int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return staged{}, "", err
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+	}
+	return staged{data: string(data[:n])}, "", nil
+}
+
+// drain reads to the end. Beyond maxStdin it stops; the caller of drain must then
+// hand on what was read and what is still to come.
+func drain(fd int) (staged, rewrite.Reason, error) {
+	var data []byte
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(fd, buf)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EAGAIN):
+			if _, err := readable(fd, -1); err != nil {
+				return staged{string(data), true}, "", err
+			}
+			continue
+		case err != nil:
+			return staged{string(data), len(data) > 0}, "", err
+		case n == 0:
+			return staged{string(data), len(data) > 0}, "", nil
+		}
+		data = append(data, buf[:n]...)
+		if len(data) > maxStdin {
+			return staged{string(data), true}, rewrite.StdinTooBig, nil
+		}
+	}
+}
+
+// readable waits until a descriptor has data or is at its end; a negative wait has
+// no limit.
+func readable(fd int, wait time.Duration) (bool, error) {
+	ms := -1
+	if wait >= 0 {
+		ms = int(wait.Milliseconds())
+	}
+	for {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, ms)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return n > 0, err
+	}
+}
+
+// file gives the staged stdin as a file without a name, at its start; nil where
+// the caller's own descriptor still does. more, where it is not nil, is read
+// behind it.
+func (s staged) file(more *os.File) (*os.File, error) {
+	if !s.used {
+		return nil, nil
+	}
+	f, err := nameless()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(f, s.data); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if more != nil {
+		if _, err := io.Copy(f, more); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return f, err
+}
+
+// stdinOf gives text as a stdin.
+func stdinOf(text string) (*os.File, error) { return staged{data: text, used: true}.file(nil) }
+
+// nameless makes a file that nobody else can open.
+func nameless() (*os.File, error) {
+	if fd, err := memfd(); err == nil {
+		return os.NewFile(uintptr(fd), "stdin"), nil
+	}
+	f, err := os.CreateTemp("", "reprise-*")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}

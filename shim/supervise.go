@@ -1,0 +1,162 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
+
+// run carries out a managed call: resumed or fresh as decided, and once more
+// fresh if the tool refuses the resume.
+func (c *call) run() int {
+	c.say(c.decision.Mode, c.decision.Reason)
+	a, st, err := c.try(c.plan())
+	if err == nil && a.gate == gateRefused {
+		c.log.refused(c.decision, a.refusal)
+		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
+			c.log.fault("record refusal", err)
+		}
+		c.noteNoResume(a.refusal)
+		a, st, err = c.try(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
+	}
+	if err != nil {
+		// The tool did not start: becoming it will say why, in its own way.
+		c.fault("start the tool", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.finish(a, st)
+	return st.leave()
+}
+
+// plan turns the decision into the real call. Resume and delta come from the one
+// decision, and nowhere else.
+func (c *call) plan() rewrite.Plan {
+	return planFor(c.tool, c.parsed, c.record.Prompt, c.decision)
+}
+
+func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
+	if d.Mode != rewrite.Resume {
+		return tool.Plan(parsed, rewrite.ToFresh(prompt.Text))
+	}
+	return tool.Plan(parsed, rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole))
+}
+
+// try runs the tool as planned.
+func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
+	stdin, err := c.stdinFor(plan)
+	if err != nil {
+		return nil, status{}, err
+	}
+	if stdin != c.env.Stdin {
+		defer stdin.Close()
+	}
+	a := &attempt{
+		plan: plan, tool: c.tool, pinned: c.pin,
+		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
+	}
+	environ := with(c.env.Environ, rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
+	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
+	args := append([]string{c.env.Args[0]}, plan.Args...)
+	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
+	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
+	return a, st, err
+}
+
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
+	if plan.HasStdin {
+		return stdinOf(plan.Stdin)
+	}
+	f, err := c.stdin.file(nil)
+	if f == nil && err == nil {
+		return c.env.Stdin, nil
+	}
+	return f, err
+}
+
+// pin notes the session's id while the tool runs. The ledger must not hold up the
+// tool's output, so it is written beside it.
+func (c *call) pin(id string, pid int) {
+	session := c.ticket.Session
+	if session == 0 {
+		return // observed: the session is the caller's
+	}
+	go func() {
+		if err := c.ledger.Pin(session, id, pid); err != nil {
+			c.log.fault("note session id", err)
+		}
+	}()
+}
+
+// finish records how the run ended.
+func (c *call) finish(a *attempt, st status) {
+	seen := *a.stream.Seen()
+	o := ledger.Outcome{
+		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
+		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
+	}
+	o.File, o.FileSize = c.sessionFile(seen.ID)
+	if o.Seen.ID != "" && o.File == "" {
+		c.log.fault("find session file", os.ErrNotExist)
+	}
+	if err := c.ledger.Finish(c.ticket, &o); err != nil {
+		c.log.fault("record outcome", err)
+	}
+	c.log.done(c.decision, &o)
+}
+
+// sessionFile finds where the tool keeps the session, and how large it is now.
+func (c *call) sessionFile(id string) (string, int64) {
+	if id == "" {
+		return "", 0
+	}
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			continue // a folder's name that reads as a pattern, and a broken one
+		}
+		for _, path := range matches {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, info.Size()
+			}
+		}
+	}
+	return "", 0
+}
+
+// noteNoResume remembers a binary that does not know the option.
+func (c *call) noteNoResume(why rewrite.Reason) {
+	if why != rewrite.RefusedNoResume {
+		return
+	}
+	probe := rewrite.Probe{Known: true}
+	if err := c.ledger.SetProbe(c.real.fingerprint(), probe, millis(c.env.Now())); err != nil {
+		c.log.fault("keep probe", err)
+	}
+}
+
+// observe runs a call whose session the caller manages: nothing about it is
+// changed, its id and usage are noted.
+func (c *call) observe() int {
+	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
+	if err != nil {
+		c.fault("record call", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.ticket = t
+	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
+	c.say(c.decision.Mode, c.decision.Reason)
+	c.parsed.Format = rewrite.StreamJSON // shown as it comes, whatever it is
+	a, st, err := c.try(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
+	if err != nil {
+		c.fault("start the tool", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.finish(a, st)
+	return st.leave()
+}
