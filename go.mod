@@ -3,6 +3,7 @@ module reprise
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/mattn/go-isatty v0.0.24
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/rs/zerolog v1.35.1

@@ -1,0 +1,136 @@
+// Package config says where reprise keeps its files and reads the one file a user may write.
+//
+// It never reads anything from the working directory, never writes, and does no work before it is called.
+// Its invariant: a Config handed out without an error holds only values that have been checked, and one
+// handed out with an error is the zero Config, in which everything is disabled.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Config is the user's configuration, every value checked.
+type Config struct {
+	Enabled      bool          // false: every call becomes the real binary
+	TTL          time.Duration // a session idle for longer is not resumed
+	MaxAge       time.Duration // nor one that was started longer ago
+	Identical    Identical
+	Delta        Delta
+	Busy         Busy
+	ErrorLimit   int           // a session with more errors is not resumed
+	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
+	GateTimeout  time.Duration // how long a resumed run's output is held back at most
+	Tools        map[string]Tool
+	Log          Log
+}
+
+// Tool is what is configured for one tool.
+type Tool struct {
+	Enabled bool
+	Path    string // absolute path of the real binary; empty: the next one on PATH
+}
+
+// Log is what is configured for the shim's log.
+type Log struct {
+	Level    LogLevel
+	MaxBytes int64
+}
+
+// Identical says what becomes of a call whose prompt the session has been sent already.
+type Identical string
+
+const (
+	IdenticalFresh  Identical = "fresh"
+	IdenticalResume Identical = "resume"
+)
+
+// Delta says whether a resumed session is sent only what is new.
+type Delta string
+
+const (
+	DeltaAuto Delta = "auto"
+	DeltaOff  Delta = "off"
+)
+
+// Busy says what becomes of a call whose session another process is using.
+type Busy string
+
+// BusyFresh starts a session of its own.
+const BusyFresh Busy = "fresh"
+
+// LogLevel says how much is written to the log.
+type LogLevel string
+
+const (
+	LogInfo  LogLevel = "info"
+	LogDebug LogLevel = "debug"
+	LogOff   LogLevel = "off"
+)
+
+// ToolNames are the tools that can be configured, in the order in which people are shown them.
+func ToolNames() []string { return []string{"claude", "codex", "gemini", "vibe"} }
+
+// Default is the configuration of a user who has written none.
+func Default() Config {
+	c := Config{
+		Enabled:      true,
+		TTL:          30 * time.Minute,
+		MaxAge:       24 * time.Hour,
+		Identical:    IdenticalFresh,
+		Delta:        DeltaAuto,
+		Busy:         BusyFresh,
+		ErrorLimit:   3,
+		ContextLimit: 0.8,
+		GateTimeout:  15 * time.Second,
+		Tools:        map[string]Tool{},
+		Log:          Log{Level: LogInfo, MaxBytes: 1 << 20},
+	}
+	for _, name := range ToolNames() {
+		c.Tools[name] = Tool{Enabled: true}
+	}
+	return c
+}
+
+// Load reads the configuration file at path. A file that is not there means the defaults. A mistake in the
+// file is an *Error.
+func Load(path string) (Config, error) {
+	text, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Default(), nil
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	home, _ := homeDir(os.Getenv) // only a path that starts with ~/ needs it, and it says so
+	return Parse(path, text, home)
+}
+
+// maxFile is far more than anyone writes; it keeps a path named by mistake from filling the memory.
+const maxFile = 1 << 20
+
+// read returns the text of a regular file. Anything else could hold up the call that waits for it, as a
+// named pipe does; the null device alone is a usual way to say "no file".
+func read(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() && path != os.DevNull {
+		return "", fmt.Errorf("%s: not a regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+	}
+	return string(text), err
+}

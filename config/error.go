@@ -1,0 +1,29 @@
+package config
+
+import "fmt"
+
+// Error is a mistake in a configuration file. It has the parts apart, for a program that shows the hint on
+// a line of its own.
+type Error struct {
+	File    string
+	Line    int    // 0 if it is not known
+	Key     string // may be empty: the mistake is one of syntax
+	Problem string
+	Hint    string // what to do about it; may be empty
+}
+
+func (e *Error) Error() string {
+	where := e.File
+	if e.Line > 0 {
+		where = fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	if e.Key == "" {
+		return where + ": " + e.Problem
+	}
+	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
+}
+
+// mistake is what a setting says about a value that it does not take; the reader adds the place.
+type mistake struct{ problem, hint string }
+
+func (m *mistake) Error() string { return m.problem }

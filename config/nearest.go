@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// nearest returns a hint that names the known key or table most like name, if one is like it at all.
+func nearest(name string, known []setting) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, candidate := range names(known) {
+		if d := distance(strings.ToLower(name), candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	if best == "" {
+		return "docs/configuration.md lists every key"
+	}
+	return fmt.Sprintf("did you mean %q", best)
+}
+
+// names are all known keys and the tables they stand in.
+func names(known []setting) []string {
+	var all []string
+	for _, s := range known {
+		all = append(all, s.key)
+		for i, r := range s.key {
+			if r == '.' {
+				all = append(all, s.key[:i])
+			}
+		}
+	}
+	return all
+}
+
+// distance counts the bytes to add, drop or change to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
