@@ -64,6 +64,7 @@ type claudeEvent struct {
 	Errors         []string `json:"errors"`
 	TerminalReason string   `json:"terminal_reason"`
 	APIStatus      int      `json:"api_error_status"`
+	StartupFailure string   `json:"startup_failure_reason"`
 }
 
 type claudeUsage struct {
@@ -83,23 +84,28 @@ var claudeMarks = [][]byte{
 func (s *claudeStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
 	event, ok := readClaudeEvent(line)
+	result := ok && event.Type == "result"
 	if ok {
 		s.learn(&event)
-		if event.Type == "result" {
-			line = s.ownFigures(line)
-		}
+	}
+	if result {
+		line = s.ownFigures(line)
+	}
+	if s.call.Format == StreamJSON {
+		return line
+	}
+	if result && (event.StartupFailure != "" || s.seen.Refusal == RefusedUnknown) {
+		return nil // only stream-json shows a run that did not begin
 	}
 	switch s.call.Format {
-	case StreamJSON:
-		return line
 	case JSONVerbose:
 		s.addEvent(line)
 	case JSON:
-		if ok && event.Type == "result" {
+		if result {
 			s.last = append(s.last[:0], line...)
 		}
 	case Text:
-		if ok && event.Type == "result" {
+		if result {
 			s.printResult(&event)
 		}
 	}
@@ -174,11 +180,12 @@ func (s *claudeStream) learnID(id string) {
 }
 
 func (s *claudeStream) learnResult(e *claudeEvent) {
-	s.seen.Final = true
+	s.seen.Final = e.StartupFailure == ""
 	s.seen.Failed = e.IsError || e.Subtype != "success"
 	s.seen.Answer = e.Result
 	s.seen.Refusal = claudeRefusal(e)
 	if s.seen.Refusal == RefusedUnknown {
+		s.seen.Final = false
 		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
 	}
 	s.learnID(e.SessionID)
@@ -345,7 +352,7 @@ func (s *claudeStream) addEvent(line []byte) {
 		return
 	}
 	s.out = append(s.out, "[,"[min(s.events, 1)])
-	s.out = appendRawSeparators(s.out, line)
+	s.out = appendRawSeparators(s.out, withoutKey(line, claudeStreamOnlyKey))
 	s.events++
 }
 
@@ -359,7 +366,7 @@ func (s *claudeStream) End() []byte {
 	case !s.seen.Final:
 		// A run that was cut short prints nothing in these formats.
 	case s.call.Format == JSON:
-		s.out = append(appendRawSeparators(s.out, bytes.TrimRight(s.last, "\r\n")), '\n')
+		s.out = append(appendRawSeparators(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
 	case s.call.Format == JSONVerbose:
 		s.out = append(s.out, "]\n"...)
 	case s.call.Format == Text && s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
@@ -367,6 +374,10 @@ func (s *claudeStream) End() []byte {
 	}
 	return s.out
 }
+
+// claudeStreamOnlyKey stands in the results of stream-json and not in those of
+// json (LIVE 2.1.329).
+const claudeStreamOnlyKey = "model_usage_since_last_result"
 
 // appendRawSeparators copies a line of JSON with the escapes of U+2028 and U+2029
 // undone: stream-json escapes these two, json does not (recordings/claude/multi-json).

@@ -26,8 +26,6 @@ static void die_by(int sig) {
 */
 import "C"
 
-import "syscall"
-
 // leave ends the shim as the tool ended, and gives the exit code where that was
 // one.
 func (s status) leave() int {

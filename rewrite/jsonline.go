@@ -120,3 +120,34 @@ func formatNano(n int64) string {
 	}
 	return text
 }
+
+// withoutKey cuts a key with its value out of an object, and leaves every other
+// byte as it is.
+func withoutKey(line []byte, key string) []byte {
+	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
+		return line
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	if _, err := d.Token(); err != nil {
+		return line
+	}
+	for first := true; d.More(); first = false {
+		from := int(d.InputOffset())
+		name, err := d.Token()
+		if err != nil {
+			return line
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return line
+		}
+		if name == key {
+			to := int(d.InputOffset())
+			if first { // its comma stands behind it
+				to += len(line[to:]) - len(bytes.TrimLeft(line[to:], ", "))
+			}
+			return append(append([]byte(nil), line[:from]...), line[to:]...)
+		}
+	}
+	return line
+}
