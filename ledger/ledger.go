@@ -48,6 +48,9 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
+// OpenMemory gives an empty ledger that is gone when it is closed.
+func OpenMemory() (*Ledger, error) { return open(":memory:", "memory") }
+
 func makePrivate(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -42,11 +42,18 @@ func (c *call) key() rewrite.Reason {
 }
 
 func (c *call) openLedger() rewrite.Reason {
+	if c.ledger != nil {
+		return ""
+	}
 	path, err := config.LedgerFile(c.env.Get)
 	if err != nil {
 		return c.fault("find ledger", err)
 	}
-	if c.ledger, err = ledger.Open(path); err != nil {
+	open := ledger.Open
+	if c.preview {
+		open = openPreview
+	}
+	if c.ledger, err = open(path); err != nil {
 		return c.fault("open ledger", err)
 	}
 	return ""

@@ -18,7 +18,7 @@ func (c *call) learn() rewrite.Probe {
 	if _, err := c.target(); err != nil {
 		return rewrite.Probe{}
 	}
-	if c.ledger == nil && c.openLedger() != "" {
+	if c.openLedger() != "" {
 		return rewrite.Probe{} // asking at every call would be felt
 	}
 	fingerprint := c.real.fingerprint()
@@ -31,6 +31,9 @@ func (c *call) learn() rewrite.Probe {
 		return probe
 	}
 	probe = Ask(c.tool, c.real.path, c.env.Environ)
+	if c.preview {
+		return probe
+	}
 	if err := c.ledger.SetProbe(fingerprint, probe, millis(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,9 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
+
+	preview bool  // look only: nothing is recorded, nothing is run
+	failed  error // the last thing that went wrong inside reprise
 }
 
 // Main carries out the call and returns its exit status. Where the real binary
@@ -125,10 +129,14 @@ func (c *call) configure() rewrite.Reason {
 // fault notes what went wrong inside reprise; the call goes on without it.
 func (c *call) fault(what string, err error) rewrite.Reason {
 	c.log.fault(what, err)
+	c.failed = fmt.Errorf("%s: %w", what, err)
 	return rewrite.Fault
 }
 
 func (c *call) openLog(settings config.Log) {
+	if c.preview {
+		return
+	}
 	path, err := config.LogFile(c.env.Get)
 	if err != nil {
 		return // without a home there is nowhere to write
