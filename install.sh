@@ -50,6 +50,10 @@ END
 
 read_options() {
 	action=install demo=no purge=no bin=${REPRISE_BIN_DIR:-}
+	case $bin in
+	'' | /*) ;;
+	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other folders would not find it; set it anew' ;;
+	esac
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--bin-dir)
@@ -104,7 +108,7 @@ find_folders() {
 	settings=$(xdg "${XDG_CONFIG_HOME:-}" .config)
 	if [ -z "$bin" ]; then
 		data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
-		[ -n "$data" ] || fail 'HOME is not set' 'set it, or name a folder with --bin-dir DIR'
+		[ -n "$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a folder with --bin-dir DIR'
 		bin=$data/bin
 	fi
 	case $bin in /*) ;; *) bin=$PWD/$bin ;; esac
@@ -121,7 +125,7 @@ find_folders() {
 xdg() {
 	case $1 in
 	/*) printf '%s/reprise\n' "${1%/}" ;;
-	*) [ -z "${HOME:-}" ] || printf '%s/%s/reprise\n' "${HOME%/}" "$2" ;;
+	*) case ${HOME:-} in /*) printf '%s/%s/reprise\n' "${HOME%/}" "$2" ;; esac ;;
 	esac
 }
 

@@ -442,9 +442,13 @@ func TestBinDirs(t *testing.T) {
 	}
 	s := newSite(t)
 	s.set("HOME=")
-	s.refused(1, "HOME is not set", "set it, or name a folder with --bin-dir DIR")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
+	s.set("HOME=home")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
 	s.refused(1, "/a:b cannot stand on PATH", "name a folder without a colon or a line break in it", "--bin-dir", "/a:b")
 	s.refused(1, "the bin dir must not be /", "name a folder of its own with --bin-dir DIR", "--bin-dir", "//")
+	s.set("REPRISE_BIN_DIR=x")
+	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path", "programs in other folders would not find it; set it anew")
 }
 
 // fill puts the site's folder for %.
