@@ -1,0 +1,403 @@
+#!/bin/sh
+# install.sh builds reprise and installs the shims (claude, codex, gemini, vibe) and shimctl into a folder
+# of their own. It never edits a shell profile, never touches a file that it did not install, and at no
+# moment is there a name without a program behind it: each is built and tried first, then renamed into place.
+set -eu
+unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+
+shims='claude codex gemini vibe'
+names="$shims shimctl"
+# The C library's own thread stacks are too small for Go callbacks where that library is musl.
+static='-linkmode external -extldflags "-static -Wl,-z,stack-size=1048576"'
+tags='sqlite_omit_load_extension osusergo netgo'
+tmp='' made=''
+
+main() {
+	read_options "$@"
+	find_folders
+	if [ "$action" = uninstall ]; then
+		uninstall
+		return
+	fi
+	enter_repository
+	check_go
+	check_compiler
+	check_bin_dir
+	build
+	put_in_place
+	summary
+	if [ "$demo" = yes ]; then
+		printf '\n'
+		CC=$compiler go run ./scripts/demo -bin "$bin"
+	fi
+}
+
+# --- what the user asked for ---
+
+usage() {
+	cat <<'END'
+usage: ./install.sh [--bin-dir DIR] [--demo]
+       ./install.sh --uninstall [--bin-dir DIR] [--purge]
+
+  --bin-dir DIR  install into DIR, a folder of its own
+                 (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data folder)
+  --demo         show what the installed shims do, with stand-ins for the real tools
+  --uninstall    remove what was installed; the ledger, the log and the configuration stay
+  --purge        with --uninstall: remove those as well
+  --help         show this
+END
+}
+
+read_options() {
+	action=install demo=no purge=no bin=${REPRISE_BIN_DIR:-}
+	case $bin in
+	'' | /*) ;;
+	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other folders would not find it; set it anew' ;;
+	esac
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--bin-dir)
+			[ $# -ge 2 ] || bad_usage '--bin-dir needs a folder'
+			bin=$2
+			[ -n "$bin" ] || bad_usage '--bin-dir needs a folder'
+			shift
+			;;
+		--bin-dir=*)
+			bin=${1#*=}
+			[ -n "$bin" ] || bad_usage '--bin-dir needs a folder'
+			;;
+		--uninstall) action=uninstall ;;
+		--purge) purge=yes ;;
+		--demo) demo=yes ;;
+		-h | --help)
+			usage
+			exit 0
+			;;
+		*) bad_usage "unknown option $1" ;;
+		esac
+		shift
+	done
+	if [ "$purge" = yes ] && [ "$action" = install ]; then
+		bad_usage '--purge goes only with --uninstall'
+	fi
+	if [ "$demo" = yes ] && [ "$action" = uninstall ]; then
+		bad_usage '--demo does not go with --uninstall'
+	fi
+}
+
+bad_usage() {
+	say_error "$1" './install.sh --help lists the options'
+	exit 2
+}
+
+fail() {
+	say_error "$@"
+	exit 1
+}
+
+# say_error PROBLEM [HINT]
+say_error() {
+	printf 'error: %s\n' "$1" >&2
+	[ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+}
+
+# --- where things live (config/paths.go has the same rules) ---
+
+find_folders() {
+	state=$(xdg "${XDG_STATE_HOME:-}" .local/state)
+	settings=$(xdg "${XDG_CONFIG_HOME:-}" .config)
+	if [ -z "$bin" ]; then
+		data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
+		[ -n "$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a folder with --bin-dir DIR'
+		bin=$data/bin
+	fi
+	case $bin in /*) ;; *) bin=$PWD/$bin ;; esac
+	while [ "$bin" != "${bin%/}" ]; do bin=${bin%/}; done
+	[ -n "$bin" ] || fail 'the bin dir must not be /' 'name a folder of its own with --bin-dir DIR'
+	case $bin in
+	*:* | *"
+"*) fail "$bin cannot stand on PATH" 'name a folder without a colon or a line break in it' ;;
+	esac
+}
+
+# xdg BASE FALLBACK prints our folder in an XDG base folder. A base that is not absolute is ignored, as the
+# XDG specification asks. Without a home nothing is printed.
+xdg() {
+	case $1 in
+	/*) printf '%s/reprise\n' "${1%/}" ;;
+	*) case ${HOME:-} in /*) printf '%s/%s/reprise\n' "${HOME%/}" "$2" ;; esac ;;
+	esac
+}
+
+enter_repository() {
+	here=$(cd -P -- "$(dirname -- "$0")" && pwd) || here=.
+	cd -- "$here"
+	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ]; then
+		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it'
+	fi
+	if [ "$demo" = yes ] && ! [ -d scripts/demo ]; then
+		fail 'there is no demo in this repository' 'leave out --demo'
+	fi
+}
+
+# --- what it takes to build ---
+
+check_go() {
+	wanted=$(sed -n 's/^go \([0-9.]*\).*/\1/p' go.mod)
+	command -v go >/dev/null 2>&1 || fail 'go is not on PATH' "install go $wanted or newer"
+	# Settings of other projects do not belong in this build.
+	export CGO_ENABLED=1 GOWORK=off GO111MODULE=on
+	found=$(go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
+	if [ -z "$found" ]; then
+		# In this folder go may have looked for a newer version of itself, in vain.
+		found=$(GOTOOLCHAIN=local GOFLAGS='' go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
+	fi
+	[ -n "$found" ] || fail 'go does not start' "run go version, and install go $wanted or newer if need be"
+	at_least "$found" "$wanted" || fail "go $found is too old" "install go $wanted or newer"
+	GOOS=$(go env GOHOSTOS) GOARCH=$(go env GOHOSTARCH) # for this machine, whatever is set
+	export GOOS GOARCH
+}
+
+# at_least FOUND WANTED compares versions number by number; a number that is left out is 0.
+at_least() {
+	left=$1. right=$2.
+	while [ -n "$right" ]; do
+		l=${left%%.*} r=${right%%.*}
+		[ "${l:-0}" -le "${r:-0}" ] || return 0
+		[ "${l:-0}" -ge "${r:-0}" ] || return 1
+		left=${left#*.} right=${right#*.}
+	done
+}
+
+check_compiler() {
+	compiler=
+	for c in "${CC:-}" "$(go env CC)" cc gcc clang; do
+		if [ -n "$c" ] && command -v "${c%% *}" >/dev/null 2>&1; then
+			compiler=$c
+			return
+		fi
+	done
+	fail 'no C compiler on PATH (cc, gcc or clang)' 'SQLite needs one: install gcc or clang'
+}
+
+# --- the folder, and which files in it are ours ---
+
+# A line of the marker is a name, then the checksum and the size of what was installed under it. There is a
+# line for a new file before the file is in place, so whatever interrupts an installation, the next one knows
+# its own.
+marker=.reprise
+
+check_bin_dir() {
+	if [ -L "$bin" ]; then
+		fail "$bin is a symbolic link" 'name the folder that it leads to'
+	fi
+	if present "$bin" && ! [ -d "$bin" ]; then
+		fail "$bin is not a folder" 'name another one with --bin-dir DIR'
+	fi
+	for name in $names; do
+		if present "$bin/$name" && ! ours "$name"; then
+			fail "$bin/$name was not installed by reprise" 'name a folder of its own with --bin-dir DIR'
+		fi
+	done
+	if present "$bin/$marker" && { [ -L "$bin/$marker" ] || ! [ -f "$bin/$marker" ]; }; then
+		fail "$bin/$marker was not written by reprise" 'name a folder of its own with --bin-dir DIR'
+	fi
+	if ! [ -e "$bin/$marker" ] && [ -n "$(ls -- "$bin" 2>/dev/null)" ]; then
+		fail "$bin holds other files" "name a folder of its own, such as $bin/reprise, with --bin-dir DIR"
+	fi
+	[ -d "$bin" ] || made=$bin
+	mkdir -p -- "$bin" 2>/dev/null || fail "$bin cannot be created" 'name another folder with --bin-dir DIR'
+	sweep
+	tmp=$bin/$marker.tmp.$$
+	mkdir -m 700 -- "$tmp" 2>/dev/null || {
+		tmp=''
+		fail "$bin is not writable" 'name another folder with --bin-dir DIR'
+	}
+}
+
+# sweep removes what installations that were killed have left behind.
+sweep() {
+	for old in "$bin/$marker".tmp.*; do
+		kill -0 "${old##*.}" 2>/dev/null || rm -rf -- "$old" 2>/dev/null || :
+	done
+}
+
+# present tells whether there is anything of that name, be it a dangling link.
+present() { [ -e "$1" ] || [ -L "$1" ]; }
+
+# ours tells whether the file of that name is one that we installed, unchanged.
+ours() {
+	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
+		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"
+}
+
+# line_for NAME FILE prints the marker's line for the file.
+line_for() { printf '%s %s\n' "$1" "$(cksum <"$2")"; }
+
+clean_up() {
+	[ -z "$tmp" ] || rm -rf -- "$tmp"
+	[ -z "$made" ] || rmdir -- "$made" 2>/dev/null || :
+}
+
+# --- build: the most self-contained kind that links and starts ---
+
+build() {
+	stamp
+	printf 'building reprise %s (the first time takes a minute or two)\n' "$version"
+	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
+	if ! go list -deps -tags "$tags" ./cmd/shim ./cmd/shimctl >/dev/null 2>"$tmp/log"; then
+		cat "$tmp/log" >&2
+		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
+	fi
+	if [ "$GOOS" = linux ]; then
+		if [ -z "${CC:-}" ] && command -v musl-gcc >/dev/null 2>&1; then
+			kind='static, musl'
+			! link musl-gcc "$static" || return 0
+		fi
+		kind='static'
+		! link "$compiler" "$static" || return 0
+	fi
+	kind='dynamic'
+	! link "$compiler" '' || return 0
+	cat "$tmp/log" >&2
+	fail 'reprise cannot be built' 'the lines above say why'
+}
+
+# stamp finds the version to stamp. A checkout that was copied into another repository is not that one's version.
+stamp() {
+	version=dev commit=
+	if [ -e .git ] && command -v git >/dev/null 2>&1; then
+		version=$(git describe --tags --always --dirty 2>/dev/null) || version=dev
+		commit=$(git rev-parse HEAD 2>/dev/null) || commit=
+	fi
+	case $version in *[!A-Za-z0-9._+/-]*) version=dev ;; esac
+}
+
+# link COMPILER LINKER_FLAGS builds both programs and tries them.
+link() {
+	flags="-s -w -X reprise/config.Version=$version -X reprise/config.Commit=$commit $2"
+	for program in shim shimctl; do
+		CC=$1 go build -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
+			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/log" || return 1
+	done
+	cp -- "$tmp/shim" "$tmp/claude" || return 1 # it acts by the name it is called
+	if ! shim_starts || ! shimctl_starts; then
+		{
+			echo 'a program was built but does not start here; what it said:'
+			cat "$tmp/said"
+		} >"$tmp/log"
+		return 1
+	fi
+}
+
+# shim_starts: there is no tool for it to find here, and a shim that works says so itself.
+shim_starts() {
+	try claude --version
+	case $status in 126 | 127) grep -q '^reprise: ' "$tmp/said" ;; *) return 1 ;; esac
+}
+
+# shimctl_starts: whatever it makes of its argument, it was neither refused by the system nor killed, and its
+# Go runtime, which leaves with 2, did not crash.
+shimctl_starts() {
+	try shimctl version
+	[ "$status" -lt 126 ] && ! grep -q -e '^goroutine [0-9]' -e '^fatal error: ' "$tmp/said"
+}
+
+try() {
+	status=0
+	env -i PATH="$tmp/none" HOME="$tmp/none" REPRISE_OFF=1 "$tmp/$1" "$2" \
+		</dev/null >"$tmp/said" 2>&1 || status=$?
+}
+
+# --- install ---
+
+put_in_place() {
+	rm -f -- "$tmp/claude"
+	for name in $shims; do
+		ln -- "$tmp/shim" "$tmp/$name" 2>/dev/null || cp -- "$tmp/shim" "$tmp/$name"
+	done
+	for name in $names; do line_for "$name" "$tmp/$name"; done >"$tmp/new"
+	cat "$bin/$marker" "$tmp/new" 2>/dev/null | sort -u >"$tmp/both"
+	mv -f -- "$tmp/both" "$bin/$marker"
+	made=
+	for name in $names; do mv -f -- "$tmp/$name" "$bin/$name"; done
+	mv -f -- "$tmp/new" "$bin/$marker"
+	rm -rf -- "$tmp"
+	tmp=
+}
+
+summary() {
+	printf 'installed %s in %s\n' "$(printf '%s' "$names" | sed 's/ /, /g')" "$bin"
+	printf 'version %s, linked: %s\n\n' "$version" "$kind"
+	if first_on_path; then
+		printf 'that folder is first on PATH already\n'
+	else
+		printf 'put that folder first on PATH, in the profile of your shell:\n\n    %s\n\n' "$(path_line)"
+	fi
+	case ${SHELL:-} in
+	*/fish) ;;
+	*) printf 'in shells that are open, run hash -r afterwards\n' ;;
+	esac
+}
+
+first_on_path() {
+	first=${PATH%%:*}
+	[ -n "$first" ] && [ -d "$first" ] && [ "$(cd -P -- "$first" && pwd)" = "$(cd -P -- "$bin" && pwd)" ]
+}
+
+# shellcheck disable=SC2016 # the shell that reads the line is to expand $PATH
+path_line() {
+	quoted=$(printf '%s' "$bin" | sed 's/[\\"$`]/\\&/g')
+	case ${SHELL:-} in
+	*/fish) printf 'fish_add_path --move "%s"\n' "$quoted" ;;
+	*) printf 'export PATH="%s:$PATH"\n' "$quoted" ;;
+	esac
+}
+
+# --- uninstall ---
+
+uninstall() {
+	if [ -e "$bin/$marker" ]; then
+		remove_programs
+	else
+		printf 'nothing of reprise is installed in %s\n' "$bin"
+	fi
+	for folder in "$state" "$settings"; do
+		[ -z "$folder" ] || ! present "$folder" || remove_or_mention "$folder"
+	done
+}
+
+remove_programs() {
+	if ! [ -w "$bin" ]; then
+		fail "$bin is not writable" 'run this as the user who installed it'
+	fi
+	for name in $names; do
+		if ours "$name"; then
+			rm -f -- "$bin/$name"
+		elif present "$bin/$name"; then
+			printf 'left %s, which is not what was installed\n' "$bin/$name"
+		fi
+	done
+	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
+	printf 'removed reprise from %s\n' "$bin"
+	rmdir -- "$bin" 2>/dev/null || return 0
+	# reprise/bin of the data folder is ours from reprise on.
+	[ "$bin" != "$(xdg "${XDG_DATA_HOME:-}" .local/share)/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
+}
+
+remove_or_mention() {
+	if [ "$purge" = no ]; then
+		printf 'left %s; to remove it too: ./install.sh --uninstall --purge\n' "$1"
+	elif present "$1/bin"; then # all base folders may be one, and programs are not to be purged
+		printf 'left %s, which holds %s\n' "$1" "$1/bin"
+	else
+		rm -rf -- "$1"
+		printf 'removed %s\n' "$1"
+	fi
+}
+
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+main "$@"

@@ -1,0 +1,664 @@
+// Package scripts holds what is run by hand or by the build, and the tests of it.
+//
+// The tests of install.sh build for real, but mostly small stand-ins for the two programs, in a checkout of
+// their own: what is tested is the installer. They never write outside temporary folders.
+package scripts
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var names = []string{"claude", "codex", "gemini", "vibe", "shimctl"}
+
+// standIn is built as both programs. It does what the installer asks of them: it starts, links C, holds a
+// stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed.
+const standIn = `package main
+
+/*
+static int status(void) { return 127; }
+*/
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"reprise/config"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "hold" {
+		fmt.Println("holding")
+		io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	name := filepath.Base(os.Args[0])
+	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
+	if name == "shimctl" {
+		os.Exit(0)
+	}
+	os.Exit(int(C.status()))
+}
+`
+
+// site is a checkout with stand-ins, a home, and a folder to install into.
+type site struct {
+	t               *testing.T
+	repo, home, bin string
+	env             []string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	dir := filepath.Join(t.TempDir(), "a folder")
+	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
+	s.bin = filepath.Join(s.home, ".local/share/reprise/bin")
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "SHELL=/bin/sh", "GOTOOLCHAIN=local", "GOPROXY=off",
+		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"),
+	}
+	s.mkdir(s.home)
+	s.write("repo/go.mod", "module reprise\n\ngo 1.26.0\n")
+	s.write("repo/config/version.go", "package config\n\nvar Version, Commit = \"dev\", \"\"\n")
+	s.write("repo/cmd/shim/main.go", standIn)
+	s.write("repo/cmd/shimctl/main.go", standIn)
+	script, err := os.ReadFile("../install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("repo/install.sh", string(script))
+	return s
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Skip("no go")
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// at returns the path of a name in the site; an absolute one stays as it is.
+func (s *site) at(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(s.repo), name)
+}
+
+func (s *site) mkdir(name string) {
+	s.t.Helper()
+	if err := os.MkdirAll(s.at(name), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write makes an executable file, and the folders above it.
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	s.mkdir(filepath.Dir(s.at(name)))
+	if err := os.WriteFile(s.at(name), []byte(text), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) set(pairs ...string) { s.env = append(s.env, pairs...) } // the last of a name counts
+
+func (s *site) prependPath(name string) {
+	s.set("PATH=" + s.at(name) + ":" + os.Getenv("PATH"))
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// run runs the installer from a folder that is not the repository.
+func (s *site) run(args ...string) result {
+	s.t.Helper()
+	return s.runShell(append([]string{filepath.Join(s.repo, "install.sh")}, args...)...)
+}
+
+func (s *site) runShell(args ...string) result {
+	s.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(shell(s.t), args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.home, s.env, &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// shell is dash, the strictest that is common, or whatever sh is here.
+func shell(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"dash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no POSIX shell")
+	return ""
+}
+
+// install runs the installer and expects success.
+func (s *site) install(args ...string) string {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.code != 0 || r.stderr != "" {
+		s.t.Fatalf("install.sh %q: exit %d, stderr:\n%s", args, r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// refused expects a failure with these two lines, nothing else on stderr, and the bin dir as it was.
+func (s *site) refused(code int, problem, hint string, args ...string) {
+	s.t.Helper()
+	before := s.list()
+	r := s.run(args...)
+	if want := "error: " + problem + "\nhint: " + hint + "\n"; r.code != code || r.stderr != want {
+		s.t.Errorf("install.sh %q: exit %d, stderr:\n%swant %d:\n%s", args, r.code, r.stderr, code, want)
+	}
+	if after := s.list(); !slices.Equal(before, after) {
+		s.t.Errorf("bin dir was %q, is %q", before, after)
+	}
+}
+
+// list is what the bin dir holds, hidden files too.
+func (s *site) list() []string {
+	var found []string
+	entries, _ := os.ReadDir(s.bin)
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	return found
+}
+
+// checkInstalled checks that all five start, and that the shims are one file or, at the least, files.
+func (s *site) checkInstalled(want string) {
+	s.t.Helper()
+	if got, all := s.list(), []string{".reprise", "claude", "codex", "gemini", "shimctl", "vibe"}; !slices.Equal(got, all) {
+		s.t.Errorf("bin dir holds %q, want %q", got, all)
+	}
+	for _, name := range names {
+		path := filepath.Join(s.bin, name)
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			s.t.Errorf("%s is not a regular file: %v", name, err)
+			continue
+		}
+		out, _ := exec.Command(path).CombinedOutput()
+		if !strings.Contains(string(out), "reprise: "+name+" "+want) {
+			s.t.Errorf("%s says %.200q, want %q", name, out, want)
+		}
+	}
+}
+
+func (s *site) sameFile(a, b string) bool {
+	s.t.Helper()
+	x, errX := os.Stat(filepath.Join(s.bin, a))
+	y, errY := os.Stat(filepath.Join(s.bin, b))
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%q is missing in:\n%s", p, text)
+		}
+	}
+}
+
+// revise changes the stand-in shims, so that a new installation can be told from the old one.
+func (s *site) revise(old, new string) {
+	s.t.Helper()
+	for _, name := range []string{"repo/cmd/shim/main.go", "repo/cmd/shimctl/main.go"} {
+		s.write(name, strings.Replace(standIn, old, new, 1))
+	}
+}
+
+func TestInstallTwiceAndUninstall(t *testing.T) {
+	s := newSite(t)
+	out := s.install()
+	contains(t, out, "installed claude, codex, gemini, vibe, shimctl in "+s.bin+"\n", "version dev, linked: ",
+		`export PATH="`+s.bin+`:$PATH"`, "hash -r")
+	s.checkInstalled("first dev")
+	for _, name := range []string{"codex", "gemini", "vibe"} {
+		if !s.sameFile("claude", name) {
+			t.Errorf("%s and claude are two files", name)
+		}
+	}
+	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
+
+	if again := s.install(); again != out {
+		t.Errorf("the second run says\n%snot\n%s", again, out)
+	}
+	s.checkInstalled("first dev")
+	if now, _ := os.ReadFile(filepath.Join(s.bin, ".reprise")); !bytes.Equal(now, marker) {
+		t.Errorf("the second run installed\n%snot\n%s", now, marker)
+	}
+
+	s.write(s.home+"/.local/state/reprise/ledger.db", "")
+	s.write(s.home+"/.config/reprise/config.toml", "")
+	out = s.install("--uninstall")
+	contains(t, out, "removed reprise from "+s.bin, "left "+s.home+"/.local/state/reprise; to remove it too: ",
+		"left "+s.home+"/.config/reprise; ", "--purge")
+	s.gone(filepath.Dir(s.bin))
+	contains(t, s.install("--uninstall"), "nothing of reprise is installed in "+s.bin)
+	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n")
+	s.gone(s.home + "/.local/state/reprise")
+	s.gone(s.home + "/.config/reprise")
+	if _, err := os.Stat(s.home + "/.config"); err != nil {
+		t.Error("a folder that is not ours was purged")
+	}
+}
+
+func (s *site) gone(path string) {
+	s.t.Helper()
+	if _, err := os.Lstat(path); err == nil {
+		s.t.Errorf("%s is still there", path)
+	}
+}
+
+func TestPurgeLeavesPrograms(t *testing.T) {
+	s := newSite(t)
+	base := s.at("all")
+	s.set("XDG_DATA_HOME="+base, "XDG_STATE_HOME="+base, "XDG_CONFIG_HOME="+base)
+	s.write("all/reprise/bin/claude", "someone else's")
+	s.install("--uninstall", "--purge")
+	if _, err := os.Stat(s.at("all/reprise/bin/claude")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInstallWhileAShimRuns(t *testing.T) {
+	s := newSite(t)
+	s.install()
+	cmd := exec.Command(filepath.Join(s.bin, "claude"), "hold")
+	stdin, _ := cmd.StdinPipe()
+	stdout, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := stdout.Read(make([]byte, 8)); n != 8 {
+		t.Fatalf("the shim does not run: %v", err)
+	}
+	s.revise("first", "second")
+	s.install()
+	s.checkInstalled("second")
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the running shim was broken: %v", err)
+	}
+}
+
+// TestInterrupted stops an installation among its renames: each name still has a program, and the next run
+// takes both the old and the new ones for ours.
+func TestInterrupted(t *testing.T) {
+	s := newSite(t)
+	s.install()
+	s.write("tools/mv", "#!/bin/sh\ncase \"$*\" in */bin/gemini) exit 1 ;; esac\nPATH="+os.Getenv("PATH")+"\nexec mv \"$@\"\n")
+	s.prependPath("tools")
+	s.revise("first", "second")
+	if r := s.run(); r.code == 0 {
+		t.Fatal("mv did not stop it")
+	}
+	s.checkInstalled("")
+	if s.sameFile("claude", "gemini") {
+		t.Error("claude was not renamed")
+	}
+	s.prependPath("none")
+	s.install()
+	s.checkInstalled("second")
+	s.install("--uninstall")
+	s.gone(s.bin)
+}
+
+func TestForeignFiles(t *testing.T) {
+	const own = "name a folder of its own with --bin-dir DIR"
+	cases := []struct {
+		name, problem, hint string // %: the bin dir
+		prepare             func(s *site)
+	}{
+		{"claude", "%/claude was not installed by reprise", own, func(s *site) { s.write(s.bin+"/claude", "theirs") }},
+		{"shimctl", "%/shimctl was not installed by reprise", own, func(s *site) { s.write(s.bin+"/shimctl", "theirs") }},
+		{"link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/bin/sh", s.bin+"/vibe") }},
+		{"dangling link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/none", s.bin+"/vibe") }},
+		{"folder", "%/codex was not installed by reprise", own, func(s *site) { s.mkdir(s.bin + "/codex") }},
+		{"marker", "%/.reprise was not written by reprise", own, func(s *site) { s.mkdir(s.bin + "/.reprise") }},
+		{"with a marker", "%/claude was not installed by reprise", own, func(s *site) {
+			s.write(s.bin+"/.reprise", "claude 1 2\nshimctl 1 2\n")
+			s.write(s.bin+"/claude", "theirs")
+		}},
+		{"other programs", "% holds other files", "name a folder of its own, such as %/reprise, with --bin-dir DIR",
+			func(s *site) { s.write(s.bin+"/git", "theirs") }},
+		{"bin dir is a link", "% is a symbolic link", "name the folder that it leads to", func(s *site) {
+			s.mkdir("elsewhere")
+			s.link(s.at("elsewhere"), s.bin)
+		}},
+		{"bin dir is a file", "% is not a folder", "name another one with --bin-dir DIR", func(s *site) { s.write(s.bin, "") }},
+		{"bin dir below a file", "% cannot be created", "name another folder with --bin-dir DIR",
+			func(s *site) { s.write(filepath.Dir(s.bin), "") }},
+		{"not writable", "% is not writable", "name another folder with --bin-dir DIR", func(s *site) {
+			if os.Getuid() == 0 {
+				s.t.Skip("root may write anywhere")
+			}
+			s.mkdir(s.bin)
+			os.Chmod(s.bin, 0o555)
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			c.prepare(s)
+			s.refused(1, strings.ReplaceAll(c.problem, "%", s.bin), strings.ReplaceAll(c.hint, "%", s.bin))
+		})
+	}
+}
+
+func (s *site) link(target, name string) {
+	s.t.Helper()
+	s.mkdir(filepath.Dir(s.at(name)))
+	if err := os.Symlink(target, s.at(name)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestReplacedSinceInstall: an updater has put the real tool where our shim was.
+func TestReplacedSinceInstall(t *testing.T) {
+	s := newSite(t)
+	s.install()
+	path := filepath.Join(s.bin, "claude")
+	os.Remove(path)
+	s.write(path, "theirs")
+	s.refused(1, path+" was not installed by reprise", "name a folder of its own with --bin-dir DIR")
+	contains(t, s.install("--uninstall"), "left "+path+", which is not what was installed")
+	if got := s.list(); !slices.Equal(got, []string{"claude"}) {
+		t.Errorf("uninstall left %q", got)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	const hint = "./install.sh --help lists the options"
+	cases := []struct {
+		name, problem string
+		args          []string
+	}{
+		{"unknown", "unknown option --prefix", []string{"--prefix"}},
+		{"operand", "unknown option x", []string{"x"}},
+		{"no folder", "--bin-dir needs a folder", []string{"--bin-dir"}},
+		{"empty folder", "--bin-dir needs a folder", []string{"--bin-dir", ""}},
+		{"empty folder, joined", "--bin-dir needs a folder", []string{"--bin-dir="}},
+		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
+		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { newSite(t).refused(2, c.problem, hint, c.args...) })
+	}
+	s := newSite(t)
+	contains(t, s.install("--help"), "usage: ", "--bin-dir DIR", "--uninstall", "--purge", "--demo")
+}
+
+func TestBinDirs(t *testing.T) {
+	cases := []struct {
+		name, want string // in the site
+		env, args  []string
+	}{
+		{"option", "x y", nil, []string{"--bin-dir", "%/x y"}},
+		{"joined", "x", nil, []string{"--bin-dir=%/x/"}},
+		{"relative to the caller", "home/x", nil, []string{"--bin-dir", "x"}},
+		{"variable", "x", []string{"REPRISE_BIN_DIR=%/x"}, nil},
+		{"option first", "y", []string{"REPRISE_BIN_DIR=%/x"}, []string{"--bin-dir", "%/y"}},
+		{"data folder", "d/reprise/bin", []string{"XDG_DATA_HOME=%/d"}, nil},
+		{"relative data folder is ignored", "home/.local/share/reprise/bin", []string{"XDG_DATA_HOME=d"}, nil},
+		{"without a home", "x", []string{"HOME="}, []string{"--bin-dir=%/x"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			s.set(s.fill(c.env)...)
+			s.install(s.fill(c.args)...)
+			s.bin = s.at(c.want)
+			s.checkInstalled("first")
+		})
+	}
+	s := newSite(t)
+	s.set("HOME=")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
+	s.set("HOME=home")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
+	s.refused(1, "/a:b cannot stand on PATH", "name a folder without a colon or a line break in it", "--bin-dir", "/a:b")
+	s.refused(1, "the bin dir must not be /", "name a folder of its own with --bin-dir DIR", "--bin-dir", "//")
+	s.set("REPRISE_BIN_DIR=x")
+	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path", "programs in other folders would not find it; set it anew")
+}
+
+// fill puts the site's folder for %.
+func (s *site) fill(list []string) []string {
+	var filled []string
+	for _, text := range list {
+		filled = append(filled, strings.ReplaceAll(text, "%", s.at("")))
+	}
+	return filled
+}
+
+func TestWhatItTakes(t *testing.T) {
+	t.Run("no go", func(t *testing.T) {
+		s := newSite(t)
+		s.toolbox()
+		s.refused(1, "go is not on PATH", "install go 1.26.0 or newer")
+	})
+	t.Run("old go", func(t *testing.T) {
+		s := newSite(t)
+		s.write("tools/go", "#!/bin/sh\necho go version go1.9.7 linux/amd64\n")
+		s.prependPath("tools")
+		s.refused(1, "go 1.9.7 is too old", "install go 1.26.0 or newer")
+	})
+	t.Run("older than go.mod asks", func(t *testing.T) {
+		s := newSite(t)
+		s.write("repo/go.mod", "module reprise\n\ngo 1.999\n")
+		found := strings.TrimPrefix(goEnv(t, "GOVERSION"), "go")
+		s.refused(1, "go "+found+" is too old", "install go 1.999 or newer")
+	})
+	t.Run("broken go", func(t *testing.T) {
+		s := newSite(t)
+		s.write("tools/go", "#!/bin/sh\nexit 3\n")
+		s.prependPath("tools")
+		s.refused(1, "go does not start", "run go version, and install go 1.26.0 or newer if need be")
+	})
+	t.Run("no C compiler", func(t *testing.T) {
+		s := newSite(t)
+		s.toolbox("go")
+		s.refused(1, "no C compiler on PATH (cc, gcc or clang)", "SQLite needs one: install gcc or clang")
+	})
+	t.Run("not the repository", func(t *testing.T) {
+		s := newSite(t)
+		s.write("repo/go.mod", "module other\n")
+		s.refused(1, s.repo+" is not the reprise repository", "clone it and run ./install.sh in it")
+	})
+	t.Run("no demo", func(t *testing.T) {
+		newSite(t).refused(1, "there is no demo in this repository", "leave out --demo", "--demo")
+	})
+}
+
+// toolbox makes a PATH of the usual tools and these, and nothing else.
+func (s *site) toolbox(extra ...string) {
+	s.t.Helper()
+	usual := []string{"sh", "sed", "grep", "cat", "mkdir", "rm", "rmdir", "mv", "ln", "cp", "ls", "cksum", "sort", "env", "dirname"}
+	for _, name := range append(usual, extra...) {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			s.t.Skip("no " + name)
+		}
+		s.link(path, "tools/"+name)
+	}
+	s.set("PATH=" + s.at("tools"))
+}
+
+// TestHostileEnvironment: what is set for other builds does not reach this one.
+func TestHostileEnvironment(t *testing.T) {
+	s := newSite(t)
+	s.set("CGO_ENABLED=0", "GOOS=plan9", "GOARCH=arm", "GO111MODULE=off", "GOWORK="+s.at("go.work"), "CDPATH=/",
+		"GIT_DIR=/none", "PWD=/none")
+	s.install()
+	s.checkInstalled("first")
+}
+
+func TestDemo(t *testing.T) {
+	s := newSite(t)
+	s.write("repo/scripts/demo/main.go", "package main\n\nimport (\"fmt\"; \"os\")\n\nfunc main() { fmt.Printf(\"%q\", os.Args[1:]) }\n")
+	if out := s.install("--demo"); !strings.HasSuffix(out, `["-bin" "`+s.bin+`"]`) {
+		t.Errorf("the demo was not run with the bin dir:\n%s", out)
+	}
+}
+
+func TestPathAdvice(t *testing.T) {
+	s := newSite(t)
+	s.bin = s.at(`a "b" $c`)
+	contains(t, s.install("--bin-dir", s.bin), `export PATH="`+s.at(`a \"b\" \$c`)+`:$PATH"`)
+
+	s.set("SHELL=/usr/bin/fish")
+	out := s.install("--bin-dir", s.bin)
+	contains(t, out, `fish_add_path --move "`+s.at(`a \"b\" \$c`)+`"`)
+	if strings.Contains(out, "hash -r") {
+		t.Errorf("fish has no hash:\n%s", out)
+	}
+	s.prependPath(s.bin + "/")
+	contains(t, s.install("--bin-dir", s.bin), "that folder is first on PATH already")
+}
+
+func TestLinking(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("static only on Linux")
+	}
+	const onlyDynamic = "#!/bin/sh\ncase \" $* \" in *' -static '*) echo no static library >&2; exit 1 ;; esac\nexec gcc \"$@\"\n"
+	cases := []struct {
+		name, want string
+		tools      map[string]string
+		env        []string
+	}{
+		{"musl", "linked: static, musl\n", map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, nil},
+		{"broken musl", "linked: static\n", map[string]string{"musl-gcc": "#!/bin/sh\nexit 1\n"}, nil},
+		{"compiler of the user", "linked: static\n", map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, []string{"CC=gcc"}},
+		{"no static library", "linked: dynamic\n", map[string]string{"mine": onlyDynamic}, []string{"CC=mine"}},
+		{"compiler of the user is missing", "linked: static\n", nil, []string{"CC=none"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			requireStatic(t)
+			s.mkdir("tools")
+			for name, text := range c.tools {
+				s.write("tools/"+name, text)
+			}
+			s.prependPath("tools")
+			s.set(c.env...)
+			contains(t, s.install(), c.want)
+			s.checkInstalled("first")
+		})
+	}
+}
+
+// requireStatic skips where gcc cannot link the C library statically.
+func requireStatic(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("gcc", "-static", "-x", "c", "-o", filepath.Join(t.TempDir(), "x"), "-")
+	cmd.Stdin = strings.NewReader("int main(void) { return 0; }")
+	if cmd.Run() != nil {
+		t.Skip("no static C library")
+	}
+}
+
+// TestBrokenBuild: what does not build or does not start leaves what is installed alone.
+func TestBrokenBuild(t *testing.T) {
+	cases := []struct{ name, old, new, want string }{
+		{"does not compile", "C.status()", "C.status(", "cmd/shim/main.go:"},
+		{"does not load", `"fmt"`, `"fmt"; _ "example.invalid/none"`, "the packages to build cannot be loaded"},
+		{"shim crashes", "return 127", "__builtin_trap()", "does not start here"},
+		{"shim is not loaded", `"reprise:"`, `"not found:"`, "does not start here"},
+		{"shimctl crashes", "os.Exit(0)", `panic("no")`, "does not start here"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			s.install()
+			s.revise(c.old, c.new)
+			r := s.run()
+			if r.code != 1 {
+				t.Errorf("exit %d", r.code)
+			}
+			contains(t, r.stderr, c.want, "error: ", "\nhint: ")
+			s.checkInstalled("first")
+		})
+	}
+}
+
+func TestVersionFromGit(t *testing.T) {
+	s := newSite(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	git := func(dir string, args ...string) {
+		t.Helper()
+		args = append([]string{"-C", s.at(dir), "-c", "user.name=x", "-c", "user.email=x"}, args...)
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(slices.Clone(s.env), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	git("", "init", "-q")
+	git("", "commit", "-q", "--allow-empty", "-m", "around")
+	contains(t, s.install(), "version dev,") // the repository around it is another one
+
+	git("repo", "init", "-q")
+	contains(t, s.install(), "version dev,") // there is no commit
+	git("repo", "add", ".")
+	git("repo", "commit", "-q", "-m", "one")
+	git("repo", "tag", "v1.2.3")
+	contains(t, s.install(), "version v1.2.3,")
+	s.checkInstalled("first v1.2.3")
+	s.revise("first", "second")
+	contains(t, s.install(), "version v1.2.3-dirty,")
+}
+
+// TestRepository installs the programs themselves.
+func TestRepository(t *testing.T) {
+	s := newSite(t)
+	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl"} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip("no " + dir)
+		}
+	}
+	script, err := filepath.Abs("../install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.set("GOPROXY=" + goEnv(t, "GOPROXY")) // its modules may not be in the cache yet
+	r := s.runShell(script)
+	if r.code != 0 {
+		t.Fatalf("exit %d:\n%s", r.code, r.stderr)
+	}
+	t.Log(r.stdout)
+	if got := len(s.list()); got != len(names)+1 {
+		t.Errorf("bin dir holds %q", s.list())
+	}
+}
