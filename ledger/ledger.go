@@ -211,3 +211,16 @@ func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) e
 		return err
 	})
 }
+
+// CheckWritable makes a write and takes it back.
+func (l *Ledger) CheckWritable() error {
+	tx, err := l.db.Begin()
+	if err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	_, err = tx.Exec("INSERT OR REPLACE INTO meta VALUES ('check', x'')")
+	if err = errors.Join(err, tx.Rollback()); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	return nil
+}

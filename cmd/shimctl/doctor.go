@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/shim"
+)
+
+var doctorCommand = command{
+	name: "doctor", args: "[--json]", short: "check that the shims can do their work",
+	long: `Checks the order of PATH, the real binaries, the ledger, the configuration and the build, and says
+how to mend what is wrong. The exit status is 3 if something is.
+
+  --json  print the checks as the schema shimctl.doctor/1`,
+	run: runDoctor,
+}
+
+// A check is one thing that was looked at.
+type check struct {
+	Name   string `json:"name"`
+	Result string `json:"result"` // ok, note or problem
+	Finds  string `json:"finds"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+type doctorReport struct {
+	Schema string  `json:"schema"`
+	Checks []check `json:"checks"`
+}
+
+func runDoctor(a *app, args []string) error {
+	var asJSON bool
+	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return usageError{fmt.Sprintf("doctor takes no argument %q", rest[0]), ""}
+	}
+	cfg, configured := a.checkConfig()
+	checks := append(a.checkTools(cfg), configured, a.checkLedger(), checkBuild())
+	if asJSON {
+		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
+	} else {
+		a.printChecks(checks)
+	}
+	for _, c := range checks {
+		if c.Result == "problem" {
+			return errors.Join(err, errFindings)
+		}
+	}
+	return err
+}
+
+func (a *app) printChecks(checks []check) {
+	for _, c := range checks {
+		fmt.Fprintf(a.stdout, "%-8s %-14s %s\n", c.Result, c.Name, c.Finds)
+		if c.Fix != "" {
+			fmt.Fprintf(a.stdout, "%-8s %-14s fix: %s\n", "", "", c.Fix)
+		}
+	}
+}
+
+// checkTools looks at each name as a caller would find it. A tool that is not
+// installed at all is no problem of ours.
+func (a *app) checkTools(cfg config.Config) []check {
+	bin, err := config.BinDir(a.getenv)
+	if err != nil {
+		return []check{{"PATH", "problem", err.Error(), "set HOME"}}
+	}
+	var checks []check
+	for _, name := range rewrite.Names {
+		checks = append(checks, a.checkTool(name, bin, cfg.Tools[name].Path))
+	}
+	return checks
+}
+
+func (a *app) checkTool(name, bin, configured string) check {
+	p := shim.Locate(shim.Env{Environ: a.environ}, name, configured)
+	c := check{Name: name, Result: "ok"}
+	switch {
+	case p.Real == "" && !p.Ours:
+		c.Result, c.Finds = "note", "is not installed"
+	case p.Real == "":
+		c.Result, c.Finds = "note", "the shim is first on PATH, no real binary is behind it"
+	case !p.Ours:
+		c.Result = "problem"
+		c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(bin))
+	default:
+		c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
+		if v := shim.Version(p.Real, a.environ); v != "" {
+			c.Finds += ", " + v
+		}
+	}
+	if _, managed := rewrite.Lookup(name); !managed && p.Real != "" && p.Ours {
+		c.Finds += "; passed through for now"
+	}
+	return c
+}
+
+func (a *app) checkConfig() (config.Config, check) {
+	c := check{Name: "configuration", Result: "ok"}
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		c.Result, c.Finds, c.Fix = "problem", err.Error(), "set HOME, or REPRISE_CONFIG to an absolute path"
+		return config.Config{}, c
+	}
+	cfg, err := config.Load(path)
+	switch {
+	case err != nil:
+		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Fix = orElse(hintFor(err), "correct the file, or move it away")
+	case !cfg.Enabled:
+		c.Result, c.Finds = "note", a.tilde(path)+" switches reprise off"
+	default:
+		c.Finds = a.tilde(path)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			c.Finds = "none, the defaults hold"
+		}
+	}
+	return cfg, c
+}
+
+func (a *app) checkLedger() check {
+	c := check{Name: "ledger", Result: "ok"}
+	path, err := config.LedgerFile(a.getenv)
+	if err == nil {
+		err = tryLedger(path)
+	}
+	if err != nil {
+		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Fix = fmt.Sprintf("make the folder writable, or move %s away: a new one is made", a.tilde(path))
+		return c
+	}
+	c.Finds = a.tilde(path)
+	return c
+}
+
+// tryLedger opens the ledger, or makes it, and writes to it.
+func tryLedger(path string) error {
+	l, err := ledger.Open(path)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := l.Check(); err != nil {
+		return err
+	}
+	return l.CheckWritable()
+}
+
+// checkBuild: without cgo the SQLite driver is an empty shell.
+func checkBuild() check {
+	c := check{Name: "build", Result: "ok", Finds: version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return c
+	}
+	for _, s := range info.Settings {
+		if s.Key == "CGO_ENABLED" && s.Value != "1" {
+			c.Result, c.Finds, c.Fix = "problem", "built without cgo", "build with CGO_ENABLED=1 and a C compiler"
+		}
+	}
+	return c
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"reprise/config"
+	"reprise/ledger"
+)
+
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func size(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 10_000_000:
+		return fmt.Sprintf("%d kB", bytes/1000)
+	}
+	return fmt.Sprintf("%d MB", bytes/1_000_000)
+}
+
+func orDash(text string) string { return orElse(text, "-") }
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// tilde shows a path with the home folder as ~, since people paste what they see.
+func (a *app) tilde(path string) string {
+	home := a.getenv("HOME")
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// hintFor says what can be done about an error.
+func hintFor(err error) string {
+	var mistake *config.Error
+	switch {
+	case errors.As(err, &mistake):
+		return mistake.Hint
+	case errors.Is(err, ledger.ErrForeign), errors.Is(err, ledger.ErrNewer):
+		return "shimctl doctor looks at everything; the shims run the real binaries meanwhile"
+	}
+	return ""
+}
+
+// quote shows an argument as a shell would read it.
+func quote(arg string) string {
+	if arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+") == "" {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

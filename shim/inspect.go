@@ -1,0 +1,64 @@
+package shim
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"reprise/config"
+)
+
+// A Place says where a tool's name leads to on PATH.
+type Place struct {
+	Name  string
+	First string // the executable that a caller gets, "" for none
+	Ours  bool   // that is a shim of ours
+	Real  string // the binary behind the shim, "" for none
+}
+
+// Locate looks a tool's name up as a caller and as the shim do.
+func Locate(env Env, name, configured string) Place {
+	p := Place{Name: name}
+	ours := ourShims(env, name)
+	path := env.Get("PATH")
+	if first, err := resolve(name, "", path, guard{}); err == nil {
+		p.First, p.Ours = first.path, slices.Contains(ours, first.id.String())
+	}
+	if real, err := resolve(name, configured, path, guard{tried: ours}); err == nil {
+		p.Real = real.path
+	}
+	return p
+}
+
+// Version asks a binary for its version, "" where it does not say.
+func Version(path string, environ []string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = environ
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line
+}
+
+// ourShims identifies the shims that are installed: those beside the running
+// program, and those in the usual folder.
+func ourShims(env Env, name string) []string {
+	dirs := []string{filepath.Dir(executablePath())}
+	if dir, err := config.BinDir(env.Get); err == nil {
+		dirs = append(dirs, dir)
+	}
+	var ids []string
+	for _, dir := range dirs {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			ids = append(ids, idOf(info).String())
+		}
+	}
+	return ids
+}
