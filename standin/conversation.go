@@ -1,6 +1,9 @@
 package standin
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A turn is one message, as far as the stand-in cares.
 type turn struct {
@@ -70,15 +73,13 @@ func (c conversation) text() string {
 	return strings.Join(all, "\n")
 }
 
-// own drops the texts that Claude Code puts beside what the user said.
+// own drops the texts that a CLI puts beside what the user said, in the same message.
 func own(texts []string) []string {
-	var kept []string
-	for _, t := range texts {
-		if !strings.HasPrefix(strings.TrimSpace(t), "<system-reminder>") {
-			kept = append(kept, t)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
+		text = strings.TrimSpace(text)
+		return strings.HasPrefix(text, "<system-reminder>") || // claude 2.1.329
+			strings.HasPrefix(text, "<session_context>") // gemini 0.61.0
+	})
 }
 
 // object is a JSON object.

@@ -66,7 +66,7 @@ func credential(r *http.Request) bool {
 }
 
 // LastUser is the text of the last user message that has a text of its own: tool results are skipped, and so
-// are the reminders that Claude Code adds as texts beside the prompt.
+// are the texts that claude and gemini add beside the prompt (reminders, the session's context).
 func LastUser(r Request) string { return conversationOf(r).prompt() }
 
 // Messages is the number of messages in the conversation that was sent.

@@ -25,19 +25,28 @@ type dialect struct {
 // The names of the APIs, as Request.API has them.
 const (
 	Anthropic = "anthropic" // Messages, spoken by claude
+	Responses = "responses" // OpenAI Responses, spoken by codex
+	Gemini    = "gemini"    // generateContent, spoken by gemini
+	Chat      = "chat"      // chat completions, spoken by vibe
 )
 
-var dialects = map[string]*dialect{Anthropic: anthropic}
+var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat}
 
 // dialectOf returns the API whose model a request asks, nil if it asks none.
 func dialectOf(r *http.Request) *dialect {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	path := r.URL.Path
-	switch {
-	case strings.HasSuffix(path, "/v1/messages"):
-		return dialects[Anthropic]
+	for suffix, d := range map[string]*dialect{
+		"/v1/messages":           anthropic,
+		"/v1/responses":          responses,
+		":generateContent":       gemini,
+		":streamGenerateContent": gemini,
+		"/v1/chat/completions":   chat,
+	} {
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			return d
+		}
 	}
 	return nil
 }
@@ -46,6 +55,7 @@ func dialectOf(r *http.Request) *dialect {
 type exchange struct {
 	ctx    context.Context
 	w      http.ResponseWriter
+	path   string
 	serial int // of the request; makes the ids of its answer unique
 	body   object
 	reply  Reply
@@ -71,7 +81,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, notUnderstood("the body is not a JSON object"))
 		return
 	}
-	x := &exchange{ctx: r.Context(), w: w, serial: serial, body: body, reply: s.reply(request)}
+	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body, reply: s.reply(request)}
 	if x.reply.fails() {
 		d.fail(x)
 		return
@@ -103,6 +113,11 @@ func aside(w http.ResponseWriter, r Request) {
 	switch {
 	case strings.HasSuffix(r.Path, "/v1/messages/count_tokens"):
 		writeJSON(w, http.StatusOK, object{"input_tokens": r.Size/4 + 1})
+	case strings.HasSuffix(r.Path, ":countTokens"):
+		writeJSON(w, http.StatusOK, object{"totalTokens": r.Size/4 + 1})
+	case strings.HasSuffix(r.Path, "/models"):
+		// An empty list, under the name that OpenAI and Mistral use and the one that codex and gemini do.
+		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{}, "models": []any{}})
 	case r.Method == http.MethodHead, r.Path == "/":
 		writeJSON(w, http.StatusOK, object{})
 	default:
