@@ -1,0 +1,127 @@
+package standin
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// anthropic is the Messages API.
+var anthropic = &dialect{
+	name:     Anthropic,
+	messages: "messages",
+	head:     []string{"tools", "system"},
+	turn:     anthropicTurn,
+	answer:   anthropicAnswer,
+	fail:     anthropicFail,
+}
+
+// anthropicTurn: tool results are blocks of a user message, and may stand beside texts.
+func anthropicTurn(m object) turn {
+	t := turn{role: asString(m["role"]), texts: textsOf(m["content"])}
+	for _, block := range asList(m["content"]) {
+		if b := asObject(block); b["type"] == "tool_result" {
+			t.tool = true
+			t.results = append(t.results, textsOf(b["content"])...)
+		}
+	}
+	return t
+}
+
+func anthropicAnswer(x *exchange) {
+	message := object{
+		"id": x.id("msg"), "type": "message", "role": "assistant", "model": x.body["model"],
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": anthropicUsage(x.usage),
+	}
+	stop := "end_turn"
+	if x.reply.Command != "" {
+		stop = "tool_use"
+	}
+	if x.body["stream"] != true {
+		message["content"], message["stop_reason"] = anthropicContent(x), stop
+		x.json(http.StatusOK, message)
+		return
+	}
+	x.event("message_start", object{"type": "message_start", "message": message})
+	anthropicStream(x)
+	x.event("message_delta", object{
+		"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil},
+		"usage": anthropicUsage(x.usage),
+	})
+	x.event("message_stop", object{"type": "message_stop"})
+}
+
+// anthropicStream sends the blocks of the answer.
+func anthropicStream(x *exchange) {
+	if x.reply.Command == "" {
+		anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
+			x.say(func(piece string) { delta(object{"type": "text_delta", "text": piece}) })
+		})
+		return
+	}
+	anthropicBlock(x, 0, object{"type": "text", "text": ""}, func(delta func(object)) {
+		delta(object{"type": "text_delta", "text": beforeTool})
+	})
+	call := anthropicCall(x)
+	input := string(encode(call["input"]))
+	call["input"] = object{}
+	anthropicBlock(x, 1, call, func(delta func(object)) {
+		delta(object{"type": "input_json_delta", "partial_json": input})
+	})
+}
+
+// anthropicBlock sends one block, of which fill sends the deltas.
+func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
+	x.event("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
+	fill(func(delta object) {
+		x.event("content_block_delta", object{"type": "content_block_delta", "index": index, "delta": delta})
+	})
+	x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
+}
+
+func anthropicContent(x *exchange) []any {
+	if x.reply.Command == "" {
+		return []any{object{"type": "text", "text": x.text()}}
+	}
+	return []any{object{"type": "text", "text": beforeTool}, anthropicCall(x)}
+}
+
+func anthropicCall(x *exchange) object {
+	return object{
+		"type": "tool_use", "id": x.id("toolu"), "name": "Bash",
+		"input": object{"command": x.reply.Command, "description": "Run it"},
+	}
+}
+
+// anthropicUsage: the three kinds of input exclude each other. Next to nothing is neither read from the cache
+// nor written to it, as with the real API when the last message is marked for the cache.
+func anthropicUsage(u usage) object {
+	const unmarked = 1
+	return object{
+		"input_tokens":                unmarked,
+		"cache_read_input_tokens":     u.cached,
+		"cache_creation_input_tokens": u.input - u.cached - unmarked,
+		"output_tokens":               u.output,
+	}
+}
+
+var anthropicErrors = map[int]string{
+	400: "invalid_request_error",
+	401: "authentication_error",
+	403: "permission_error",
+	429: "rate_limit_error",
+	500: "api_error",
+	529: "overloaded_error",
+}
+
+func anthropicFail(x *exchange) {
+	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
+	switch {
+	case x.reply.TooBig:
+		status, message = 400, "prompt is too long: 250000 tokens > 200000 maximum"
+	case x.reply.BadTool:
+		status, message = 400, "messages.3: `tool_use` ids were found without `tool_result` blocks immediately "+
+			"after: toolu_000001. Each `tool_use` block must have a corresponding `tool_result` block in the "+
+			"next message."
+	}
+	x.json(status, object{"type": "error", "error": object{"type": anthropicErrors[status], "message": message}})
+}

@@ -1,0 +1,84 @@
+package standin
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+)
+
+// usage is what a request costs, in tokens of four bytes.
+type usage struct {
+	input  int // all that was sent, the cached part included
+	cached int // the part that an earlier request had sent already
+	output int
+}
+
+// A cache knows the digests of the conversations seen, and of every beginning of them. It lives as long as the
+// server and forgets nothing; a provider's would. It is all the memory that the stand-in has.
+type cache struct {
+	mu   sync.Mutex
+	seen map[[sha256.Size]byte]bool
+}
+
+// measure counts a request's tokens and remembers its conversation. What comes before the messages (system
+// prompt, tools) is the first element of the chain of digests: when it differs, nothing is cached.
+func (c *cache) measure(d *dialect, body object) usage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[[sha256.Size]byte]bool{}
+	}
+	var u usage
+	var digest [sha256.Size]byte
+	hit, size := true, 0
+	for _, part := range parts(d, body) {
+		raw, _ := json.Marshal(part) // parsed from JSON, so it marshals
+		digest = sha256.Sum256(append(digest[:], raw...))
+		size += len(raw)
+		hit = hit && c.seen[digest]
+		if hit {
+			u.cached = size / 4
+		}
+		c.seen[digest] = true
+	}
+	u.input = size/4 + 1
+	return u
+}
+
+// parts are what a provider's cache compares, in its order.
+func parts(d *dialect, body object) []any {
+	head := []any{d.name, body["model"]}
+	for _, name := range d.head {
+		head = append(head, plain(body[name]))
+	}
+	all := []any{head}
+	for _, m := range messages(d, body) {
+		all = append(all, plain(m))
+	}
+	return all
+}
+
+// plain undoes what Anthropic's cache_control marks change: they move from message to message as a conversation
+// grows, and a bare string becomes a text block to carry one (claude 2.1.329). What is marked stays the same.
+func plain(v any) any {
+	switch v := v.(type) {
+	case object:
+		kept := object{}
+		for key, value := range v {
+			if text, ok := value.(string); ok && key == "content" {
+				value = []any{object{"type": "text", "text": text}}
+			}
+			if key != "cache_control" {
+				kept[key] = plain(value)
+			}
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(v))
+		for i, value := range v {
+			kept[i] = plain(value)
+		}
+		return kept
+	}
+	return v
+}

@@ -1,0 +1,87 @@
+package standin
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// chat is the chat completions API, as Mistral has it.
+var chat = &dialect{
+	name:     Chat,
+	messages: "messages",
+	head:     []string{"tools"},
+	turn:     chatTurn,
+	answer:   chatAnswer,
+	fail:     chatFail,
+}
+
+func chatTurn(m object) turn {
+	if m["role"] == "tool" {
+		return turn{role: "tool", results: textsOf(m["content"]), tool: true}
+	}
+	return turn{role: asString(m["role"]), texts: textsOf(m["content"])}
+}
+
+func chatAnswer(x *exchange) {
+	stop := "stop"
+	if x.reply.Command != "" {
+		stop = "tool_calls"
+	}
+	if x.body["stream"] != true {
+		x.json(http.StatusOK, chatChunk(x, "chat.completion", object{
+			"message": chatMessage(x, x.text), "finish_reason": stop,
+		}))
+		return
+	}
+	delta := func(delta object, stop any) {
+		x.event("", chatChunk(x, "chat.completion.chunk", object{"delta": delta, "finish_reason": stop}))
+	}
+	if x.reply.Command != "" {
+		delta(chatMessage(x, nil), nil)
+	} else {
+		x.say(func(piece string) { delta(object{"role": "assistant", "content": piece}, nil) })
+	}
+	delta(object{"content": ""}, stop)
+	fmt.Fprint(x.w, "data: [DONE]\n\n")
+}
+
+// chatChunk is a chunk of a stream, or a whole answer. The last one has the usage, which is how Mistral does it.
+func chatChunk(x *exchange, kind string, choice object) object {
+	choice["index"] = 0
+	chunk := object{
+		"id": x.id("chat"), "object": kind, "created": time.Now().Unix(), "model": x.body["model"],
+		"choices": []any{choice},
+	}
+	if choice["finish_reason"] != nil {
+		chunk["usage"] = object{
+			"prompt_tokens": x.usage.input, "prompt_tokens_details": object{"cached_tokens": x.usage.cached},
+			"completion_tokens": x.usage.output, "total_tokens": x.usage.input + x.usage.output,
+		}
+	}
+	return chunk
+}
+
+// chatMessage is the whole answer: a call of vibe's shell tool, or the text.
+func chatMessage(x *exchange, text func() string) object {
+	if x.reply.Command == "" {
+		return object{"role": "assistant", "content": text()}
+	}
+	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
+		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's ids have nine characters
+		"index": 0, "type": "function",
+		"function": object{"name": "bash", "arguments": string(encode(object{"command": x.reply.Command}))},
+	}}}
+}
+
+func chatFail(x *exchange) {
+	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
+	switch {
+	case x.reply.TooBig:
+		status, message = http.StatusBadRequest,
+			"Prompt contains 300000 tokens, too large for model with 262144 maximum context length"
+	case x.reply.BadTool:
+		status, message = http.StatusBadRequest, "Not the same number of function calls and responses"
+	}
+	x.json(status, object{"object": "error", "message": message, "type": openaiErrors[status], "code": nil})
+}

@@ -1,0 +1,104 @@
+package standin
+
+import (
+	"slices"
+	"strings"
+)
+
+// A turn is one message, as far as the stand-in cares.
+type turn struct {
+	role    string
+	texts   []string // what was said in it
+	results []string // what tools returned in it
+	tool    bool     // it carries a tool result, be it empty
+}
+
+// A conversation is what one request sends, oldest turn first.
+type conversation []turn
+
+func conversationOf(r Request) conversation {
+	body, _ := r.Body.(object)
+	d := dialects[r.API]
+	if d == nil {
+		return nil
+	}
+	var c conversation
+	for _, m := range messages(d, body) {
+		c = append(c, d.turn(asObject(m)))
+	}
+	return c
+}
+
+// messages returns the conversation as the API has it. A bare string is one user message.
+func messages(d *dialect, body object) []any {
+	if text, ok := body[d.messages].(string); ok {
+		return []any{object{"role": "user", "content": text}}
+	}
+	return asList(body[d.messages])
+}
+
+// lastPrompt is the index of the last user turn with a text of its own, -1 if there is none.
+func (c conversation) lastPrompt() int {
+	for i := len(c) - 1; i >= 0; i-- {
+		if c[i].role == "user" && len(own(c[i].texts)) > 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (c conversation) prompt() string {
+	i := c.lastPrompt()
+	if i < 0 {
+		return ""
+	}
+	return strings.Join(own(c[i].texts), "\n")
+}
+
+// toolRan tells whether a tool has answered since the last prompt.
+func (c conversation) toolRan() bool {
+	for _, t := range c[max(0, c.lastPrompt()):] {
+		if t.tool {
+			return true
+		}
+	}
+	return false
+}
+
+func (c conversation) text() string {
+	var all []string
+	for _, t := range c {
+		all = append(append(all, t.texts...), t.results...)
+	}
+	return strings.Join(all, "\n")
+}
+
+// own drops the texts that a CLI puts beside what the user said, in the same message.
+func own(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
+		text = strings.TrimSpace(text)
+		return strings.HasPrefix(text, "<system-reminder>") || // claude 2.1.329
+			strings.HasPrefix(text, "<session_context>") // gemini 0.61.0
+	})
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+func asObject(v any) object { o, _ := v.(object); return o }
+func asList(v any) []any    { l, _ := v.([]any); return l }
+func asString(v any) string { s, _ := v.(string); return s }
+
+// textsOf collects the texts of a message's content: a string, or parts of which some have a text.
+func textsOf(content any) []string {
+	if s, ok := content.(string); ok {
+		return []string{s}
+	}
+	var texts []string
+	for _, part := range asList(content) {
+		if s, ok := asObject(part)["text"].(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}

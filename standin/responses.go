@@ -1,0 +1,111 @@
+package standin
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// responses is OpenAI's Responses API, streamed: codex asks for nothing else.
+var responses = &dialect{
+	name:     Responses,
+	messages: "input",
+	head:     []string{"instructions", "tools"},
+	turn:     responsesTurn,
+	answer:   responsesAnswer,
+	fail:     responsesFail,
+}
+
+// responsesTurn: a tool result is an item of its own, without a role.
+func responsesTurn(item object) turn {
+	output, ran := item["output"]
+	if !ran {
+		return turn{role: asString(item["role"]), texts: textsOf(item["content"])}
+	}
+	return turn{role: "tool", results: textsOf(output), tool: true}
+}
+
+func responsesAnswer(x *exchange) {
+	x.event("response.created", object{"type": "response.created", "response": object{"id": x.id("resp")}})
+	items := []any{responsesMessage(x)}
+	if x.reply.Command != "" {
+		items = append(items, responsesCall(x))
+	}
+	x.event("response.completed", object{"type": "response.completed", "response": object{
+		"id": x.id("resp"), "object": "response", "status": "completed", "model": x.body["model"],
+		"output": items, "usage": responsesUsage(x.usage),
+	}})
+}
+
+// responsesMessage streams what is said and returns it as a whole item.
+func responsesMessage(x *exchange) object {
+	item := func(status string, content []any) object {
+		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status, "content": content}
+	}
+	x.event("response.output_item.added", object{
+		"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", []any{}),
+	})
+	delta := func(piece string) {
+		x.event("response.output_text.delta", object{
+			"type": "response.output_text.delta", "item_id": x.id("msg"),
+			"output_index": 0, "content_index": 0, "delta": piece,
+		})
+	}
+	text := beforeTool
+	if x.reply.Command == "" {
+		text = x.reply.Text
+		x.say(delta)
+	} else {
+		delta(text)
+	}
+	done := item("completed", []any{object{"type": "output_text", "text": text, "annotations": []any{}}})
+	x.event("response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": done})
+	return done
+}
+
+// responsesCall streams a call of codex's shell tool and returns it.
+func responsesCall(x *exchange) object {
+	call := object{
+		"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"), "status": "completed",
+		"name": "exec_command", "arguments": string(encode(object{"cmd": x.reply.Command})),
+	}
+	x.event("response.output_item.added", object{"type": "response.output_item.added", "output_index": 1, "item": call})
+	x.event("response.output_item.done", object{"type": "response.output_item.done", "output_index": 1, "item": call})
+	return call
+}
+
+func responsesUsage(u usage) object {
+	return object{
+		"input_tokens": u.input, "input_tokens_details": object{"cached_tokens": u.cached},
+		"output_tokens": u.output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": u.input + u.output,
+	}
+}
+
+// responsesFail: an overflow is found while the answer is being made, so it comes as an event.
+func responsesFail(x *exchange) {
+	if x.reply.TooBig {
+		x.event("response.created", object{"type": "response.created", "response": object{"id": x.id("resp")}})
+		x.event("response.failed", object{"type": "response.failed", "response": object{
+			"id": x.id("resp"), "status": "failed", "error": object{
+				"code": "context_length_exceeded",
+				"message": "Your input exceeds the context window of this model. " +
+					"Please adjust your input and try again.",
+			},
+		}})
+		return
+	}
+	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
+	if x.reply.BadTool {
+		status, message = http.StatusBadRequest, "No tool output found for function call call_000001."
+	}
+	x.json(status, object{"error": object{"message": message, "type": openaiErrors[status], "code": nil}})
+}
+
+var openaiErrors = map[int]string{
+	400: "invalid_request_error",
+	401: "invalid_request_error",
+	403: "invalid_request_error",
+	429: "rate_limit_error",
+	500: "server_error",
+	529: "server_error",
+}

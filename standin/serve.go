@@ -1,0 +1,209 @@
+package standin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A dialect is one of the APIs.
+type dialect struct {
+	name     string
+	messages string   // the field that holds the conversation
+	head     []string // the fields that count as coming before it
+	turn     func(message object) turn
+	answer   func(x *exchange)
+	fail     func(x *exchange)
+}
+
+// The names of the APIs, as Request.API has them.
+const (
+	Anthropic = "anthropic" // Messages, spoken by claude
+	Responses = "responses" // OpenAI Responses, spoken by codex
+	Gemini    = "gemini"    // generateContent, spoken by gemini
+	Chat      = "chat"      // chat completions, spoken by vibe
+)
+
+var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat}
+
+// dialectOf returns the API whose model a request asks, nil if it asks none.
+func dialectOf(r *http.Request) *dialect {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	for suffix, d := range map[string]*dialect{
+		"/v1/messages":           anthropic,
+		"/v1/responses":          responses,
+		":generateContent":       gemini,
+		":streamGenerateContent": gemini,
+		"/v1/chat/completions":   chat,
+	} {
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			return d
+		}
+	}
+	return nil
+}
+
+// An exchange is one request being answered.
+type exchange struct {
+	ctx    context.Context
+	w      http.ResponseWriter
+	path   string
+	serial int // of the request; makes the ids of its answer unique
+	body   object
+	reply  Reply
+	usage  usage
+}
+
+// ServeHTTP records the request, then answers it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := read(r)
+	if err != nil {
+		writeJSON(w, http.StatusUnsupportedMediaType, notUnderstood(err.Error()))
+		return
+	}
+	request := newRequest(r, raw)
+	serial := s.record(request)
+	d := dialectOf(r)
+	body, isObject := request.Body.(object)
+	if d == nil {
+		aside(w, request)
+		return
+	}
+	if !isObject {
+		writeJSON(w, http.StatusBadRequest, notUnderstood("the body is not a JSON object"))
+		return
+	}
+	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body, reply: s.reply(request)}
+	if x.reply.fails() {
+		d.fail(x)
+		return
+	}
+	x.usage = s.cache.measure(d, body)
+	x.usage.output = 1 + len(x.reply.Text+x.reply.Command)/4
+	d.answer(x)
+}
+
+// read returns the body. None of the CLIs compresses it, so that would be news worth an error.
+func read(r *http.Request) ([]byte, error) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, errors.New("content-encoding " + encoding + " is not understood")
+	}
+	return io.ReadAll(r.Body)
+}
+
+func (s *Server) reply(r Request) Reply {
+	if s.options.Reply != nil {
+		if reply, ok := s.options.Reply(r); ok {
+			return reply
+		}
+	}
+	return replyTo(conversationOf(r))
+}
+
+// aside answers what is asked beside the model: token counts, lists of models, signs of life.
+func aside(w http.ResponseWriter, r Request) {
+	switch {
+	case strings.HasSuffix(r.Path, "/v1/messages/count_tokens"):
+		writeJSON(w, http.StatusOK, object{"input_tokens": r.Size/4 + 1})
+	case strings.HasSuffix(r.Path, ":countTokens"):
+		writeJSON(w, http.StatusOK, object{"totalTokens": r.Size/4 + 1})
+	case strings.HasSuffix(r.Path, "/models"):
+		// An empty list, under the name that OpenAI and Mistral use and the one that codex and gemini do.
+		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{}, "models": []any{}})
+	case r.Method == http.MethodHead, r.Path == "/":
+		writeJSON(w, http.StatusOK, object{})
+	default:
+		writeJSON(w, http.StatusNotFound, notUnderstood("no "+r.Method+" "+r.Path+" here"))
+	}
+}
+
+// notUnderstood is an error in a form that all the APIs' clients can read.
+func notUnderstood(message string) object {
+	return object{"type": "error", "error": object{"type": "not_found_error", "message": message}}
+}
+
+// id makes an id that no other answer of this server has.
+func (x *exchange) id(prefix string) string { return fmt.Sprintf("%s_%06d", prefix, x.serial) }
+
+// json answers the request with one JSON value.
+func (x *exchange) json(status int, v any) { writeJSON(x.w, status, v) }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(encode(v)) // a client that has left needs no answer
+}
+
+// event sends one server-sent event, at once. Its name may be empty.
+func (x *exchange) event(name string, data any) {
+	x.w.Header().Set("Content-Type", "text/event-stream")
+	if name != "" {
+		fmt.Fprintf(x.w, "event: %s\n", name)
+	}
+	fmt.Fprintf(x.w, "data: %s\n\n", encode(data))
+	x.w.(http.Flusher).Flush()
+}
+
+// encode leaves <, > and & as they are, as the real APIs do.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // only our own maps come here
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// say hands the text of the reply to emit piece by piece, at the reply's pace. It does not return when the
+// reply hangs or the client has left.
+func (x *exchange) say(emit func(piece string)) {
+	for i, piece := range pieces(x.reply.Text, x.reply.Pause > 0) {
+		if i > 0 {
+			x.wait(x.reply.Pause)
+		}
+		emit(piece)
+		if x.reply.Hang {
+			x.wait(time.Minute)
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// text is for an API that sends the whole text at once: it takes as long as a stream of it would.
+func (x *exchange) text() string {
+	x.say(func(string) {})
+	return x.reply.Text
+}
+
+// wait aborts the exchange when the client leaves.
+func (x *exchange) wait(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-x.ctx.Done():
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// pieces cuts a text between characters: into about ten, or such that no event is huge. An empty text is one
+// piece, for the CLIs expect to be sent it.
+func pieces(text string, slowly bool) []string {
+	runes := []rune(text)
+	size := 64 << 10
+	if slowly {
+		size = max(1, (len(runes)+9)/10)
+	}
+	cut := []string{}
+	for len(runes) > size {
+		cut, runes = append(cut, string(runes[:size])), runes[size:]
+	}
+	return append(cut, string(runes))
+}

@@ -1,0 +1,105 @@
+// Package standin is a stand-in for the model APIs that claude, codex, gemini and vibe talk to: Anthropic
+// Messages, OpenAI Responses, Gemini generateContent and chat completions. Tests, the demo and the conformance
+// suite run the real CLIs against it, without an account and without a network.
+//
+// Its invariant: an answer depends on nothing but the request that asked for it. "What number" is answered
+// from a "remember number N" in the conversation that was sent, so the answer proves whether a CLI really
+// carried its session over. Only usage figures look back: a conversation that starts with messages already seen
+// is reported as read from the cache, as a provider would.
+//
+// It never dials out, never binds to anything but a loopback address, and never keeps or logs a credential.
+//
+// # Markers
+//
+// Words in the last user message make it behave otherwise; in earlier messages they mean nothing.
+//
+//	RUNTOOL         asks for one run of `echo hi` with the CLI's shell tool, then answers after its result
+//	HTTP401         fails with that status; also 403, 429, 500, 529
+//	BADTOOL         fails as for a transcript with a tool call that has no result
+//	TOOBIG          fails as for a conversation that exceeds the context window
+//	MULTI           answers several lines with U+2028, an accent and an ANSI colour
+//	EMPTY           answers with an empty text
+//	BIG5MB          answers with 5 MB on one line
+//	ECHO<<text>>    answers exactly that text, up to the first >>; the last ECHO counts
+//	SLOW            sends the answer in about ten pieces, 100 ms apart
+//	HANG            sends the first piece, then nothing until the client leaves, at most 60 s
+package standin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+)
+
+// Options say how a Server differs from the usual one. The zero value is the usual one.
+type Options struct {
+	// Addr is the loopback address to listen on, 127.0.0.1:0 when empty.
+	Addr string
+	// Log receives one line of JSON for each request, if it is not nil.
+	Log io.Writer
+	// Reply, if it is not nil, is asked first what to answer; false leaves it to the stand-in.
+	Reply func(Request) (Reply, bool)
+}
+
+// A Server is a running stand-in.
+type Server struct {
+	options Options
+	url     string
+	http    *http.Server
+	done    chan error
+	cache   cache
+
+	mu       sync.Mutex
+	requests []Request
+	logErr   error
+}
+
+// Start starts a stand-in. The caller closes it.
+func Start(options Options) (*Server, error) {
+	listener, err := listen(options.Addr)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: options,
+		url:     "http://" + listener.Addr().String(),
+		done:    make(chan error, 1),
+	}
+	s.http = &http.Server{Handler: s}
+	go func() { s.done <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// listen refuses everything but a literal loopback address: a name could resolve to anything.
+func listen(addr string) (net.Listener, error) {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	literal, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("parse address: %w", err)
+	}
+	if !literal.Addr().IsLoopback() {
+		return nil, fmt.Errorf("listen on %s: not a loopback address", addr)
+	}
+	return net.Listen("tcp", addr)
+}
+
+// URL is where the stand-in listens, without a trailing slash.
+func (s *Server) URL() string { return s.url }
+
+// Close stops the stand-in, ends requests that hang, and reports the first failure to write the log.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	s.done <- http.ErrServerClosed // a second Close finds the same end
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(err, s.logErr)
+}

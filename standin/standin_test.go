@@ -1,0 +1,202 @@
+package standin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start starts a stand-in that ends with the test.
+func start(t *testing.T, options Options) *Server {
+	t.Helper()
+	s, err := Start(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// post sends a body of JSON and returns the status and the body of the answer.
+func post(t *testing.T, url, body string) (int, string) {
+	t.Helper()
+	r, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(raw)
+}
+
+// quote is a text as a JSON string.
+func quote(text string) string { return string(encode(text)) }
+
+// dig walks into parsed JSON by keys and indices.
+func dig(v any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			v = asObject(v)[step]
+		case int:
+			if list := asList(v); step < len(list) {
+				v = list[step]
+			} else {
+				return nil
+			}
+		}
+	}
+	return v
+}
+
+func parse(t *testing.T, raw string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(raw), &v); err != nil {
+		t.Fatalf("%v in %.200s", err, raw)
+	}
+	return v
+}
+
+// events are the data of a stream, in order; what is not JSON ([DONE]) is a string.
+func events(raw string) []any {
+	var all []any
+	for line := range strings.Lines(raw) {
+		data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
+		if !ok {
+			continue
+		}
+		var v any = data
+		_ = json.Unmarshal([]byte(data), &v)
+		all = append(all, v)
+	}
+	return all
+}
+
+// joined is the text at a path of each event.
+func joined(all []any, path ...any) string {
+	var b strings.Builder
+	for _, e := range all {
+		b.WriteString(asString(dig(e, path...)))
+	}
+	return b.String()
+}
+
+func TestStartRefusesAnythingButLoopback(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "localhost:0", "[::]:0", "192.0.2.1:80"} {
+		if s, err := Start(Options{Addr: addr}); err == nil {
+			s.Close()
+			t.Errorf("Start on %q succeeded", addr)
+		}
+	}
+}
+
+func TestCloseTwice(t *testing.T) {
+	s, err := Start(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLogAndRecord(t *testing.T) {
+	var log bytes.Buffer
+	s := start(t, Options{Log: &log})
+	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1", strings.NewReader(`{"messages":[]}`))
+	r.Header.Set("Authorization", "Bearer secret2")
+	if _, err := http.DefaultClient.Do(r); err != nil {
+		t.Fatal(err)
+	}
+	post(t, s.URL()+"/nowhere", "not json")
+	if strings.Contains(log.String(), "secret") {
+		t.Errorf("the log holds a credential: %s", log.String())
+	}
+	if n := strings.Count(log.String(), "\n"); n != 2 {
+		t.Errorf("%d lines in the log, want 2", n)
+	}
+	all := s.Requests()
+	if len(all) != 2 || !all[0].Auth || all[1].Auth || all[1].Body != "not json" || all[0].Size != 15 {
+		t.Errorf("recorded %+v", all)
+	}
+	if asked := s.Asked(); len(asked) != 1 || asked[0].API != Anthropic {
+		t.Errorf("asked %+v", asked)
+	}
+}
+
+func TestCannedReply(t *testing.T) {
+	s := start(t, Options{Reply: func(r Request) (Reply, bool) {
+		return Reply{Text: "canned"}, LastUser(r) == "mine"
+	}})
+	for prompt, want := range map[string]string{"mine": "canned", "other": "ok"} {
+		_, raw := post(t, s.URL()+"/v1/messages", `{"messages":[{"role":"user","content":`+quote(prompt)+`}]}`)
+		if got := dig(parse(t, raw), "content", 0, "text"); got != want {
+			t.Errorf("%s: %v, want %s", prompt, got, want)
+		}
+	}
+}
+
+func TestRefusesWhatItCannotRead(t *testing.T) {
+	s := start(t, Options{})
+	if code, _ := post(t, s.URL()+"/v1/messages", "["); code != http.StatusBadRequest {
+		t.Errorf("status %d for broken JSON", code)
+	}
+	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages", strings.NewReader("{}"))
+	r.Header.Set("Content-Encoding", "zstd")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil || response.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("%v %v for zstd", response, err)
+	}
+}
+
+func TestHangEndsWithClientAndServer(t *testing.T) {
+	s := start(t, Options{})
+	const body = `{"stream":true,"messages":[{"role":"user","content":"HANG"}]}`
+	ctx, cancel := context.WithCancel(t.Context())
+	r, _ := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", strings.NewReader(body))
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first [1]byte
+	if _, err := io.ReadFull(response.Body, first[:]); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+
+	response, err = http.Post(s.URL()+"/v1/messages", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := io.ReadAll(response.Body); err == nil {
+		t.Error("a hanging answer ended as if it were whole")
+	}
+}
+
+func TestSlow(t *testing.T) {
+	s := start(t, Options{})
+	began := time.Now()
+	_, raw := post(t, s.URL()+"/v1/messages", `{"stream":true,"messages":[{"role":"user","content":"SLOW"}]}`)
+	if took := time.Since(began); took < 900*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	if n := strings.Count(raw, "text_delta"); n != 10 {
+		t.Errorf("%d pieces, want 10", n)
+	}
+}
