@@ -126,9 +126,7 @@ func (c claude) Parse(in Invocation) Call {
 	case "":
 		call.Mode = Fresh
 		call.Home = claudeHome(in.Env)
-		if call.Format == JSON {
-			call.watchVerbose(in.Env)
-		}
+		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
 	case CallerSession:
 		if call.Format != Text && !in.StdoutTTY {
 			call.Mode = Observe // its output carries the id
@@ -203,28 +201,52 @@ func claudeHome(env func(string) string) string {
 	return env("HOME") + "/.claude"
 }
 
-// watchVerbose names the settings that turn a json answer into an array of all
-// events without a flag on the command line (LIVE: "verbose": true in
-// settings.json). The project's own count too.
-func (c *Call) watchVerbose(env func(string) string) {
-	c.VerboseIn = []string{
+// claudeSettingsFiles are the settings that the format and the display of a
+// headless answer depend on. The project's own count too.
+func claudeSettingsFiles(c Call, env func(string) string) []string {
+	files := []string{
 		c.Home + "/settings.json", c.Home + "/.claude.json", env("HOME") + "/.claude.json",
 		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
 	}
 	for _, s := range c.Settings {
-		if s.Name != "--settings" {
-			continue
+		if s.Name == "--settings" {
+			files = append(files, s.Value)
 		}
-		if SetsVerbose(s.Value) {
-			c.Mode, c.Reason = Passthrough, VerboseSetting
-		}
-		c.VerboseIn = append(c.VerboseIn, s.Value)
 	}
+	return files
 }
 
-// SetsVerbose tells whether the text of a settings file may set verbose. It errs
+// Settle reads what the command line alone does not tell.
+//
+// A settings file can turn a json answer into an array of all events (LIVE:
+// "verbose": true in settings.json); such a call is left alone. And since some
+// version between 2.1.198 and 2.1.257, claude asks the model to leave out the
+// text of its thinking for a text or json caller, but not for a stream-json one:
+// the flag keeps the request as it was, unless a setting decides it.
+func (claude) Settle(c Call, s Surroundings) Call {
+	texts := s.Settings
+	for _, setting := range c.Settings {
+		if setting.Name == "--settings" {
+			texts = append(texts, setting.Value)
+		}
+	}
+	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
+	for _, text := range texts {
+		if c.Format == JSON && setsVerbose(text) {
+			c.Mode, c.Reason = Passthrough, VerboseSetting
+		}
+		thinking = thinking || strings.Contains(text, `"showThinkingSummaries"`)
+	}
+	plain := c.Format == Text || c.Format == JSON
+	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
+	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
+	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
+	return c
+}
+
+// setsVerbose tells whether the text of a settings file may set verbose. It errs
 // on the side of yes.
-func SetsVerbose(settings string) bool {
+func setsVerbose(settings string) bool {
 	for {
 		_, after, found := strings.Cut(settings, `"verbose"`)
 		if !found {
@@ -348,6 +370,9 @@ func (claude) Plan(c Call, t Target) Plan {
 		}
 		if !c.verbose {
 			front = append(front, "--verbose")
+		}
+		if c.omitThinking {
+			front = append(front, "--thinking-display", "omitted")
 		}
 	}
 	if plan.Resume != "" {

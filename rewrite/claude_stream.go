@@ -99,7 +99,7 @@ func (s *claudeStream) Line(line []byte) []byte {
 	}
 	switch s.call.Format {
 	case JSONVerbose:
-		s.addEvent(line)
+		s.addEvent(line, event.Subtype == "init")
 	case JSON:
 		if result {
 			s.last = append(s.last[:0], line...)
@@ -346,13 +346,17 @@ func atLeast(version string, want ...int) bool {
 	return true
 }
 
-func (s *claudeStream) addEvent(line []byte) {
+func (s *claudeStream) addEvent(line []byte, init bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	if len(line) == 0 {
 		return
 	}
+	line = withoutKey(line, claudeStreamOnlyKey)
+	if init {
+		line = bytes.Replace(line, []byte(claudeStreamOnlyCapability), nil, 1)
+	}
 	s.out = append(s.out, "[,"[min(s.events, 1)])
-	s.out = appendRawSeparators(s.out, withoutKey(line, claudeStreamOnlyKey))
+	s.out = appendRawSeparators(s.out, line)
 	s.events++
 }
 
@@ -375,9 +379,12 @@ func (s *claudeStream) End() []byte {
 	return s.out
 }
 
-// claudeStreamOnlyKey stands in the results of stream-json and not in those of
-// json (LIVE 2.1.329).
-const claudeStreamOnlyKey = "model_usage_since_last_result"
+// What stands in stream-json and not in json (LIVE 2.1.329): a key of results, and
+// an entry in init's list of capabilities.
+const (
+	claudeStreamOnlyKey        = "model_usage_since_last_result"
+	claudeStreamOnlyCapability = `"lifecycle_wakeup_source_v1",`
+)
 
 // appendRawSeparators copies a line of JSON with the escapes of U+2028 and U+2029
 // undone: stream-json escapes these two, json does not (recordings/claude/multi-json).

@@ -13,6 +13,9 @@ type Tool interface {
 	// Options reads the tool's own --help text into the options it knows beyond
 	// the grammar, and tells whether that version can resume a session.
 	Options(help string) Probe
+	// Settle completes a call by what only its surroundings tell. It may find that
+	// the call must not be managed after all.
+	Settle(Call, Surroundings) Call
 	// Compose gives the prompt as the tool itself would send it to the model,
 	// from the call and what stands on its stdin.
 	Compose(call Call, stdin string) string
@@ -54,6 +57,12 @@ type Invocation struct {
 	StdoutTTY bool
 	StderrTTY bool
 	Learned   Probe // what was learned from the binary's own --help, if anything
+}
+
+// Surroundings are what a call depends on beside its command line.
+type Surroundings struct {
+	Settings []string // the texts of those of the call's SettingsFiles that exist
+	Version  string   // of the tool, "" where it is not known
 }
 
 // A Probe is what a tool's own --help told about one binary.
@@ -102,15 +111,18 @@ type Call struct {
 	Auth      string    // which credential source; never its value
 	Settings  []Setting // all that must be equal between a session and a call that resumes it
 	StderrTTY bool
-	SessionID string   // the session the caller names itself
-	Home      string   // the folder where the tool keeps its sessions
-	VerboseIn []string // settings files that could make Format another one
-	Unknown   string   // the option the grammar does not know, where Reason says so
+	SessionID string // the session the caller names itself
+	Home      string // the folder where the tool keeps its sessions
+	NoResume  bool   // this version is known not to resume
 
-	formatArg argSpan // where the caller's output format stands in Args
-	verbose   bool
-	maxTurns  string
-	maxBudget string
+	SettingsFiles []string // files that Settle wants the text of
+	Unknown       string   // the option the grammar does not know, where Reason says so
+
+	formatArg    argSpan // where the caller's output format stands in Args
+	verbose      bool
+	omitThinking bool
+	maxTurns     string
+	maxBudget    string
 }
 
 // A Setting is one option that shapes a session. File says that Value names a

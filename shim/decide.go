@@ -28,6 +28,12 @@ func (c *call) key() rewrite.Reason {
 	if reason := c.openLedger(); reason != "" {
 		return reason
 	}
+	if c.parsed.Mode == rewrite.Fresh {
+		c.parsed = c.tool.Settle(c.parsed, c.surroundings())
+	}
+	if c.parsed.Mode == rewrite.Passthrough {
+		return c.parsed.Reason
+	}
 	cwd, err := workingDir(c.parsed.Dir)
 	if err != nil {
 		return c.fault("find working directory", err)
@@ -36,7 +42,7 @@ func (c *call) key() rewrite.Reason {
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
 		Task: c.env.Get("REPRISE_TASK"), Role: c.env.Get("REPRISE_ROLE"),
 		Fresh: c.env.Get("REPRISE_FRESH") == "1", Limits: c.limits(), Prints: c.prints(),
-		Now: millis(c.started), NoResume: c.knownNoResume(), File: fileState,
+		Now: millis(c.started), NoResume: c.parsed.NoResume || c.knownNoResume(), File: fileState,
 	}
 	return ""
 }
@@ -57,6 +63,24 @@ func (c *call) openLedger() rewrite.Reason {
 		return c.fault("open ledger", err)
 	}
 	return ""
+}
+
+// surroundings reads the settings files that the call asks for, and finds out which
+// version of the tool it is for.
+func (c *call) surroundings() rewrite.Surroundings {
+	var s rewrite.Surroundings
+	for _, path := range c.parsed.SettingsFiles {
+		if text, err := os.ReadFile(path); err == nil {
+			s.Settings = append(s.Settings, string(text))
+		}
+	}
+	if s.Version = c.real.version(); s.Version == "" {
+		var err error
+		if s.Version, err = c.ledger.VersionOf(c.real.fingerprint()); err != nil {
+			c.log.fault("read version", err)
+		}
+	}
+	return s
 }
 
 // decide reads the prompt and lets the ledger say what becomes of the call.

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,6 +78,28 @@ func (t target) fingerprint() string {
 		path = real
 	}
 	return fmt.Sprintf("%s %s %d %d", path, t.id, t.info.Size(), t.info.ModTime().UnixNano())
+}
+
+// version is the binary's version as its place tells it, without running it: a
+// file named by its version, as claude's own installer lays them, or the
+// package.json of an npm package around it; "" where neither is found.
+func (t target) version() string {
+	path, err := filepath.EvalSymlinks(t.path)
+	if err != nil {
+		return ""
+	}
+	if name := filepath.Base(path); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
+		return name
+	}
+	for range 3 {
+		path = filepath.Dir(path)
+		var pkg struct{ Version string }
+		text, err := os.ReadFile(filepath.Join(path, "package.json"))
+		if err == nil && json.Unmarshal(text, &pkg) == nil {
+			return pkg.Version
+		}
+	}
+	return ""
 }
 
 var (

@@ -99,15 +99,7 @@ func (c *call) parse() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	if slices.ContainsFunc(c.parsed.VerboseIn, setsVerbose) {
-		return rewrite.VerboseSetting
-	}
 	return ""
-}
-
-func setsVerbose(path string) bool {
-	text, err := os.ReadFile(path)
-	return err == nil && rewrite.SetsVerbose(string(text))
 }
 
 func (c *call) configure() rewrite.Reason {

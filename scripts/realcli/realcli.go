@@ -1,0 +1,56 @@
+// Package realcli installs the real CLIs, at pinned versions, into a cache folder
+// of their own, for the end-to-end tests and the demo.
+//
+// It never touches what the user has installed, and downloads from nowhere but the
+// package registry that npm is set up for. Its invariant: a folder that bears a
+// version's name holds that version whole.
+package realcli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// A Pin is a CLI at the version that the tests were written against.
+type Pin struct {
+	Tool, Package, Version string
+}
+
+// Claude is Claude Code.
+var Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
+
+// Install gives the folder that holds the executable, and installs it first where
+// the cache lacks it.
+func Install(p Pin) (bin string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache folder: %w", err)
+	}
+	folder := filepath.Join(cache, "reprise", "cli", p.Tool+"-"+p.Version)
+	bin = filepath.Join(folder, "node_modules", ".bin")
+	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
+		return bin, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", fmt.Errorf("make cache folder: %w", err)
+	}
+	half, err := os.MkdirTemp(filepath.Dir(folder), p.Tool+"-")
+	if err != nil {
+		return "", fmt.Errorf("make cache folder: %w", err)
+	}
+	defer os.RemoveAll(half)
+	npm := exec.Command("npm", "install", "--prefix", half, "--no-audit", "--no-fund", "--loglevel=error",
+		p.Package+"@"+p.Version)
+	if out, err := npm.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("install %s %s: %w\n%s", p.Package, p.Version, err, out)
+	}
+	// Somebody else may have been quicker; theirs is as good.
+	if err := os.Rename(half, folder); err != nil {
+		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
+			return "", fmt.Errorf("install %s: %w", p.Package, err)
+		}
+	}
+	return bin, nil
+}
