@@ -97,6 +97,8 @@ func setupGemini(home, url string) ([]string, error) {
 // The provider is the one that vibe has by default, moved. vibe 3.0.3 would go on trying for five minutes.
 const vibeConfig = `active_model = "stand-in"
 vibe_base_url = "URL"
+console_base_url = "URL"
+vibe_code_sessions_base_url = "URL"
 api_retry_max_elapsed_time = 0.0
 enable_telemetry = false
 enable_update_checks = false
