@@ -6,8 +6,12 @@ require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/mattn/go-isatty v0.0.24
 	github.com/mattn/go-sqlite3 v1.14.52
+	github.com/rogpeppe/go-internal v1.16.0
 	github.com/rs/zerolog v1.35.1
 	golang.org/x/sys v0.49.0
 )
 
-require github.com/mattn/go-colorable v0.1.14 // indirect
+require (
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	golang.org/x/tools v0.26.0 // indirect
+)

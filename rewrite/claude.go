@@ -222,7 +222,8 @@ func claudeSettingsFiles(c Call, env func(string) string) []string {
 // "verbose": true in settings.json); such a call is left alone. And since some
 // version between 2.1.198 and 2.1.257, claude asks the model to leave out the
 // text of its thinking for a text or json caller, but not for a stream-json one:
-// the flag keeps the request as it was, unless a setting decides it.
+// flag and variable together keep the request as it was (the flag alone makes
+// 2.1.329 ask for "updates"), unless a setting decides it.
 func (claude) Settle(c Call, s Surroundings) Call {
 	texts := s.Settings
 	for _, setting := range c.Settings {
@@ -373,6 +374,7 @@ func (claude) Plan(c Call, t Target) Plan {
 		}
 		if c.omitThinking {
 			front = append(front, "--thinking-display", "omitted")
+			plan.Env = []string{"CLAUDE_CODE_THINKING_DISPLAY_UPDATES=0"}
 		}
 	}
 	if plan.Resume != "" {
@@ -433,6 +435,9 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 	}, cwd)
 	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
 }
+
+// Leftover: claude leaves nothing beside its transcripts.
+func (claude) Leftover(string, []byte) bool { return false }
 
 // claudeRefusals are what claude says on stderr when it does not take a resume
 // (CLI-FACTS 1.3). A session held by a background agent is busy, not dead.

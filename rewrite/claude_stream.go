@@ -42,6 +42,12 @@ func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
 }
 
+// ErrLine: claude's stderr says nothing that its stdout does not.
+func (s *claudeStream) ErrLine(line []byte) []byte { return line }
+
+// File: nor do its files.
+func (s *claudeStream) File(string, []byte) {}
+
 // claudeEvent holds the fields of all event types that matter here.
 type claudeEvent struct {
 	Type      string `json:"type"`
@@ -356,7 +362,7 @@ func (s *claudeStream) addEvent(line []byte, init bool) {
 		line = bytes.Replace(line, []byte(claudeStreamOnlyCapability), nil, 1)
 	}
 	s.out = append(s.out, "[,"[min(s.events, 1)])
-	s.out = appendRawSeparators(s.out, line)
+	s.out = s.appendJSON(s.out, line)
 	s.events++
 }
 
@@ -370,7 +376,7 @@ func (s *claudeStream) End() []byte {
 	case !s.seen.Final:
 		// A run that was cut short prints nothing in these formats.
 	case s.call.Format == JSON:
-		s.out = append(appendRawSeparators(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
+		s.out = append(s.appendJSON(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
 	case s.call.Format == JSONVerbose:
 		s.out = append(s.out, "]\n"...)
 	case s.call.Format == Text && s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
@@ -386,8 +392,18 @@ const (
 	claudeStreamOnlyCapability = `"lifecycle_wakeup_source_v1",`
 )
 
+// appendJSON copies a line of stream-json as json prints it. Both escape U+2028 and
+// U+2029 since 2.1.311; before, json did not (LIVE 2.1.310 and 2.1.311;
+// recordings/claude/multi-json).
+func (s *claudeStream) appendJSON(dst, line []byte) []byte {
+	if atLeast(s.seen.Version, 2, 1, 311) {
+		return append(dst, line...)
+	}
+	return appendRawSeparators(dst, line)
+}
+
 // appendRawSeparators copies a line of JSON with the escapes of U+2028 and U+2029
-// undone: stream-json escapes these two, json does not (recordings/claude/multi-json).
+// undone.
 func appendRawSeparators(dst, line []byte) []byte {
 	for {
 		i := bytes.IndexByte(line, '\\')

@@ -28,6 +28,9 @@ type Tool interface {
 	// SessionPaths gives the places where the tool keeps the session, the most
 	// likely one first; each may contain * as filepath.Glob understands it.
 	SessionPaths(home, cwd, id string) []string
+	// Leftover tells of a file beside a session's own, matched by SessionPaths,
+	// that the tool left there and that endangers the session.
+	Leftover(path string, data []byte) bool
 	// Refused reads a resumed run's stderr and exit status where its stdout did
 	// not tell, and names the reason if the tool refused to resume.
 	Refused(stderr string, exit int) Reason
@@ -144,6 +147,13 @@ type Plan struct {
 	// tool gets the caller's own.
 	Stdin    string
 	HasStdin bool
+	// ReadStderr tells that stderr must be read as well, line by line.
+	ReadStderr bool
+	// Follow are files that the tool writes while it runs and that tell what its
+	// output does not.
+	Follow []Follow
+	// Env are variables that are set for the tool, as NAME=VALUE.
+	Env []string
 	// Resume is the session the tool must come back under, "" for a fresh call.
 	Resume string
 	// Prompt is what the model is sent, Whole whether that is the caller's
@@ -151,6 +161,19 @@ type Plan struct {
 	Prompt string
 	Whole  bool
 }
+
+// A Follow names files to be followed while a tool runs: those below Dir, at any
+// depth, whose base name matches Name as path.Match does. With Lines a file is
+// handed on line by line as it grows, from where it ended before the run;
+// otherwise whole, each time it is put in place.
+type Follow struct {
+	Dir, Name string
+	Lines     bool
+}
+
+// Scratch stands, in the arguments of a Plan and in Follow.Dir, for a private
+// folder that is made for the run and removed after it.
+const Scratch = "{reprise-scratch}"
 
 // Totals are the running figures of a session as its tool last reported them,
 // in a form that only the tool's own file reads; "" where there are none.
@@ -162,6 +185,10 @@ type Stream interface {
 	// Line takes a line with its newline (the last may lack it) and returns the
 	// bytes for the caller; the result is valid until the next call.
 	Line(line []byte) []byte
+	// ErrLine is the same for a line of stderr, where the plan asks for that.
+	ErrLine(line []byte) []byte
+	// File takes what a followed file holds: a line of it, or all of it.
+	File(path string, data []byte)
 	// End is called once, when the output is over, and returns what remains to
 	// be shown. It may be called again and then returns nothing.
 	End() []byte

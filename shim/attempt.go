@@ -53,6 +53,8 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	var errOut *os.File
 	if a.plan.Resume != "" {
 		a.gate = gateClosed
+	}
+	if a.gate == gateClosed || a.plan.ReadStderr {
 		var errWrite *os.File
 		if errOut, errWrite, err = os.Pipe(); err != nil {
 			return status{}, errors.Join(fmt.Errorf("make pipe: %w", err), outWrite.Close())
@@ -126,15 +128,22 @@ func (a *attempt) readStdout(f *os.File) {
 }
 
 func (a *attempt) readStderr(f *os.File) {
+	lines := splitter{line: a.stream.ErrLine, max: ringSize}
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := f.Read(buf)
-		if n > 0 {
-			a.mu.Lock()
-			a.tail.write(buf[:n])
+		a.mu.Lock()
+		a.tail.write(buf[:n])
+		switch {
+		case !a.plan.ReadStderr:
 			a.stderr.write(buf[:n])
-			a.mu.Unlock()
+		case n > 0:
+			a.stderr.write(lines.feed(buf[:n]))
+		default:
+			a.stderr.write(lines.flush())
 		}
+		a.look()
+		a.mu.Unlock()
 		if err != nil {
 			return
 		}
@@ -143,25 +152,29 @@ func (a *attempt) readStderr(f *os.File) {
 
 // show takes what the stream has rendered, and looks at what it has learned.
 func (a *attempt) show(rendered []byte) {
+	if a.gate != gateRefused {
+		a.stdout.write(rendered)
+	}
+	a.look()
+}
+
+// look acts on what the stream has learned by now.
+func (a *attempt) look() {
 	seen := a.stream.Seen()
 	if seen.ID != "" && !seen.WrongID && !a.told {
 		a.told = true
 		a.pinned(seen.ID, a.process.proc.Pid)
 	}
-	if a.gate == gateClosed {
-		switch {
-		case seen.WrongID:
-			a.refuse(rewrite.RefusedOtherID)
-		case seen.Refusal != "" && !seen.ToolRan:
-			a.refuse(seen.Refusal)
-		case seen.Content, seen.Final && !seen.Failed:
-			a.stdout.write(rendered)
-			a.open()
-			return
-		}
+	if a.gate != gateClosed {
+		return
 	}
-	if a.gate != gateRefused {
-		a.stdout.write(rendered)
+	switch {
+	case seen.WrongID:
+		a.refuse(rewrite.RefusedOtherID)
+	case seen.Refusal != "" && !seen.ToolRan:
+		a.refuse(seen.Refusal)
+	case seen.Content, seen.Final && !seen.Failed:
+		a.open()
 	}
 }
 

@@ -33,6 +33,7 @@ func (l *log) line(level zerolog.Level) *zerolog.Event {
 		return nil
 	}
 	if l.logger == nil {
+		zerolog.ErrorHandler = func(error) {} // by default it writes on the caller's stderr
 		logger := zerolog.Nop()
 		if f, err := openLogFile(l.path, l.max); err == nil {
 			logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"reprise/ledger"
@@ -62,6 +63,10 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 	}
 	environ := with(c.env.Environ, rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
 	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
+	for _, entry := range plan.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		environ = with(environ, name, value)
+	}
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
 	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)

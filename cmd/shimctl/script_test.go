@@ -1,0 +1,54 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"reprise/rewrite"
+	"reprise/shim"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
+
+// TestMain lets the test binary be started as shimctl and as each of the shims: it
+// is found on PATH and tells them apart by argv[0], just as when it is installed.
+func TestMain(m *testing.M) {
+	commands := map[string]func(){"shimctl": main}
+	for _, name := range rewrite.Names {
+		commands[name] = func() { os.Exit(shim.Main(shim.OSEnv())) }
+	}
+	testscript.Main(m, commands)
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
+		Setup: setup,
+	})
+}
+
+// setup gives each script a home and a fake claude behind the shims on PATH.
+func setup(env *testscript.Env) error {
+	home, real := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "real")
+	for _, dir := range []string{home, real, filepath.Join(env.WorkDir, "tmp")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(real, "claude"), fake, 0o700); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("FAKE", filepath.Join(env.WorkDir, "fake"))
+	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
+	env.Setenv("SHIMS", env.Getenv("PATH"))
+	env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+real+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return nil
+}

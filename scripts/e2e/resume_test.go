@@ -1,0 +1,334 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/standin"
+)
+
+// rules is what a caller repeats in each round: enough that leaving it out pays.
+var rules = func() string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "- Rule %d: keep functions small, and write a test for case %d.\n", i, i)
+	}
+	return b.String()
+}()
+
+// round gives the prompt of a round of a job: the notes are appended, the closing
+// contract stays last.
+func round(notes ...string) string {
+	p := "You are the coder. Please remember number 4711.\n\n## Rules\n\n" + rules
+	for i, n := range notes {
+		p += fmt.Sprintf("\n## Rejection %d\n\n%s\n", i+1, n)
+	}
+	return p + "\n## Contract\n\nPrint STATUS: REVIEW when done.\n"
+}
+
+// formats are the output formats, and how a final answer is read from each.
+var formats = map[string]func(*testing.T, string) string{
+	"":                     func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
+	"--output-format|json": func(t *testing.T, out string) string { return resultOf(t, out) },
+	"--output-format|json|--verbose": func(t *testing.T, out string) string {
+		var events []json.RawMessage
+		decode(t, out, &events)
+		return resultOf(t, string(events[len(events)-1]))
+	},
+	"--output-format|stream-json|--verbose": func(t *testing.T, out string) string {
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		return resultOf(t, lines[len(lines)-1])
+	},
+}
+
+func decode(t *testing.T, text string, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		t.Fatalf("%v: %.300s", err, text)
+	}
+}
+
+func resultOf(t *testing.T, line string) string {
+	t.Helper()
+	var r struct {
+		Result string
+		Cost   float64 `json:"total_cost_usd"`
+	}
+	decode(t, line, &r)
+	if r.Cost <= 0 || r.Cost > 0.09 {
+		t.Errorf("a call is said to cost %v", r.Cost)
+	}
+	return r.Result
+}
+
+func TestRemembersANumberOverFiveTurns(t *testing.T) {
+	for format, answer := range formats {
+		t.Run(orText(format), func(t *testing.T) {
+			w := newWorld(t, true)
+			args := []string{"-p"}
+			if format != "" {
+				args = append(args, list(format)...)
+			}
+			if got := answer(t, w.claude(append(args, round())...).stdout); got != "Got it: 4711." {
+				t.Fatalf("first answer %q", got)
+			}
+			var notes []string
+			for turn := 2; turn <= 5; turn++ {
+				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
+				r := w.claude(append(args, round(notes...))...)
+				if got := answer(t, r.stdout); got != "4711" || r.exit != 0 || r.stderr != "" {
+					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.exit, r.stderr)
+				}
+				w.sentOnlyNews(r, turn, notes)
+			}
+			w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
+		})
+	}
+}
+
+func orText(format string) string {
+	if format == "" {
+		return "text"
+	}
+	return format
+}
+
+// sentOnlyNews checks what the model was sent in a resumed turn: the whole history,
+// and of the prompt the role, the newest note and the contract.
+func (w *world) sentOnlyNews(r result, turn int, notes []string) {
+	w.t.Helper()
+	req := r.last(w.t)
+	prompt := standin.LastUser(req)
+	newest := notes[len(notes)-1]
+	for _, want := range []string{"You are the coder.", newest, "Print STATUS: REVIEW when done."} {
+		if strings.Count(prompt, want) != 1 {
+			w.t.Errorf("turn %d: %q stands %d times in %q", turn, want, strings.Count(prompt, want), prompt)
+		}
+	}
+	for _, not := range append([]string{"Rule 7:"}, notes[:len(notes)-1]...) {
+		if strings.Contains(prompt, not) {
+			w.t.Errorf("turn %d: %q is sent again", turn, not)
+		}
+	}
+	if n := strings.Count(standin.AllText(req), "Rule 7:"); n != 1 {
+		w.t.Errorf("turn %d: the history has the rules %d times", turn, n)
+	}
+}
+
+// statusSays looks for pieces of text in what shimctl status --json prints.
+func (w *world) statusSays(pieces ...string) {
+	w.t.Helper()
+	r := w.run("shimctl", call{args: list("status|--json")})
+	for _, p := range pieces {
+		if !strings.Contains(r.stdout, p) {
+			w.t.Errorf("status lacks %s:\n%s%s", p, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestPromptOnStdinIsResumed(t *testing.T) {
+	w := newWorld(t, true)
+	w.run("claude", call{args: list("-p"), stdin: round()})
+	r := w.run("claude", call{args: list("-p"), stdin: round("what number was it?")})
+	if r.stdout != "4711\n" {
+		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
+	}
+	w.sentOnlyNews(r, 2, []string{"what number was it?"})
+}
+
+func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
+	w := newWorld(t, true)
+	w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n"})
+	r := w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
+	if r.stdout != "4711\n" {
+		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
+	}
+	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## More") {
+		t.Errorf("sent %q", prompt)
+	}
+}
+
+// The model of the figures: a resumed call must not be shown the session's totals.
+func TestFiguresAreThisCallsOwn(t *testing.T) {
+	w := newWorld(t, true)
+	args := list("-p|--output-format|json")
+	type figures struct {
+		Cost  float64 `json:"total_cost_usd"`
+		Usage struct {
+			CacheRead int64 `json:"cache_read_input_tokens"`
+		}
+		ModelUsage map[string]struct {
+			CacheRead int64   `json:"cacheReadInputTokens"`
+			Cost      float64 `json:"costUSD"`
+		}
+	}
+	for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
+		var f figures
+		decode(t, w.claude(append(args, round(notes...))...).stdout, &f)
+		for name, m := range f.ModelUsage {
+			if m.CacheRead != f.Usage.CacheRead || fmt.Sprintf("%.6f", m.Cost) != fmt.Sprintf("%.6f", f.Cost) {
+				t.Errorf("turn %d: %s used %+v, the call used %+v", turn+1, name, m, f)
+			}
+		}
+	}
+}
+
+func TestSessionFileGone(t *testing.T) {
+	w := newWorld(t, true)
+	w.claude("-p", round())
+	for _, f := range w.transcripts() {
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.claude("-p", round("remember number 12"))
+	if r.stdout != "Got it: 12.\n" || r.stderr != "" || r.exit != 0 || len(r.asked) != 1 {
+		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.stdout, r.stderr, r.exit, len(r.asked))
+	}
+	if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
+		t.Errorf("the fresh session was sent a delta: %q", prompt)
+	}
+	w.statusSays(`"session_file_gone"`)
+}
+
+// The file is there and has its size, but claude does not take it: the gate must
+// catch the refusal, and the caller must see one clean fresh run.
+func TestRefusedResumeRunsFresh(t *testing.T) {
+	for format, answer := range formats {
+		t.Run(orText(format), func(t *testing.T) {
+			w := newWorld(t, true)
+			args := []string{"-p"}
+			if format != "" {
+				args = append(args, list(format)...)
+			}
+			w.claude(append(args, round())...)
+			for _, f := range w.transcripts() {
+				blank(t, f)
+			}
+			r := w.claude(append(args, round("remember number 12"))...)
+			if got := answer(t, r.stdout); got != "Got it: 12." || r.stderr != "" || r.exit != 0 {
+				t.Errorf("answer %q, stderr %q, exit %d", got, r.stderr, r.exit)
+			}
+			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
+				t.Errorf("the fresh session was sent a delta: %q", prompt)
+			}
+			w.statusSays(`"fell_back": "refused_unknown_session"`, `"state": "dead"`)
+		})
+	}
+}
+
+// blank overwrites a file with spaces, its size unchanged.
+func blank(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat(" ", int(info.Size()))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
+	w := newWorld(t, true)
+	w.claude("-p", round())
+	r := w.claude("-p", round("TOOBIG"))
+	direct := newWorld(t, false).claude("-p", round("TOOBIG"))
+	if r.exit != direct.exit || !strings.HasPrefix(r.stdout, "Prompt is too long") || r.stderr != direct.stderr {
+		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.stdout, r.stderr, r.exit, direct.exit)
+	}
+	w.statusSays(`"refused_context_exceeded"`)
+	if r := w.claude("-p", round("remember number 5")); r.exit != 0 || r.stdout != "Got it: 5.\n" {
+		t.Errorf("afterwards: stdout %q, exit %d", r.stdout, r.exit)
+	}
+}
+
+func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
+	w := newWorld(t, true)
+	var first struct {
+		ID string `json:"session_id"`
+	}
+	decode(t, w.claude("-p", round(), "--output-format", "json").stdout, &first)
+	if r := w.claude("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.exit != 0 {
+		t.Fatalf("the caller's own resume: exit %d, %s", r.exit, r.stderr)
+	}
+	if r := w.claude("-p", round("remember number 3")); r.stdout != "Got it: 3.\n" {
+		t.Errorf("answer %q", r.stdout)
+	}
+	w.statusSays(`"session_changed"`)
+}
+
+// What is broken in reprise must not be felt.
+func TestFaultsAreNotFelt(t *testing.T) {
+	faults := map[string]func(*testing.T, *world) []string{
+		"state folder is a file": func(t *testing.T, w *world) []string {
+			put(t, filepath.Dir(w.state()), "")
+			return nil
+		},
+		"ledger is a folder": func(t *testing.T, w *world) []string {
+			mkdir(t, filepath.Join(w.state(), "ledger.db"))
+			return nil
+		},
+		"ledger is corrupt": func(t *testing.T, w *world) []string {
+			put(t, filepath.Join(w.state(), "ledger.db"), strings.Repeat("not a database ", 1000))
+			return nil
+		},
+		"configuration is broken": func(t *testing.T, w *world) []string {
+			put(t, filepath.Join(w.root, "home", ".config", "reprise", "config.toml"), "ttl = 'soon'\nbogus = 1\n")
+			return nil
+		},
+		"disk is full": func(t *testing.T, w *world) []string {
+			return []string{"XDG_STATE_HOME=" + fullDisk(t)}
+		},
+		"HOME is unset for us": func(*testing.T, *world) []string { return []string{"XDG_STATE_HOME=/proc/nowhere"} },
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			direct, w := newWorld(t, false), newWorld(t, true)
+			c := call{args: []string{"-p", round()}, env: fault(t, w), stdin: "data on stdin\n"}
+			a, b := direct.run("claude", c), w.run("claude", c)
+			if a.stdout != b.stdout || a.stderr != b.stderr || a.exit != b.exit {
+				t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.stdout, b.stderr, b.exit, a.stdout, a.stderr, a.exit)
+			}
+			same(t, "prompt", standin.LastUser(a.last(t)), standin.LastUser(b.last(t)))
+		})
+	}
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	mkdir(t, filepath.Dir(path))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mkdir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fullDisk gives a folder on a small file system that has no room left.
+func fullDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := mountSmall(dir); err != nil {
+		t.Skipf("no small file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { unmount(dir) })
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	return dir
+}
