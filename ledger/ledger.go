@@ -212,17 +212,6 @@ func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) e
 	})
 }
 
-// VersionOf gives the version that a binary with that fingerprint last told in its
-// output, "" where it has not.
-func (l *Ledger) VersionOf(fingerprint string) (version string, err error) {
-	err = l.db.QueryRow("SELECT version FROM sessions WHERE runtime = ? AND version IS NOT NULL ORDER BY id DESC LIMIT 1",
-		fingerprint).Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return version, err
-}
-
 // CheckWritable makes a write and takes it back.
 func (l *Ledger) CheckWritable() error {
 	tx, err := l.db.Begin()

@@ -56,7 +56,6 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_chain ON sessions (chain_id);
 CREATE INDEX sessions_native ON sessions (native_id);
-CREATE INDEX sessions_runtime ON sessions (runtime) WHERE version IS NOT NULL;
 
 CREATE TABLE invocations (
 	id           INTEGER PRIMARY KEY,

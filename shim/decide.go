@@ -68,16 +68,10 @@ func (c *call) openLedger() rewrite.Reason {
 // surroundings reads the settings files that the call asks for, and finds out which
 // version of the tool it is for.
 func (c *call) surroundings() rewrite.Surroundings {
-	var s rewrite.Surroundings
+	s := rewrite.Surroundings{Version: c.real.version()}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := os.ReadFile(path); err == nil {
 			s.Settings = append(s.Settings, string(text))
-		}
-	}
-	if s.Version = c.real.version(); s.Version == "" {
-		var err error
-		if s.Version, err = c.ledger.VersionOf(c.real.fingerprint()); err != nil {
-			c.log.fault("read version", err)
 		}
 	}
 	return s

@@ -24,10 +24,10 @@ func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
 	path := env.Get("PATH")
-	if first, err := resolve(name, "", path, guard{}); err == nil {
+	if first, err := resolve(name, "", path, nil); err == nil {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id.String())
 	}
-	if real, err := resolve(name, configured, path, guard{tried: ours}); err == nil {
+	if real, err := resolve(name, configured, path, ours); err == nil {
 		p.Real = real.path
 	}
 	return p

@@ -108,13 +108,9 @@ var (
 )
 
 // resolve finds the real binary: the configured path, else the next executable of
-// that name on PATH which is neither this program nor one that this process has
-// tried before. Files are compared by device and inode, never by name.
-func resolve(name, configured, path string, g guard) (target, error) {
-	if g.hops >= maxHops {
-		return target{}, errLoop
-	}
-	skip := append(slices.Clone(g.tried), self().String())
+// that name on PATH which is none of those to be skipped. Files are compared by
+// device and inode, never by name.
+func resolve(name, configured, path string, skip []string) (target, error) {
 	if configured != "" {
 		if t, ok := executable(configured); ok && !slices.Contains(skip, t.id.String()) {
 			return t, nil

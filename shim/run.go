@@ -144,7 +144,11 @@ func (c *call) target() (target, error) {
 	if c.real.path != "" {
 		return c.real, nil
 	}
-	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.guard)
+	if c.guard.hops >= maxHops {
+		return target{}, errLoop
+	}
+	skip := append(slices.Clone(c.guard.tried), self().String())
+	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), skip)
 	if err == nil {
 		c.real = t
 	}
