@@ -5,7 +5,7 @@ import "strings"
 // clockWords are the words that a line may hold beside a time and still say
 // nothing but what time it is. A time beside any other word may name the very
 // thing that the prompt is about ("the incident of 08:15"), and stays.
-var clockWords = wordSet(`as at current currently date datetime generated gmt is it last local now
+var clockWords = wordSet(`and as at current currently date datetime generated gmt is it last local now
 	of on printed refreshed rendered the time timestamp today updated utc`)
 
 var calendarWords = wordSet(`mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
@@ -24,7 +24,7 @@ func wordSet(words string) map[string]bool {
 // nothing else, and any other line as it is.
 func withoutClock(line string) string {
 	const longest = 80
-	if len(line) > longest || !strings.ContainsAny(line, "0123456789") {
+	if len(line) > longest || !mayHoldTime(line) {
 		return line
 	}
 	var kept []string
@@ -48,6 +48,24 @@ func withoutClock(line string) string {
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")
+}
+
+// mayHoldTime is a quick look for what every time or date has: two digits with one
+// of its signs between them, or a year.
+func mayHoldTime(line string) bool {
+	digit := func(i int) bool { return i < len(line) && line[i] >= '0' && line[i] <= '9' }
+	for i := range len(line) {
+		if !digit(i) {
+			continue
+		}
+		if i+1 < len(line) && strings.IndexByte(":-/.", line[i+1]) >= 0 && digit(i+2) {
+			return true
+		}
+		if line[i] == '2' && digit(i+1) && digit(i+2) && digit(i+3) {
+			return true
+		}
+	}
+	return false
 }
 
 // words cuts a line into lower-case words, where a time or a date is one word.

@@ -149,7 +149,11 @@ func (p *Prompt) answerAt(a Answer, at int, marked bool) int {
 		return 0
 	}
 	for i, want := range a.Lines {
-		if p.lineDigest(at+i) != want && (i < n-1 || p.digest(withoutClosingTag(lines[at+i].text)) != want) {
+		if p.lineDigest(at+i) == want {
+			continue
+		}
+		bare := withoutClosingTag(lines[at+i].text)
+		if i < n-1 || bare == lines[at+i].text || p.digest(bare) != want {
 			return 0
 		}
 	}

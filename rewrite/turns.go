@@ -42,8 +42,10 @@ func (p *Prompt) conversation() []promptLine {
 				continue
 			}
 			who, rest := opensTurn(line)
-			questions = questions || strings.HasPrefix(line, "Q:")
-			if questions && strings.HasPrefix(line, "A:") {
+			switch {
+			case strings.HasPrefix(line, "Q:"):
+				questions, who = true, other
+			case questions && strings.HasPrefix(line, "A:"):
 				who, rest = assistant, strings.TrimSpace(line[2:])
 			}
 			p.lines = append(p.lines, promptLine{block: i, speaker: who, text: rest})

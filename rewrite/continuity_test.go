@@ -1,0 +1,357 @@
+package rewrite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var testKey = Key("a key for tests")
+
+// sentTo is what a session remembers after it was sent a prompt and answered.
+func sentTo(prompt string, answers ...string) Sent {
+	s := Sent{Base: NewPrompt(prompt, testKey).Footprint()}
+	for _, a := range answers {
+		s.Answers = append(s.Answers, NewAnswer(a, testKey))
+	}
+	return s
+}
+
+func compare(before, after string, answers ...string) Continuity {
+	return Compare(sentTo(before, answers...), NewPrompt(after, testKey))
+}
+
+func TestBlocks(t *testing.T) {
+	tests := []struct{ prompt, want string }{
+		{"", ""},
+		{"a\nb\n\nc", "a/b|c"},
+		{"\n\n a \n \t\n\nb\n", " a |b"},
+		{"# h\ntext\n## i\n", "# h|text|## i"},
+		{"#not a heading\n####### nor this", "#not a heading/####### nor this"},
+		{"x\n```go\na\n\n# b\n```\ny\n\nz", "x/```go/a//# b/```/y|z"},
+		{"~~~\na\n```\n\nb\n~~~~\n\nc", "~~~/a/```//b/~~~~|c"},
+		{"```\nnever\n\nclosed", "```/never//closed"},
+		{"a ``` b\n\nc", "a ``` b|c"},
+		{"a\r\n\r\nb\r\n", "a\r|b\r"},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, b := range cut(tt.prompt) {
+			got = append(got, strings.ReplaceAll(b.text, "\n", "/"))
+		}
+		if text := strings.Join(got, "|"); text != tt.want {
+			t.Errorf("%q: %q, want %q", tt.prompt, text, tt.want)
+		}
+	}
+}
+
+func TestVolatileLines(t *testing.T) {
+	same := [][2]string{
+		{"Now: 2026-11-19T08:15:02Z", "Now: 2026-11-19T08:19:11Z"},
+		{"Now: 2026-11-19T08:15:02.123+01:00", "Now: 2026-11-20T09:15:02.9+01:00"},
+		{"Current date and time: Thu Nov 19 2026 08:15:02 UTC", "Current date and time: Fri Nov 20 2026 09:00:00 UTC"},
+		{"_Generated at 2026-11-19 08:15_", "_Generated at 2026-11-19 08:16_"},
+		{"Today's date is not this", "Today's date is not this"},
+		{"**Date:** 2026-11-19", "**Date:** 2026-11-20"},
+		{"text  ", "text"},
+		{"text\r", "text"},
+	}
+	different := [][2]string{
+		{"# TASK: T-123", "# TASK: T-124"},
+		{"The incident of 2026-11-19T08:15:02Z", "The incident of 2026-11-20T08:15:02Z"},
+		{"Version: 1.2.3", "Version: 1.2.4"},
+		{"Updated: 1.2.3", "Updated: 1.2.4"},
+		{"Now 5", "Now 6"},
+		{"2026-11-19T08:15:02Z", "2026-11-20T08:15:02Z"},
+		{"Run 7 at 08:15", "Run 8 at 08:15"},
+		{"On 2026-11-19 the build broke", "On 2026-11-20 the build broke"},
+		{"Last 3 08:15", "Last 4 08:15"},
+		{" text", "text"},
+	}
+	for _, pair := range same {
+		if normal(pair[0]) != normal(pair[1]) {
+			t.Errorf("%q and %q are different", pair[0], pair[1])
+		}
+	}
+	for _, pair := range different {
+		if normal(pair[0]) == normal(pair[1]) {
+			t.Errorf("%q and %q are the same", pair[0], pair[1])
+		}
+	}
+}
+
+func TestRelations(t *testing.T) {
+	tests := []struct {
+		name, before, after string
+		want                Reason
+	}{
+		{"the same", "a\n\nb", "a\n\nb\n", Identical},
+		{"line ends do not count", "a\n\nb", "a\r\n\r\nb\r\n", Identical},
+		{"appended", "a\n\nb", "a\n\nb\n\nc", Extends},
+		{"inserted", "a\n\nb", "a\n\nc\n\nb", Extends},
+		{"before the opening", "a\n\nb", "c\n\na\n\nb", Revises},
+		{"into the opening", "# h\n\na\n\nb", "# h\n\nc\n\na\n\nb", Revises},
+		{"a line into a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", Revises},
+		{"one of three replaced", "a\n\nb\n\nc", "a\n\nx\n\nc", Revises},
+		{"most replaced", "a\n\nb\n\nc", "a\n\nx\n\ny", Unrelated},
+		{"shorter", "a\n\nb\n\nc", "a\n\nb", BaseChanged},
+		{"another order", "a\n\nb\n\nc", "a\n\nc\n\nb", BaseChanged},
+		{"another order and more", "a\n\nb\n\nc", "a\n\nc\n\nb\n\nd", Revises},
+		{"twice the same block", "a\n\n---\n\nb", "a\n\n---\n\nb\n\n---\n\nc", Extends},
+		{"one repeat less", "a\n\n---\n\nb\n\n---", "a\n\n---\n\nb\n\nc", Revises},
+		{"nothing in common", "a\n\nb", "c\n\nd", Unrelated},
+		{"to nothing", "a", "", BaseChanged},
+	}
+	for _, tt := range tests {
+		if c := compare(tt.before, tt.after); c.Relation != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
+		}
+	}
+}
+
+// conversations are the usual ways to write one down: of a question, an answer and
+// another question.
+var conversations = map[string]func(q1, a, q2 string) (first, second string){
+	"headings": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n## user\n\n" + q1
+		return first, first + "\n\n## assistant\n\n" + a + "\n\n## user\n\n" + q2
+	},
+	"names": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\nHuman: " + q1
+		return first, first + "\n\nAssistant: " + a + "\n\nHuman: " + q2
+	},
+	"a cue at the end": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\nUser: " + q1
+		return first, first + "\n\nAssistant: " + a + "\n\nUser: " + q2 + "\n\nAssistant:"
+	},
+	"bold": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n**User:** " + q1
+		return first, first + "\n\n**Assistant:** " + a + "\n\n**User:** " + q2
+	},
+	"tags": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n<user>\n" + q1 + "\n</user>"
+		return first, first + "\n\n<assistant>\n" + a + "\n</assistant>\n\n<user>\n" + q2 + "\n</user>"
+	},
+	"tags on one line": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n<user>" + q1 + "</user>"
+		return first, first + "\n\n<assistant>" + a + "</assistant>\n\n<user>" + q2 + "</user>"
+	},
+	"brackets": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n[user]\n" + q1
+		return first, first + "\n\n[assistant]\n" + a + "\n\n[user]\n" + q2
+	},
+	"chat markup": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n<|im_start|>user\n" + q1 + "<|im_end|>"
+		return first, first + "\n\n<|im_start|>assistant\n" + a + "<|im_end|>\n\n<|im_start|>user\n" + q2 + "<|im_end|>"
+	},
+	"numbered turns": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\n### User (turn 1):\n\n" + q1
+		return first, first + "\n\n### Assistant (turn 1):\n\n" + a + "\n\n### User (turn 2):\n\n" + q2
+	},
+	"Q and A": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\nQ: " + q1
+		return first, first + "\n\nA: " + a + "\n\nQ: " + q2
+	},
+	"another name": func(q1, a, q2 string) (string, string) {
+		first := "Be kind.\n\nMe: " + q1
+		return first, first + "\n\nClaude: " + a + "\n\nMe: " + q2
+	},
+}
+
+func TestTranscripts(t *testing.T) {
+	const q1, a, q2 = "Draw a page.", "Here it is.\n\nIt has a footer.", "Make it blue."
+	for name, write := range conversations {
+		first, second := write(q1, a, q2)
+		c := compare(first, second, a)
+		if c.Relation != Extends || !c.Transcript {
+			t.Errorf("%s: %s, transcript %v", name, c.Relation, c.Transcript)
+		}
+		target := ToResume("id", NewPrompt(second, testKey), c, false)
+		if text, _ := target.Prompt(); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
+			t.Errorf("%s: the new turn is %q", name, text)
+		}
+		for what, wrong := range map[string]string{"another answer": "It is done.", "a longer answer": a + " And more.",
+			"half the answer": "Here it is."} {
+			_, second := write(q1, wrong, q2)
+			if c := compare(first, second, a); c.Relation != HistoryEdited {
+				t.Errorf("%s with %s: %s", name, what, c.Relation)
+			}
+		}
+		_, edited := write("Draw two pages.", a, q2)
+		if c := compare(first, edited, a); c.Relation != HistoryEdited {
+			t.Errorf("%s with an edited question: %s", name, c.Relation)
+		}
+	}
+}
+
+func TestTranscriptsOfMoreTurns(t *testing.T) {
+	base := "Be kind.\n\nHuman: one\n\nAssistant: first answer\n\nHuman: two"
+	sent := sentTo(base, "first answer", "second answer")
+	sent.Transcript = true
+	tests := []struct {
+		name, prompt string
+		want         Reason
+	}{
+		{"goes on", base + "\n\nAssistant: second answer\n\nHuman: three", Extends},
+		{"an answer is missing", base + "\n\nHuman: three", HistoryEdited},
+		{"an answer more", base + "\n\nAssistant: second answer\n\nAssistant: third\n\nHuman: three", HistoryEdited},
+		{"asked again", base, Identical},
+		{"taken back", "Be kind.\n\nHuman: one", HistoryEdited},
+		{"answers swapped", "Be kind.\n\nHuman: one\n\nAssistant: second answer\n\nHuman: two\n\nAssistant: first answer\n\nHuman: three", HistoryEdited},
+		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three", HistoryEdited},
+	}
+	for _, tt := range tests {
+		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
+		}
+	}
+}
+
+// An example in the prompt, and a word that is also a name, are no conversation.
+func TestNoTranscripts(t *testing.T) {
+	example := "Answer as in the example.\n\nUser: 1+1\n\nAssistant: 2\n\nNow the task: clean up."
+	if c := compare(example, example+"\n\nAlso the attic.", "done"); c.Relation != Extends || c.Transcript {
+		t.Errorf("an example: %s, transcript %v", c.Relation, c.Transcript)
+	}
+	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it", "Usage: run it", "the user said: no",
+		"Users: 3", "## Agent-based design notes"} {
+		if who, _ := opensTurn(line); who != nobody {
+			t.Errorf("%q opens a turn", line)
+		}
+	}
+}
+
+// longPrompt is worth a delta.
+func longPrompt(news string) string {
+	return "You are the coder.\n\n# Task\n\n## Rules\n\n" + strings.Repeat("- Keep it small.\n", 200) + "\n## Notes\n\n" + news +
+		"\n\n## Contract\n\nPrint DONE."
+}
+
+func TestDelta(t *testing.T) {
+	before, after := longPrompt("first note"), longPrompt("first note\n\n### Round 2\n\nsecond note")
+	p := NewPrompt(after, testKey)
+	c := Compare(sentTo(before), p)
+	text, whole := ToResume("id", p, c, false).Prompt()
+	want := "You are the coder.\n\n" + continuation + "\n\n# Task\n\n## Notes\n\n### Round 2\n\nsecond note\n\n## Contract\n\nPrint DONE.\n"
+	if whole || text != want {
+		t.Errorf("whole %v, %q\nwant %q", whole, text, want)
+	}
+	for name, target := range map[string]Target{
+		"asked for": ToResume("id", p, c, true),
+		"short":     ToResume("id", NewPrompt("a\n\nb\n\nc", testKey), compare("a\n\nb", "a\n\nb\n\nc"), false),
+		"unrelated": ToResume("id", p, Continuity{Relation: Unrelated, Has: make([]bool, 99)}, false),
+		"most is new": ToResume("id", NewPrompt(before+strings.Repeat("\n\nnew words", 1000), testKey),
+			compare(before, before+strings.Repeat("\n\nnew words", 1000)), false),
+	} {
+		if _, whole := target.Prompt(); !whole {
+			t.Errorf("%s: a delta is sent", name)
+		}
+	}
+}
+
+func TestDeltaRepeatsFileMentions(t *testing.T) {
+	before := longPrompt("Read @notes.md and mail a@b.example.")
+	after := strings.Replace(before, "## Contract", "A word more.\n\n## Contract", 1)
+	p := NewPrompt(after, testKey)
+	text, whole := ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
+	if whole || !strings.Contains(text, "@notes.md") {
+		t.Errorf("whole %v: %q", whole, text)
+	}
+	if mentionsFile("mail a@b.example") || mentionsFile("@ 5 o'clock") || !mentionsFile("see\n@./x") {
+		t.Error("mentions of files are not told from other signs")
+	}
+}
+
+// Whatever is done to a prompt: the session gets every block that it lacks, and a
+// fresh session gets the whole prompt.
+func TestDeltaLosesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		before := randomBlocks(r, 5+r.IntN(60))
+		after := edit(r, slices.Clone(before))
+		prompt := strings.Join(after, "\n\n")
+		p := NewPrompt(prompt, testKey)
+		c := Compare(sentTo(strings.Join(before, "\n\n")), p)
+		text, whole := ToResume("id", p, c, false).Prompt()
+		if whole && text != prompt {
+			t.Fatal("the whole prompt is not the prompt")
+		}
+		for _, b := range after {
+			if !slices.Contains(before, b) && !strings.Contains(text, b) {
+				t.Fatalf("the new block %q is not sent in %q", b, text)
+			}
+		}
+		if text, whole := ToFresh(prompt).Prompt(); !whole || text != prompt {
+			t.Fatal("a fresh session is not sent the whole prompt")
+		}
+		if c.Relation == Extends && !inOrder(before, after) {
+			t.Fatalf("extends although %q lacks some of %q", after, before)
+		}
+	}
+}
+
+func randomBlocks(r *rand.Rand, n int) []string {
+	blocks := []string{"You are the one."}
+	for i := range n {
+		switch r.IntN(4) {
+		case 0:
+			blocks = append(blocks, fmt.Sprintf("%s part %d", strings.Repeat("#", 1+r.IntN(4)), r.IntN(9)))
+		default:
+			blocks = append(blocks, fmt.Sprintf("Block %d says %d.%s", i, r.IntN(1000), strings.Repeat(" and so on", r.IntN(30))))
+		}
+	}
+	return blocks
+}
+
+func edit(r *rand.Rand, blocks []string) []string {
+	for range r.IntN(4) {
+		i := r.IntN(len(blocks))
+		switch r.IntN(5) {
+		case 0:
+			blocks = slices.Insert(blocks, i, fmt.Sprintf("Inserted %d.", r.IntN(1000)))
+		case 1:
+			blocks = append(blocks, fmt.Sprintf("Appended %d.", r.IntN(1000)))
+		case 2:
+			blocks[i] = fmt.Sprintf("Replaced %d.", r.IntN(1000))
+		case 3:
+			if len(blocks) > 1 {
+				blocks = slices.Delete(blocks, i, i+1)
+			}
+		case 4:
+			j := r.IntN(len(blocks))
+			blocks[i], blocks[j] = blocks[j], blocks[i]
+		}
+	}
+	return blocks
+}
+
+func inOrder(base, all []string) bool {
+	i := 0
+	for _, b := range all {
+		if i < len(base) && b == base[i] {
+			i++
+		}
+	}
+	return i == len(base)
+}
+
+func BenchmarkCompare1MBWith16Chains(b *testing.B) {
+	var text strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&text, "Paragraph %d of a long prompt, with a line of some eighty characters in it.\n\n", i)
+	}
+	sent := make([]Sent, 16)
+	for i := range sent {
+		sent[i] = sentTo(text.String()+fmt.Sprintf("Job %d.", i), "An answer that is long enough to be told from others.")
+	}
+	prompt := text.String() + "Job 3.\n\nAnd more."
+	b.SetBytes(int64(len(prompt)))
+	for b.Loop() {
+		p := NewPrompt(prompt, testKey)
+		for _, s := range sent {
+			Compare(s, p)
+		}
+	}
+}
