@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shimmed prepares a managed call of claude whose real binary is a shell script.
+func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	real := filepath.Join(dir, "claude")
+	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Args[0] = "claude" // see TestMain
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir}
+	cmd.Dir = dir
+	return cmd
+}
+
+// ended gives the wait status of a call.
+func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
+	t.Helper()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+func TestExitCodesAreTheTools(t *testing.T) {
+	for _, code := range []int{0, 1, 2, 3, 42, 126, 127, 128, 130, 143, 255} {
+		ws := ended(t, shimmed(t, fmt.Sprintf("exit %d", code), "-p", "hi"))
+		if !ws.Exited() || ws.ExitStatus() != code {
+			t.Errorf("exit %d is seen as %v", code, ws)
+		}
+	}
+}
+
+func TestDeathsAreTheTools(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGABRT,
+		syscall.SIGPIPE, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGALRM} {
+		cmd := shimmed(t, fmt.Sprintf("kill -%d $$; sleep 5", sig), "-p", "hi")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		ws := ended(t, cmd)
+		if !ws.Signaled() || ws.Signal() != sig || stderr.Len() > 0 {
+			t.Errorf("death by %v is seen as %v, with %q on stderr", sig, ws, stderr.String())
+		}
+	}
+}
+
+func TestSignalsArePassedOn(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR1} {
+		cmd := shimmed(t, fmt.Sprintf("trap 'exit 7' %d\necho '{}'\nwhile :; do sleep 0.05; done", sig),
+			"-p", "hi", "--output-format", "stream-json")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal that could have sent it
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 7 {
+			t.Errorf("after %v: exit %d", sig, code)
+		}
+	}
+}
+
+func TestTheToolDiesWithUs(t *testing.T) {
+	cmd := shimmed(t, "echo $$\nexec sleep 60", "-p", "hi", "--output-format", "stream-json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	for range 100 {
+		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the tool lives on")
+}
+
+// A reader that goes away ends a tool that does not stop by itself.
+func TestClosedStdout(t *testing.T) {
+	cmd := shimmed(t, `while :; do echo '{"type":"x"}'; done`, "-p", "hi", "--output-format", "stream-json")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		cmd.Process.Kill()
+		t.Error("the tool writes on into nothing")
+	}
+}
+
+// What the tool leaves behind may hold its stdout open; nobody waits for that.
+func TestGrandchildHoldsStdout(t *testing.T) {
+	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format", "stream-json")
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout = out
+	start := time.Now()
+	ended(t, cmd)
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if text, err := os.ReadFile(out.Name()); err != nil || string(text) != "{\"type\":\"x\"}\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Streams of every size and shape arrive as they were written.
+func TestStreamsArriveWhole(t *testing.T) {
+	scripts := map[string]string{
+		"10 MB of lines":     `yes '{"type":"user","x":"0123456789 0123456789 0123456789"}' | head -c 10000000`,
+		"a line of 5 MB":     `printf '{"x":"'; head -c 5000000 /dev/zero | tr '\0' 'x'; echo '"}'; echo '{"y":1}'`,
+		"NUL bytes":          `printf 'a\0b\n\0\n'; head -c 70000 /dev/zero`,
+		"no last newline":    `printf '{"a":1}\n{"b":2}'`,
+		"nothing":            `:`,
+		"only newlines":      `printf '\n\n\n'`,
+		"invalid UTF-8":      `printf '\377\376{"type":"result"\n'`,
+		"deeply nested":      `yes '[' | head -c 200000 | tr -d '\n'; echo '"result"'`,
+		"duplicate keys":     `echo '{"type":"result","type":"user","session_id":"x","session_id":"y"}'`,
+		"carriage returns":   `printf '{"a":1}\r\n{"b":2}\r\n'`,
+		"escapes of a model": `printf '{"type":"assistant","text":"\\u001b[31m"}\n'`,
+	}
+	for name, script := range scripts {
+		direct, err := exec.Command("sh", "-c", script).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := shimmed(t, script, "-p", "hi", "--output-format", "stream-json").Output()
+		if err != nil || !bytes.Equal(got, direct) {
+			t.Errorf("%s: %d bytes arrive of %d: %v", name, len(got), len(direct), err)
+		}
+	}
+}
+
+// Nothing is printed of a run in a format that comes whole or not at all, if it was
+// cut short.
+func TestCutShort(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		got, _ := shimmed(t, `echo '{"type":"system","subtype":"init"}'; kill -9 $$`, "-p", "hi", "--output-format", format).Output()
+		if len(got) > 0 {
+			t.Errorf("%s: %q", format, got)
+		}
+	}
+}
+
+// What stands in the way of the shim's own stdin must not be lost.
+func TestStdinOfEveryKind(t *testing.T) {
+	const text = "a prompt on stdin\n"
+	file := filepath.Join(t.TempDir(), "prompt")
+	if err := os.WriteFile(file, []byte("skipped "+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	if _, err := opened.Seek(8, 0); err != nil {
+		t.Fatal(err)
+	}
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
+	if _, err := ours.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	ours.Close()
+	defer theirs.Close()
+	for name, stdin := range map[string]any{"a pipe": strings.NewReader(text), "a file read in part": opened, "a socket": theirs} {
+		cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$(cat)"`, "-p")
+		switch s := stdin.(type) {
+		case *strings.Reader:
+			cmd.Stdin = s
+		case *os.File:
+			cmd.Stdin = s
+		}
+		if got, err := cmd.Output(); err != nil || string(got) != text {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// A caller that keeps its end of stdin open is not waited for.
+func TestOpenSilentStdin(t *testing.T) {
+	cmd := shimmed(t, `echo passed "$@"`, "-p", "hi")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	got, err := cmd.Output()
+	if err != nil || string(got) != "passed -p hi\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

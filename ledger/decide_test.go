@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"testing"
+
+	"reprise/rewrite"
+)
+
+const (
+	minute Millis = 60_000
+	hour          = 60 * minute
+)
+
+// goodFacts is a call that is resumed, unless one fact is changed.
+func goodFacts() Facts {
+	p := Prints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
+	return Facts{
+		Now: 100 * hour, Prints: p,
+		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, UnknownWindow: 1000},
+		Chains: []ChainFacts{{
+			Chain: 7, Session: 8, NativeID: "id", State: Live, Prints: p,
+			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
+			Continuity: rewrite.Continuity{Relation: rewrite.Extends},
+		}},
+	}
+}
+
+func TestDecide(t *testing.T) {
+	first := func(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
+	related := func(r rewrite.Reason) func(*Facts) {
+		return first(func(c *ChainFacts) { c.Continuity.Relation = r })
+	}
+	named := func(change func(*Facts)) func(*Facts) {
+		return func(f *Facts) { f.Named = true; change(f) }
+	}
+	tests := []struct {
+		name   string
+		change func(*Facts)
+		mode   rewrite.Mode
+		reason rewrite.Reason
+		chain  int64
+	}{
+		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
+		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, rewrite.FirstCall, 0},
+		{"asked to be fresh", func(f *Facts) { f.Fresh = true }, rewrite.Fresh, rewrite.ForcedFresh, 7},
+		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, rewrite.Disabled, 7},
+		{"binary can not", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, rewrite.NoResume, 7},
+		{"other model", func(f *Facts) { f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
+		{"other settings", func(f *Facts) { f.Prints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
+		{"other binary", func(f *Facts) { f.Prints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
+		{"other login", func(f *Facts) { f.Prints.Auth = "b" }, rewrite.Fresh, rewrite.AuthChanged, 7},
+
+		{"just in time", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute }), rewrite.Resume, rewrite.Extends, 7},
+		{"idle", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute - 1 }), rewrite.Fresh, rewrite.Idle, 7},
+		{"clock set back", first(func(c *ChainFacts) { c.LastUsed = 101 * hour }), rewrite.Fresh, rewrite.Idle, 7},
+		{"not too old", first(func(c *ChainFacts) { c.Created = 76 * hour }), rewrite.Resume, rewrite.Extends, 7},
+		{"too old", first(func(c *ChainFacts) { c.Created = 76*hour - 1 }), rewrite.Fresh, rewrite.TooOld, 7},
+		{"errors", first(func(c *ChainFacts) { c.Errors = 3 }), rewrite.Fresh, rewrite.ErrorLimit, 7},
+		{"fewer errors", first(func(c *ChainFacts) { c.Errors = 2 }), rewrite.Resume, rewrite.Extends, 7},
+		{"full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 81, Limit: 100} }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"nearly full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 80, Limit: 100} }), rewrite.Resume, rewrite.Extends, 7},
+		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"file gone", first(func(c *ChainFacts) { c.File = FileGone }), rewrite.Fresh, rewrite.SessionGone, 7},
+		{"file changed", first(func(c *ChainFacts) { c.File = FileChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, rewrite.Leased, 7},
+		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, rewrite.PreviousFailed, 7},
+		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
+		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
+		{"dead", first(func(c *ChainFacts) { c.State = Dead }), rewrite.Fresh, rewrite.SessionDead, 7},
+		{"without an id", first(func(c *ChainFacts) { c.NativeID = "" }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
+
+		{"identical", related(rewrite.Identical), rewrite.Fresh, rewrite.Identical, 0},
+		{"identical, after a failure", first(func(c *ChainFacts) {
+			c.Continuity.Relation, c.State = rewrite.Identical, Failed
+		}), rewrite.Fresh, rewrite.Identical, 7},
+		{"identical, while the first runs", first(func(c *ChainFacts) {
+			c.Continuity.Relation, c.State, c.Held = rewrite.Identical, Running, true
+		}), rewrite.Fresh, rewrite.Identical, 0},
+		{"identical is wanted", func(f *Facts) {
+			f.Limits.ResumeSame = true
+			f.Chains[0].Continuity.Relation = rewrite.Identical
+		}, rewrite.Resume, rewrite.Identical, 7},
+		{"revised", related(rewrite.Revises), rewrite.Fresh, rewrite.BaseChanged, 0},
+		{"taken back", related(rewrite.BaseChanged), rewrite.Fresh, rewrite.BaseChanged, 0},
+		{"unrelated", related(rewrite.Unrelated), rewrite.Fresh, rewrite.BaseChanged, 0},
+		{"edited", related(rewrite.HistoryEdited), rewrite.Fresh, rewrite.HistoryEdited, 0},
+		{"too little text", first(func(c *ChainFacts) { c.BaseBytes = 199 }), rewrite.Fresh, rewrite.BaseTooSmall, 0},
+		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"two fit, one is dead", func(f *Facts) {
+			f.Chains = append(f.Chains, f.Chains[0])
+			f.Chains[1].State = Dead
+		}, rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"one of two fits", func(f *Facts) {
+			f.Chains = append(f.Chains, f.Chains[0])
+			f.Chains[0].Chain, f.Chains[0].Continuity.Relation = 9, rewrite.Unrelated
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"fits one, repeats the other", func(f *Facts) {
+			f.Chains = append(f.Chains, f.Chains[0])
+			f.Chains[0].Continuity.Relation = rewrite.Identical
+		}, rewrite.Fresh, rewrite.Identical, 0},
+
+		{"named: revised", named(related(rewrite.Revises)), rewrite.Resume, rewrite.Revises, 7},
+		{"named: unrelated", named(related(rewrite.Unrelated)), rewrite.Resume, rewrite.Unrelated, 7},
+		{"named: identical", named(related(rewrite.Identical)), rewrite.Fresh, rewrite.Identical, 7},
+		{"named: edited", named(related(rewrite.HistoryEdited)), rewrite.Fresh, rewrite.HistoryEdited, 7},
+		{"named: taken back", named(related(rewrite.BaseChanged)), rewrite.Fresh, rewrite.BaseChanged, 7},
+		{"named: little text", named(first(func(c *ChainFacts) { c.BaseBytes = 1 })), rewrite.Resume, rewrite.Extends, 7},
+		{"named: asked to be fresh", named(func(f *Facts) { f.Fresh = true }), rewrite.Fresh, rewrite.ForcedFresh, 7},
+		{"named: no session yet", named(first(func(c *ChainFacts) { c.Session = 0 })), rewrite.Fresh, rewrite.FirstCall, 7},
+		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
+	}
+	for _, tt := range tests {
+		f := goodFacts()
+		tt.change(&f)
+		d := Decide(f)
+		if d.Mode != tt.mode || d.Reason != tt.reason || d.Chain != tt.chain {
+			t.Errorf("%s: %s (%s) in chain %d, want %s (%s) in chain %d", tt.name, d.Mode, d.Reason, d.Chain, tt.mode, tt.reason, tt.chain)
+		}
+		if (d.Mode == rewrite.Resume) != (d.NativeID != "") {
+			t.Errorf("%s: %s with session %q", tt.name, d.Mode, d.NativeID)
+		}
+	}
+}
+
+func TestDecideSendsTheWholePrompt(t *testing.T) {
+	f := goodFacts()
+	if Decide(f).Whole {
+		t.Error("a plain resume sends the whole prompt")
+	}
+	f.Chains[0].Compacted = true
+	if !Decide(f).Whole {
+		t.Error("a compacted session is sent a delta")
+	}
+	f = goodFacts()
+	f.Limits.WholePrompt = true
+	if !Decide(f).Whole {
+		t.Error("delta = off sends a delta")
+	}
+}

@@ -1,0 +1,314 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+func newLedger(t *testing.T) (*Ledger, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state", "ledger.db")
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l, path
+}
+
+// base is long enough to tell a job from others.
+var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
+
+func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticket) {
+	t.Helper()
+	d, ticket, err := l.Begin(testCall(l, prompt, now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, ticket
+}
+
+func finish(t *testing.T, l *Ledger, ticket *Ticket, o *Outcome) {
+	t.Helper()
+	if err := l.Finish(ticket, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const someID = "11111111-2222-4333-8444-555555555555"
+
+func TestOnlyAGoodRunIsResumed(t *testing.T) {
+	outcomes := map[string]struct {
+		change func(*Outcome)
+		want   rewrite.Reason
+	}{
+		"good":           {func(*Outcome) {}, rewrite.Extends},
+		"exit 1":         {func(o *Outcome) { o.Exit = 1 }, rewrite.PreviousFailed},
+		"no final event": {func(o *Outcome) { o.Seen.Final = false }, rewrite.PreviousFailed},
+		"an error":       {func(o *Outcome) { o.Seen.Failed = true }, rewrite.PreviousFailed},
+		"not a model":    {func(o *Outcome) { o.Seen.Synthetic = true }, rewrite.PreviousFailed},
+		"no id":          {func(o *Outcome) { o.Seen.ID = "" }, rewrite.PreviousFailed},
+		"killed":         {func(o *Outcome) { o.Signal = 9 }, rewrite.PreviousKilled},
+		"overflow": {func(o *Outcome) {
+			o.Exit, o.Seen.Failed, o.Seen.Refusal = 1, true, rewrite.RefusedContext
+		}, rewrite.SessionDead},
+	}
+	for name, tt := range outcomes {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := begin(t, l, prompt, 1000)
+		o := goodOutcome(someID, "done", 2000)
+		tt.change(o)
+		finish(t, l, ticket, o)
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Reason != tt.want {
+			t.Errorf("%s: then %s (%s), want %s", name, d.Mode, d.Reason, tt.want)
+		}
+	}
+}
+
+func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
+	prompt := fmt.Sprintf(base, 1)
+	for holder, want := range map[string]rewrite.Reason{"": rewrite.Leased, "an earlier boot": rewrite.PreviousUnknown} {
+		l, _ := newLedger(t)
+		begin(t, l, prompt, 1000)
+		if holder != "" { // its process is gone, without a word
+			if _, err := l.db.Exec("UPDATE leases SET boot = ?", holder); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 2000); d.Reason != want {
+			t.Errorf("%s, want %s", d.Reason, want)
+		}
+	}
+}
+
+func TestFallBack(t *testing.T) {
+	for _, why := range []rewrite.Reason{rewrite.RefusedUnknown, rewrite.RefusedBusy} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, first := begin(t, l, prompt, 1000)
+		finish(t, l, first, goodOutcome(someID, "done", 2000))
+		d, second := begin(t, l, prompt+"\n\nMore.", 3000)
+		if d.Mode != rewrite.Resume || second.Session != first.Session {
+			t.Fatalf("%s (%s)", d.Mode, d.Reason)
+		}
+		if err := l.FallBack(second, why); err != nil {
+			t.Fatal(err)
+		}
+		if second.Session == first.Session {
+			t.Error("the fresh run shares the session that was refused")
+		}
+		other := "99999999-2222-4333-8444-555555555555"
+		finish(t, l, second, goodOutcome(other, "done", 4000))
+		if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000); d.NativeID != other {
+			t.Errorf("after %s: resumes %q", why, d.NativeID)
+		}
+		chains, err := l.Chains(10)
+		if err != nil || len(chains) != 1 || len(chains[0].Sessions) != 2 {
+			t.Fatalf("%+v, %v", chains, err)
+		}
+		want := map[rewrite.Reason]State{rewrite.RefusedUnknown: Dead, rewrite.RefusedBusy: Live}[why]
+		if got := chains[0].Sessions[1].State; got != want {
+			t.Errorf("after %s the session is %s", why, got)
+		}
+	}
+}
+
+// Of many that want one session, one gets it.
+func TestOneResumesAtATime(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	resumed := 0
+	for i := range 16 {
+		wg.Go(func() {
+			own, err := Open(path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer own.Close()
+			d, _, err := own.Begin(testCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if d.Mode == rewrite.Resume {
+				resumed++
+			}
+		})
+	}
+	wg.Wait()
+	if resumed != 1 {
+		t.Errorf("%d resumed one session at once", resumed)
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "foreign.db")
+	db, err := sql.Open("sqlite3", foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE theirs (x)"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if _, err := Open(foreign); !errors.Is(err, ErrForeign) {
+		t.Errorf("someone else's file: %v", err)
+	}
+	l, newer := newLedger(t)
+	if _, err := l.db.Exec("PRAGMA user_version = 999"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(newer); !errors.Is(err, ErrNewer) {
+		t.Errorf("a newer file: %v", err)
+	}
+	garbage := filepath.Join(dir, "garbage.db")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("garbage", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(garbage); err == nil {
+		t.Error("garbage is taken for a ledger")
+	}
+	odd := filepath.Join(dir, "a folder?with #odd %20 signs", "ledger.db")
+	if l, err := Open(odd); err != nil {
+		t.Errorf("a path with odd signs: %v", err)
+	} else {
+		l.Close()
+		if _, err := os.Stat(odd); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestALockedLedgerDelaysLittle(t *testing.T) {
+	l, path := newLedger(t)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, _, err := l.Begin(testCall(l, "x", 1000)); err == nil {
+		t.Error("a locked ledger was written to")
+	}
+	if LockTimeout > 100*time.Millisecond {
+		t.Errorf("waits for %v", LockTimeout)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "ledger.db")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{dir, path} {
+		if err := os.Chmod(p, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, p := range []string{dir, path} {
+		if info, err := os.Stat(p); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", filepath.Base(p), info.Mode())
+		}
+	}
+}
+
+func TestProcess(t *testing.T) {
+	self := ThisProcess()
+	if !self.Alive() {
+		t.Error("this process is dead")
+	}
+	later := self
+	later.Start++
+	if self.Start != 0 && later.Alive() {
+		t.Error("a pid that somebody else has now is alive")
+	}
+	earlier := self
+	earlier.Boot = "an earlier boot"
+	if earlier.Alive() {
+		t.Error("a process of an earlier boot is alive")
+	}
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	child := ProcessOf(cmd.Process.Pid)
+	if !child.Alive() {
+		t.Error("a running child is dead")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if child.Alive() || (Process{}).Alive() {
+		t.Error("a process that is gone is alive")
+	}
+}
+
+func TestAnswersSurviveTheLedger(t *testing.T) {
+	key := rewrite.Key("k")
+	want := []rewrite.Answer{rewrite.NewAnswer("one\n\ntwo", key), rewrite.NewAnswer("", key), rewrite.NewAnswer("three", key)}
+	var column []byte
+	for _, a := range want {
+		column = append(column, encodeAnswer(a)...)
+	}
+	got := decodeAnswers(column)
+	if len(got) != 3 || got[0].Bytes != 6 || len(got[0].Lines) != 2 || len(got[1].Lines) != 0 || got[2].Lines[0] != want[2].Lines[0] {
+		t.Errorf("%+v", got)
+	}
+	for i := range column {
+		for _, a := range decodeAnswers(column[:i]) { // damaged: no panic, and no answer invented
+			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] && a.Lines[0] != (rewrite.Digest{}) {
+				t.Fatalf("cut at %d: %+v", i, a)
+			}
+		}
+	}
+}
+
+func TestProbes(t *testing.T) {
+	l, _ := newLedger(t)
+	if _, known, err := l.Probe("x"); known || err != nil {
+		t.Errorf("known %v, %v", known, err)
+	}
+	want := rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
+	if err := l.SetProbe("x", want, 1); err != nil {
+		t.Fatal(err)
+	}
+	got, known, err := l.Probe("x")
+	if !known || err != nil || len(got.Options) != 1 || got.Options[0].Arity != rewrite.OneValue || got.Resume {
+		t.Errorf("%+v, known %v, %v", got, known, err)
+	}
+	if err := errors.Join(l.Check(), l.CheckWritable()); err != nil {
+		t.Error(err)
+	}
+}
