@@ -10,13 +10,18 @@ import (
 	"path/filepath"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
 )
 
 // LockTimeout is the longest time that any call waits for another process to let
 // go of the ledger.
-const LockTimeout = 80 * time.Millisecond
+const LockTimeout = 90 * time.Millisecond
+
+// lockPause is how long a writer waits before it tries again. SQLite's own way of
+// waiting pauses longer each time, and in a burst of callers gives up after seven
+// tries.
+const lockPause = time.Millisecond
 
 // A Ledger is an open ledger file. It may be used by several goroutines.
 type Ledger struct {
@@ -77,15 +82,15 @@ func narrow(path string, most fs.FileMode) error {
 }
 
 func open(path, mode string) (*Ledger, error) {
-	dsn := fmt.Sprintf("file:%s?mode=%s&_txlock=immediate&_busy_timeout=%d&_synchronous=NORMAL&_foreign_keys=on",
-		escapePath(path), mode, LockTimeout.Milliseconds())
+	dsn := fmt.Sprintf("file:%s?mode=%s&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
+		escapePath(path), mode)
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
 	l := &Ledger{db: db}
-	if err := l.prepare(); err != nil {
+	if err := patiently(l.prepare); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
@@ -159,9 +164,26 @@ func (l *Ledger) migrate() error {
 	})
 }
 
+// patiently repeats what failed because another process holds the ledger.
+func patiently(try func() error) error {
+	deadline := time.Now().Add(LockTimeout)
+	for {
+		err := try()
+		var busy sqlite3.Error
+		if !errors.As(err, &busy) || busy.Code != sqlite3.ErrBusy || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
 // write runs f in one immediate transaction.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
-	tx, err := l.db.Begin()
+	var tx *sql.Tx
+	err := patiently(func() (err error) {
+		tx, err = l.db.Begin()
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func start(path string, args, environ []string, files [3]*os.File) (*process, er
 	// The system ties a child's life to the thread that made it.
 	runtime.LockOSThread()
 	p := &process{signals: make(chan os.Signal, 16), ended: make(chan status, 1)}
-	signal.Notify(p.signals, append(forwarded, syscall.SIGPIPE)...)
+	signal.Notify(p.signals, caught()...)
 	proc, err := os.StartProcess(path, args, &os.ProcAttr{Env: environ, Files: files[:], Sys: dieWithUs()})
 	if errors.Is(err, syscall.ENOEXEC) {
 		proc, err = os.StartProcess("/bin/sh", append([]string{"sh", path}, args[1:]...),
@@ -47,6 +47,18 @@ func start(path string, args, environ []string, files [3]*os.File) (*process, er
 	p.proc = proc
 	go p.wait()
 	return p, nil
+}
+
+// caught are the signals to be forwarded, and SIGPIPE, which must not kill us. A
+// signal that the caller has us ignore stays ignored, for the tool as well.
+func caught() []os.Signal {
+	catch := []os.Signal{syscall.SIGPIPE}
+	for _, sig := range forwarded {
+		if !signal.Ignored(sig) {
+			catch = append(catch, sig)
+		}
+	}
+	return catch
 }
 
 func (p *process) wait() {
