@@ -21,6 +21,7 @@ type claudeStream struct {
 	printed int    // text: results shown so far
 	newline bool   // text: what was shown ends in one
 	skipped string // text: an empty result that only an otherwise silent run shows
+	stderr  string // text: what is to be echoed on stderr
 	ended   bool
 }
 
@@ -44,6 +45,12 @@ func (s *claudeStream) HoldsOutput() bool {
 
 // ErrLine: claude's stderr says nothing that its stdout does not.
 func (s *claudeStream) ErrLine(line []byte) []byte { return line }
+
+func (s *claudeStream) TakeStderr() string {
+	taken := s.stderr
+	s.stderr = ""
+	return taken
+}
 
 // File: nor do its files.
 func (s *claudeStream) File(string, []byte) {}
@@ -289,7 +296,7 @@ func (s *claudeStream) printResult(e *claudeEvent) {
 		if e.Subtype == "success" {
 			echo = e.Result
 		}
-		s.seen.Stderr += strings.TrimRight(echo, " \t\r\n") + "\n"
+		s.stderr += strings.TrimRight(echo, " \t\r\n") + "\n"
 	}
 	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {
 		s.skipped = text

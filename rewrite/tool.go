@@ -187,6 +187,9 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine is the same for a line of stderr, where the plan asks for that.
 	ErrLine(line []byte) []byte
+	// TakeStderr gives what the tool, asked for the caller's format, would have
+	// written on stderr besides, since it was last taken.
+	TakeStderr() string
 	// File takes what a followed file holds: a line of it, or all of it.
 	File(path string, data []byte)
 	// End is called once, when the output is over, and returns what remains to
@@ -218,7 +221,6 @@ type Seen struct {
 	Refusal    Reason // the session could not be gone on with
 	Compacted  bool   // the tool shortened its history
 	Answer     string // the final answer
-	Stderr     string // what the tool itself would add on stderr in the caller's format
 	Usage      Usage
 	Totals     Totals
 	ContextUse Context

@@ -153,6 +153,7 @@ func (a *attempt) readStderr(f *os.File) {
 // show takes what the stream has rendered, and looks at what it has learned.
 func (a *attempt) show(rendered []byte) {
 	if a.gate != gateRefused {
+		a.stderr.write([]byte(a.stream.TakeStderr()))
 		a.stdout.write(rendered)
 	}
 	a.look()
@@ -221,12 +222,12 @@ func (a *attempt) finish(st status) {
 		return
 	}
 	last := a.stream.End()
+	a.stderr.write([]byte(a.stream.TakeStderr()))
 	a.stdout.write(last)
 	if a.stream.HoldsOutput() && !seen.Final {
 		a.stdout.drop()
 	} else {
 		a.stdout.show()
 	}
-	a.stderr.write([]byte(seen.Stderr))
 	a.stderr.show()
 }
