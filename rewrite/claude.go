@@ -218,25 +218,35 @@ func claudeSettingsFiles(c Call, env func(string) string) []string {
 
 // Settle reads what the command line alone does not tell.
 //
-// A settings file can turn a json answer into an array of all events (LIVE:
-// "verbose": true in settings.json); such a call is left alone. And since some
-// version between 2.1.198 and 2.1.257, claude asks the model to leave out the
-// text of its thinking for a text or json caller, but not for a stream-json one:
-// flag and variable together keep the request as it was (the flag alone makes
-// 2.1.329 ask for "updates"), unless a setting decides it.
+// What the settings files say is part of what a session depends on. One can turn
+// a json answer into an array of all events (LIVE: "verbose": true in
+// settings.json); such a call is left alone. And since some version between
+// 2.1.198 and 2.1.257, claude asks the model to leave out the text of its thinking
+// for a text or json caller, but not for a stream-json one: flag and variable
+// together keep the request as it was (the flag alone makes 2.1.329 ask for
+// "updates"), unless a setting decides it.
 func (claude) Settle(c Call, s Surroundings) Call {
-	texts := s.Settings
-	for _, setting := range c.Settings {
-		if setting.Name == "--settings" {
-			texts = append(texts, setting.Value)
-		}
-	}
 	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
-	for _, text := range texts {
+	check := func(text string) {
 		if c.Format == JSON && setsVerbose(text) {
 			c.Mode, c.Reason = Passthrough, VerboseSetting
 		}
 		thinking = thinking || strings.Contains(text, `"showThinkingSummaries"`)
+	}
+	for _, setting := range c.Settings {
+		if setting.Name == "--settings" {
+			check(setting.Value)
+		}
+	}
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		if !found {
+			continue
+		}
+		check(text)
+		if !strings.HasSuffix(path, "/.claude.json") { // claude itself writes there at every start
+			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+		}
 	}
 	plain := c.Format == Text || c.Format == JSON
 	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)

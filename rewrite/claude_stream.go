@@ -287,11 +287,11 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 
 // printResult renders a result as text mode prints it. Since 2.1.293 or little later (2.1.292 no, 2.1.295 yes) that happens
 // as each turn ends, before it at the end and only for the last one; an empty
-// result is printed where nothing else was (2.1.329: printAtTurnEnd and
-// printAtExit).
+// result is printed where nothing else was (2.1.329). Since 2.1.326 errors are
+// repeated on a stderr that is a terminal.
 func (s *claudeStream) printResult(e *claudeEvent) {
 	text := s.textOf(e)
-	if s.call.StderrTTY && e.IsError && !strings.HasPrefix(e.TerminalReason, "aborted_") {
+	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.IsError && !strings.HasPrefix(e.TerminalReason, "aborted_") {
 		echo := text
 		if e.Subtype == "success" {
 			echo = e.Result

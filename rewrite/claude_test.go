@@ -151,6 +151,44 @@ func TestClaudeSettings(t *testing.T) {
 	}
 }
 
+func TestClaudeSettles(t *testing.T) {
+	const omit = "--thinking-display omitted"
+	verbose := map[string]string{"/h/.claude/settings.json": `{"a": 1, "verbose" : true}`}
+	tests := []struct {
+		line, version string
+		settings      map[string]string
+		reason        Reason
+		omits, old    bool
+	}{
+		{"-p hi", "2.1.329", nil, "", true, false},
+		{"-p hi --output-format json", "2.1.329", nil, "", true, false},
+		{"-p hi --output-format json --verbose", "2.1.329", nil, "", false, false},
+		{"-p hi --output-format stream-json", "2.1.329", nil, "", false, false},
+		{"-p hi --thinking-display summarized", "2.1.329", nil, "", false, false},
+		{"-p hi", "2.1.329", map[string]string{".claude/settings.json": `{"showThinkingSummaries":false}`}, "", false, false},
+		{"-p hi", "2.1.197", nil, "", false, false},
+		{"-p hi", "", nil, "", false, false},
+		{"-p hi", "1.0.111", nil, "", false, true},
+		{"-p hi --output-format json", "2.1.329", verbose, VerboseSetting, true, false},
+		{"-p hi --output-format json", "2.1.329", map[string]string{"/h/.claude/settings.json": `{"verbose":false}`}, "", true, false},
+		{"-p hi --output-format text", "2.1.329", verbose, "", true, false},
+		{`-p hi --output-format json --settings {"verbose":true}`, "2.1.329", nil, VerboseSetting, true, false},
+	}
+	for _, tt := range tests {
+		c := claude{}.Settle(parse(tt.line, "HOME=/h"), Surroundings{Settings: tt.settings, Version: tt.version})
+		plan := claude{}.Plan(c, ToFresh("hi"))
+		if omits := strings.Contains(strings.Join(plan.Args, " "), omit); c.Reason != tt.reason || omits != tt.omits ||
+			(len(plan.Env) > 0) != omits || c.NoResume != tt.old {
+			t.Errorf("%q, %s: %q, %q with %q, no resume %v", tt.line, tt.version, c.Reason, plan.Args, plan.Env, c.NoResume)
+		}
+	}
+	own := claude{}.Settle(parse("-p hi", "HOME=/h"), Surroundings{Settings: map[string]string{"/h/.claude.json": "{}"}})
+	theirs := claude{}.Settle(parse("-p hi", "HOME=/h"), Surroundings{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
+	if len(own.Settings) != 0 || len(theirs.Settings) != 1 {
+		t.Errorf("settings %+v and %+v", own.Settings, theirs.Settings)
+	}
+}
+
 func TestClaudePlans(t *testing.T) {
 	const r = "--resume " + someID + " "
 	tests := []struct{ line, fresh, resume string }{

@@ -64,8 +64,8 @@ type Invocation struct {
 
 // Surroundings are what a call depends on beside its command line.
 type Surroundings struct {
-	Settings []string // the texts of those of the call's SettingsFiles that exist
-	Version  string   // of the tool, "" where it is not known
+	Settings map[string]string // the texts of those of the call's SettingsFiles that exist
+	Version  string            // of the tool, "" where it is not known
 }
 
 // A Probe is what a tool's own --help told about one binary.

@@ -20,6 +20,7 @@ type attempt struct {
 	pinned func(id string, pid int) // told once, when the session's id is seen
 
 	process *process
+	stopped bool       // somebody asked for the run to stop: it is not run again
 	mu      sync.Mutex // guards all below, and stream
 	gate    gateState
 	refusal rewrite.Reason
@@ -87,6 +88,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 	for {
 		select {
 		case sig := <-a.process.signals:
+			a.stopped = a.stopped || stops(sig)
 			a.process.forward(sig)
 		case <-timeout:
 			a.release()
@@ -98,6 +100,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 				}
 			}
 			readers.Wait()
+			a.stopped = a.process.release() || a.stopped
 			a.finish(st)
 			return st
 		}
@@ -211,7 +214,7 @@ func (a *attempt) finish(st status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && st.signal == 0 && !seen.Final {
+	if a.gate == gateClosed && st.signal == 0 && !seen.Final && !a.stopped {
 		if why := a.tool.Refused(string(a.tail.data), st.exit); why != "" {
 			a.gate, a.refusal = gateRefused, why
 		}

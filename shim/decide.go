@@ -68,10 +68,10 @@ func (c *call) openLedger() rewrite.Reason {
 // surroundings reads the settings files that the call asks for, and finds out which
 // version of the tool it is for.
 func (c *call) surroundings() rewrite.Surroundings {
-	s := rewrite.Surroundings{Version: c.real.version()}
+	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := os.ReadFile(path); err == nil {
-			s.Settings = append(s.Settings, string(text))
+			s.Settings[path] = string(text)
 		}
 	}
 	return s

@@ -75,6 +75,25 @@ func (p *process) wait() {
 	p.ended <- status{exit: ws.ExitStatus()}
 }
 
+// stops tells of a signal that asks for the end of the run.
+func stops(sig os.Signal) bool {
+	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
+}
+
+// release gives signals back their default effect, and tells whether one that asks
+// for the end came too late to be forwarded.
+func (p *process) release() (stopped bool) {
+	signal.Stop(p.signals)
+	for {
+		select {
+		case sig := <-p.signals:
+			stopped = stopped || stops(sig)
+		default:
+			return stopped
+		}
+	}
+}
+
 // forward passes a signal on.
 func (p *process) forward(sig os.Signal) {
 	if sig == syscall.SIGPIPE || fromTerminal(sig) {

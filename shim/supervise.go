@@ -18,7 +18,7 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 func (c *call) run() int {
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(c.plan())
-	if err == nil && a.gate == gateRefused {
+	if err == nil && a.gate == gateRefused && !a.stopped {
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)

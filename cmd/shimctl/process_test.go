@@ -92,6 +92,45 @@ func TestSignalsArePassedOn(t *testing.T) {
 	}
 }
 
+// A caller that ends a resumed run before it has shown anything wants it ended, not
+// run again.
+func TestStoppedResumeIsNotRunAgain(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
+	cmd := shimmed(t, string(fake), "-p", prompt)
+	cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
+	first := *cmd
+	if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
+		t.Fatalf("%q, %v", out, err)
+	}
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "mode"), []byte("stall"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Args[2] += "\n\nMore."
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if _, err := os.Stat(filepath.Join(cmd.Dir, "stalled")); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 143 {
+		t.Errorf("exit %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "3.args")); err == nil {
+		t.Error("it was run again")
+	}
+}
+
 func TestTheToolDiesWithUs(t *testing.T) {
 	cmd := shimmed(t, "echo $$\nexec sleep 60", "-p", "hi", "--output-format", "stream-json")
 	out, err := cmd.StdoutPipe()
