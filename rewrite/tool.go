@@ -39,7 +39,7 @@ type Tool interface {
 	Refused(stderr string, exit int) Reason
 }
 
-var tools = []Tool{claude{}}
+var tools = []Tool{claude{}, codex{}}
 
 // Names lists the tools that a shim is installed for, managed or not.
 var Names = []string{"claude", "codex", "gemini", "vibe"}
@@ -129,6 +129,10 @@ type Call struct {
 	omitThinking bool
 	maxTurns     string
 	maxBudget    string
+
+	execAt  int   // codex: where exec stands in Args
+	learned Probe // codex: what Args was read with
+	colors  bool  // codex: its stderr would have colours
 }
 
 // A Setting is one option that shapes a session. File says that Value names a
