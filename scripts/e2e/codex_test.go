@@ -12,59 +12,59 @@ import (
 )
 
 var codexTwins = map[string]call{
-	"text":                   {args: list("exec|hi remember number 456")},
-	"json":                   {args: list("exec|--json|hi remember number 456")},
-	"json by its old name":   {args: list("exec|hi|--experimental-json")},
-	"alias":                  {args: list("e|hi")},
-	"stdin only":             {args: list("exec"), stdin: "hi remember number 9\n"},
-	"stdin by dash":          {args: list("exec|-"), stdin: "hi remember number 9\n"},
-	"stdin by dash, json":    {args: list("exec|--json|-"), stdin: "hi remember number 9\n"},
-	"stdin and argument":     {args: list("exec|look here"), stdin: "hi remember number 9\n"},
-	"stdin, no newline":      {args: list("exec|look here"), stdin: "hi remember number 9"},
-	"stdin is only space":    {args: list("exec|look here"), stdin: " \n\n"},
-	"no prompt":              {args: list("exec")},
-	"empty prompt":           {args: []string{"exec", ""}},
-	"several lines, text":    {args: list("exec|MULTI")},
-	"several lines, json":    {args: list("exec|MULTI|--json")},
-	"empty result, text":     {args: list("exec|EMPTY")},
-	"empty result, json":     {args: list("exec|EMPTY|--json")},
-	"colours":                {args: list("exec|--color|always|hi")},
-	"tool use, text":         {args: list("exec|--dangerously-bypass-approvals-and-sandbox|RUNTOOL please")},
-	"tool use, json":         {args: list("exec|--json|--yolo|RUNTOOL please")},
-	"401, text":              {args: list("exec|HTTP401")},
-	"401, json":              {args: list("exec|HTTP401|--json")},
-	"429, text":              {args: list("exec|HTTP429")},
-	"429, json":              {args: list("exec|HTTP429|--json")},
-	"500, text":              {args: list("exec|HTTP500")},
-	"500, json":              {args: list("exec|HTTP500|--json")},
-	"overflow, text":         {args: list("exec|TOOBIG")},
-	"overflow, json":         {args: list("exec|TOOBIG|--json")},
-	"broken transcript":      {args: list("exec|BADTOOL")},
-	"options before exec":    {args: list("-m|gpt-5.4|-a|never|exec|hi")},
-	"options around":         {args: list("exec|-s|read-only|hi|-mgpt-5.4|-c=model_reasoning_effort=low")},
-	"unknown flag":           {args: list("exec|hi|--no-such-flag")},
-	"unknown flag before":    {args: list("--no-such-flag|exec|hi")},
-	"flag given twice":       {args: list("exec|--json|--json|hi")},
-	"bad value":              {args: list("exec|-s|nowhere|hi")},
-	"value missing":          {args: list("exec|hi|-m")},
-	"two prompts":            {args: list("exec|hi|there")},
-	"prompt like an option":  {args: list("exec|--|--json")},
-	"prompt like a command":  {args: list("exec|--|resume")},
-	"prompt like a slash":    {args: list("exec|/status")},
-	"long prompt":            {args: []string{"exec", strings.Repeat("All work and no play. ", 4600)}},
-	"unknown session, text":  {args: list("exec|resume|" + unknownID + "|hi")},
-	"unknown session, json":  {args: list("exec|--json|resume|" + unknownID + "|hi")},
-	"not a session, json":    {args: list("exec|--json|resume|nonsense|hi")},
-	"no session kept":        {args: list("exec|--ephemeral|hi")},
-	"nested":                 {args: list("exec|hi"), env: []string{"CODEX_THREAD_ID=" + unknownID}},
-	"5 MB answer":            {args: list("exec|BIG5MB|--json")},
-	"2>&1":                   {args: list("exec|hi remember number 5"), mixed: true},
-	"2>&1, several lines":    {args: list("exec|MULTI"), mixed: true},
-	"other settings' answer": {args: list("exec|hi|-o|LAST")},
-	"help":                   {args: list("exec|--help")},
-	"top help":               {args: list("--help")},
-	"version":                {args: list("--version")},
-	"mcp list":               {args: list("mcp|list")},
+	"text":                      {args: list("exec|hi remember number 456")},
+	"json":                      {args: list("exec|--json|hi remember number 456")},
+	"json by its old name":      {args: list("exec|hi|--experimental-json")},
+	"alias":                     {args: list("e|hi")},
+	"stdin only":                {args: list("exec"), stdin: "hi remember number 9\n"},
+	"stdin by dash":             {args: list("exec|-"), stdin: "hi remember number 9\n"},
+	"stdin by dash, json":       {args: list("exec|--json|-"), stdin: "hi remember number 9\n"},
+	"stdin and argument":        {args: list("exec|look here"), stdin: "hi remember number 9\n"},
+	"stdin, no newline":         {args: list("exec|look here"), stdin: "hi remember number 9"},
+	"stdin is only space":       {args: list("exec|look here"), stdin: " \n\n"},
+	"no prompt":                 {args: list("exec")},
+	"empty prompt":              {args: []string{"exec", ""}},
+	"several lines, text":       {args: list("exec|MULTI")},
+	"several lines, json":       {args: list("exec|MULTI|--json")},
+	"empty result, text":        {args: list("exec|EMPTY")},
+	"empty result, json":        {args: list("exec|EMPTY|--json")},
+	"colours":                   {args: list("exec|--color|always|hi")},
+	"tool use, text":            {args: list("exec|--dangerously-bypass-approvals-and-sandbox|RUNTOOL please")},
+	"tool use, json":            {args: list("exec|--json|--yolo|RUNTOOL please")},
+	"401, text":                 {args: list("exec|HTTP401")},
+	"401, json":                 {args: list("exec|HTTP401|--json")},
+	"429, text":                 {args: list("exec|HTTP429")},
+	"429, json":                 {args: list("exec|HTTP429|--json")},
+	"500, text":                 {args: list("exec|HTTP500")},
+	"500, json":                 {args: list("exec|HTTP500|--json")},
+	"overflow, text":            {args: list("exec|TOOBIG")},
+	"overflow, json":            {args: list("exec|TOOBIG|--json")},
+	"broken transcript":         {args: list("exec|BADTOOL")},
+	"options before exec":       {args: list("-m|gpt-5.4|-a|never|exec|hi")},
+	"options around":            {args: list("exec|-s|read-only|hi|-mgpt-5.4|-c=model_reasoning_effort=low")},
+	"unknown flag":              {args: list("exec|hi|--no-such-flag")},
+	"unknown flag before":       {args: list("--no-such-flag|exec|hi")},
+	"flag given twice":          {args: list("exec|--json|--json|hi")},
+	"bad value":                 {args: list("exec|-s|nowhere|hi")},
+	"value missing":             {args: list("exec|hi|-m")},
+	"two prompts":               {args: list("exec|hi|there")},
+	"prompt like an option":     {args: list("exec|--|--json")},
+	"prompt like a command":     {args: list("exec|--|resume")},
+	"prompt like a slash":       {args: list("exec|/status")},
+	"long prompt":               {args: []string{"exec", strings.Repeat("All work and no play. ", 4600)}},
+	"unknown session, text":     {args: list("exec|resume|" + unknownID + "|hi")},
+	"unknown session, json":     {args: list("exec|--json|resume|" + unknownID + "|hi")},
+	"not a session, json":       {args: list("exec|--json|resume|nonsense|hi")},
+	"no session kept":           {args: list("exec|--ephemeral|hi")},
+	"nested":                    {args: list("exec|hi"), env: []string{"CODEX_THREAD_ID=" + unknownID}},
+	"5 MB answer":               {args: list("exec|BIG5MB|--json")},
+	"one stream":                {args: list("exec|hi remember number 5"), mixed: true},
+	"one stream, several lines": {args: list("exec|MULTI"), mixed: true},
+	"other settings' answer":    {args: list("exec|hi|-o|LAST")},
+	"help":                      {args: list("exec|--help")},
+	"top help":                  {args: list("--help")},
+	"version":                   {args: list("--version")},
+	"mcp list":                  {args: list("mcp|list")},
 }
 
 func TestCodexTwins(t *testing.T) { checkTwins(t, "codex", codexTwins) }
@@ -131,13 +131,6 @@ func codexArgs(format, prompt string) []string {
 	return []string{"exec", format, prompt}
 }
 
-// withoutHeader is a transcript from the caller's prompt on, with the figure of
-// tokens masked.
-func withoutTokens(text string) string {
-	before, _, _ := strings.Cut(text, "\ntokens used\n")
-	return before
-}
-
 func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 	for format, answer := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
@@ -170,7 +163,7 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 		"stdin, json":        func(p string) call { return call{args: list("exec|--json"), stdin: p} },
 		"dash":               func(p string) call { return call{args: list("exec|-"), stdin: p} },
 		"argument and stdin": func(p string) call { return call{args: []string{"exec", "Look here."}, stdin: p} },
-		"2>&1":               func(p string) call { return call{args: []string{"exec", p}, mixed: true} },
+		"one stream":         func(p string) call { return call{args: []string{"exec", p}, mixed: true} },
 		"options": func(p string) call {
 			return call{args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
 		},
@@ -242,8 +235,11 @@ func (w *world) tokens(format string, notes []string) (took int64) {
 
 func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	w := newWorld(t, "codex", true)
-	w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n"})
-	r := w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
+	// The end of the file is in one block with what codex puts behind it, so that
+	// a file that has grown is a prompt revised.
+	task := []string{"REPRISE_TASK=one"}
+	w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n", env: task})
+	r := w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", env: task})
 	if r.stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
 	}
@@ -298,8 +294,7 @@ func TestCodexRefusedResumeRunsFresh(t *testing.T) {
 func TestCodexBusyThreadRunsFresh(t *testing.T) {
 	w := newWorld(t, "codex", true)
 	w.call("exec", round())
-	release := w.holdThread()
-	defer release()
+	w.lockThread()
 	w.runsFresh("", codexFormats[""])
 	w.statusSays(`"fell_back": "refused_busy"`)
 }

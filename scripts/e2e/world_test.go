@@ -72,7 +72,7 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	w := &world{t: t, tool: tool, root: t.TempDir(), shim: shim}
 	w.project = filepath.Join(w.root, "project")
 	home := filepath.Join(w.root, "home")
-	for _, dir := range []string{filepath.Join(w.project, ".git"), home} { // codex wants a repository
+	for _, dir := range []string{w.project, home} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +87,10 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Cleanup(func() { w.model.Close() })
 	if w.env, err = standin.Setup(tool, home, w.model.URL()); err != nil {
 		t.Fatal(err)
+	}
+	// codex works in repositories only.
+	if out, err := exec.Command("git", "init", "-q", w.project).CombinedOutput(); err != nil {
+		t.Fatalf("make a repository: %v: %s", err, out)
 	}
 	path := w.real + ":" + os.Getenv("PATH")
 	if shim {
