@@ -241,16 +241,10 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 }
 
 // codexColors tells whether codex writes colours to a stderr that is a terminal,
-// which it does not do by itself once we read it (supports-color, as codex uses
-// it; what asks for colours everywhere works through a pipe too).
+// which it does not do by itself once we read it.
 func codexColors(env func(string) string) bool {
-	term := env("TERM")
-	if v := env("NO_COLOR"); v != "" && v != "0" || term == "dumb" {
-		return false
-	}
-	known := func(part string) bool { return strings.Contains(term, part) }
-	return env("COLORTERM") != "" || slices.ContainsFunc([]string{"color", "ansi", "cygwin", "linux", "screen",
-		"xterm", "vt100", "vt220", "rxvt"}, known)
+	no := env("NO_COLOR")
+	return (no == "" || no == "0") && env("TERM") != "dumb"
 }
 
 // Settle: exec could not resume, or not show its session, before 0.42.
@@ -270,6 +264,7 @@ func (codex) Options(help string) Probe {
 // Compose joins prompt and stdin as codex does (recordings/codex/stdin-and-arg-json,
 // stdin-empty-and-arg).
 func (codex) Compose(c Call, stdin string) string {
+	stdin = strings.TrimPrefix(stdin, "\ufeff")
 	switch {
 	case c.Stdin == StdinPrompt:
 		return stdin
@@ -381,6 +376,8 @@ func (codex) Refused(stderr string, exit int) Reason {
 			return RefusedNoResume
 		}
 		return RefusedSilent
+	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
+		return RefusedSilent // what stood on stdin is no UTF-8: codex itself must read it
 	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
 		return ""
 	}

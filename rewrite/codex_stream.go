@@ -303,7 +303,7 @@ func (s *codexStream) promptLine(line []byte) []byte {
 // codexAside tells of a line that codex writes of its own accord while the model
 // has not said anything yet: a warning, a hook's name, a line of its log.
 var codexAside = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |$)`)
+	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 })
 
 // learnTurn reads a line behind the prompt. What is not codex's own is a word of the
