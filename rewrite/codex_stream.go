@@ -21,12 +21,13 @@ type codexStream struct {
 	notice string // to be shown on stderr, "" once it was
 	out    []byte // the last rendering of stderr, reused
 
-	place  codexPlace
-	echo   string // what is still to come of the prompt
-	inFail bool   // in the lines of an error
-	said   string // the final message on stdout, with the newline that codex adds
-	total  bool   // the transcript has come to its end
-	exact  bool   // the totals are from the rollout
+	place   codexPlace
+	echo    string // what is still to come of the prompt
+	inFail  bool   // in the lines of an error
+	said    string // the final message on stdout, with the newline that codex adds
+	heading []byte // of the total, until that is known
+	total   bool   // the transcript has come to its end
+	exact   bool   // the totals are from the rollout
 
 	held    []rolloutLine // lines that came before the id was known
 	heldLen int
@@ -256,6 +257,10 @@ func (s *codexStream) transcript(line []byte) []byte {
 		return s.promptLine(line)
 	case inTurn:
 		s.learnTurn(plain)
+		if s.place == atTotal {
+			s.heading = append(s.heading[:0], line...)
+			return nil
+		}
 	case atTotal:
 		s.place, s.total = inTurn, true
 		return s.ownTotal(line, plain)
@@ -327,21 +332,26 @@ func (s *codexStream) learnTurn(plain string) {
 	}
 }
 
-// ownTotal gives the last line of the transcript with this call's share of the
-// tokens, which run on over the thread (recordings/codex/resume-ok-text).
+// ownTotal gives the last two lines of the transcript with this call's share of
+// the tokens, which run on over the thread (recordings/codex/resume-ok-text). A
+// call that took none, since it was interrupted, would not have had these lines.
 func (s *codexStream) ownTotal(line []byte, plain string) []byte {
 	total, err := strconv.ParseInt(strings.ReplaceAll(plain, ",", ""), 10, 64)
 	if err != nil {
-		return line
+		return append(s.heading, line...)
 	}
 	if !s.exact {
 		s.seen.Totals = Totals(`{"` + codexTokensKey + `":` + strconv.FormatInt(total, 10) + "}")
 	}
 	before, known := codexTokensUsed(s.previous)
-	if s.plan.Resume == "" || !known || total < before {
-		return line
+	switch {
+	case s.plan.Resume == "" || !known || total < before:
+	case total == before:
+		return nil
+	default:
+		line = bytes.Replace(line, []byte(plain), []byte(withThousands(total-before)), 1)
 	}
-	return bytes.Replace(line, []byte(plain), []byte(withThousands(total-before)), 1)
+	return append(s.heading, line...)
 }
 
 // codexTokensUsed is the sum at a transcript's end that totals stand for.

@@ -418,6 +418,12 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 			t.Errorf("totals %s", s.Seen().Totals)
 		}
 	}
+	// recordings/codex/sigint-text, as it ends on a resume
+	s := codex{}.Stream(parseCodex("exec -"), Plan{Resume: someID, Prompt: "SLOW"}, `{"tokens used":4983}`)
+	interrupted := string(codexRecording(t, "sigint-text", "stderr"))
+	if _, got := codexRun(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
+		t.Errorf("interrupted, it shows %q", got)
+	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := withThousands(n); got != want {
 			t.Errorf("%d is shown as %s", n, got)

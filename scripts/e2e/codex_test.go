@@ -67,6 +67,13 @@ var codexTwins = map[string]call{
 	"mcp list":                  {args: list("mcp|list")},
 }
 
+// What stands in files that codex is given.
+const (
+	anyObject = `{"type":"object","properties":{},"additionalProperties":false}`
+	pixel     = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
+		"\x00\x00\x00\rIDATx\x9cc`\x00\x00\x00\x02\x00\x01\xe2!\xbc3\x00\x00\x00\x00IEND\xaeB`\x82"
+)
+
 func TestCodexTwins(t *testing.T) { checkTwins(t, "codex", codexTwins) }
 
 func TestCodexWritesTheCallersFiles(t *testing.T) {
@@ -74,7 +81,7 @@ func TestCodexWritesTheCallersFiles(t *testing.T) {
 		var last []string
 		for _, shim := range []bool{false, true} {
 			w := newWorld(t, "codex", shim)
-			put(t, filepath.Join(w.project, "schema.json"), `{"type":"object","properties":{},"additionalProperties":false}`)
+			put(t, filepath.Join(w.project, "schema.json"), anyObject)
 			if r := w.call(list(args)...); r.exit != 0 {
 				t.Errorf("%s: exit %d, %s", args, r.exit, r.stderr)
 			}
@@ -167,10 +174,32 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 		"options": func(p string) call {
 			return call{args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
 		},
+		"files": func(p string) call {
+			return call{args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
+		},
+		"tool use": func(p string) call {
+			return call{args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+		},
+		"tool use, json": func(p string) call {
+			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
+		},
+		"several lines": func(p string) call {
+			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
+		},
+		"nothing": func(p string) call {
+			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
+		},
+		"a long line": func(p string) call {
+			return call{args: []string{"exec", "-"}, stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
+		},
 	}
 	for name, make := range calls {
 		t.Run(name, func(t *testing.T) {
 			direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
+			for _, world := range []*world{direct, w} {
+				put(t, filepath.Join(world.project, "schema.json"), anyObject)
+				put(t, filepath.Join(world.project, "a.png"), pixel)
+			}
 			first, second := make(round()), make(round("ECHO<<yes>>"))
 			w.run("codex", first)
 			a, b := direct.run("codex", second), w.run("codex", second)

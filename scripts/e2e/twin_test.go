@@ -116,6 +116,7 @@ var masks = []struct {
 	{regexp.MustCompile(`cc-socks/\d+`), "cc-socks/PID"},
 	{regexp.MustCompile(`(started_at_unix_ms\\":)\d+`), "${1}0"},
 	{regexp.MustCompile(`\\"workspaces\\":\{.*?\}\},`), ""}, // codex 0.169.0 has it only if git was quick
+	{regexp.MustCompile(`(succeeded in )\d+ms`), "${1}0ms"},
 	{regexp.MustCompile(`(Chunk ID: )[0-9a-f]+`), "${1}ID"},
 	{regexp.MustCompile(`cch=[0-9a-f]+`), "cch"},
 }
