@@ -12,13 +12,13 @@ import (
 
 const someID = "11111111-2222-4333-8444-555555555555"
 
-// parse reads a command line written as words; underscores stand for spaces.
-func parse(line string, env ...string) Call {
+// invocation reads a command line written as words; underscores stand for spaces.
+func invocation(line string, env ...string) Invocation {
 	args := strings.Fields(line)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "_", " ")
 	}
-	in := Invocation{Args: args, Env: func(name string) string {
+	return Invocation{Args: args, Env: func(name string) string {
 		for _, e := range env {
 			if v, ok := strings.CutPrefix(e, name+"="); ok {
 				return v
@@ -26,8 +26,10 @@ func parse(line string, env ...string) Call {
 		}
 		return ""
 	}}
-	return claude{}.Parse(in)
 }
+
+// parse reads a command line of claude's.
+func parse(line string, env ...string) Call { return claude{}.Parse(invocation(line, env...)) }
 
 func TestClaudeReads(t *testing.T) {
 	tests := []struct {

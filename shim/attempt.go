@@ -62,6 +62,9 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		}
 		defer errOut.Close()
 		child[2] = errWrite
+		if a.plan.OneStream && sameFile(files[1], files[2]) {
+			child[1] = errWrite
+		}
 		defer errWrite.Close()
 	}
 	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
@@ -131,7 +134,7 @@ func (a *attempt) readStdout(f *os.File) {
 }
 
 func (a *attempt) readStderr(f *os.File) {
-	lines := splitter{line: a.stream.ErrLine, max: ringSize}
+	lines := splitter{line: a.stream.ErrLine, max: a.stream.MaxLine()}
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := f.Read(buf)
@@ -146,11 +149,23 @@ func (a *attempt) readStderr(f *os.File) {
 			a.stderr.write(lines.flush())
 		}
 		a.look()
+		closed := a.stderr.err != nil
 		a.mu.Unlock()
 		if err != nil {
 			return
 		}
+		if closed {
+			f.Close()
+			return
+		}
 	}
+}
+
+// sameFile tells whether two descriptors lead to one file, as after 2>&1.
+func sameFile(a, b *os.File) bool {
+	infoA, errA := a.Stat()
+	infoB, errB := b.Stat()
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // show takes what the stream has rendered, and looks at what it has learned.

@@ -68,18 +68,18 @@ func resultOf(t *testing.T, line string) string {
 func TestRemembersANumberOverFiveTurns(t *testing.T) {
 	for format, answer := range formats {
 		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, true)
+			w := newWorld(t, "claude", true)
 			args := []string{"-p"}
 			if format != "" {
 				args = append(args, list(format)...)
 			}
-			if got := answer(t, w.claude(append(args, round())...).stdout); got != "Got it: 4711." {
+			if got := answer(t, w.call(append(args, round())...).stdout); got != "Got it: 4711." {
 				t.Fatalf("first answer %q", got)
 			}
 			var notes []string
 			for turn := 2; turn <= 5; turn++ {
 				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
-				r := w.claude(append(args, round(notes...))...)
+				r := w.call(append(args, round(notes...))...)
 				if got := answer(t, r.stdout); got != "4711" || r.exit != 0 || r.stderr != "" {
 					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.exit, r.stderr)
 				}
@@ -131,7 +131,7 @@ func (w *world) statusSays(pieces ...string) {
 }
 
 func TestPromptOnStdinIsResumed(t *testing.T) {
-	w := newWorld(t, true)
+	w := newWorld(t, "claude", true)
 	w.run("claude", call{args: list("-p"), stdin: round()})
 	r := w.run("claude", call{args: list("-p"), stdin: round("what number was it?")})
 	if r.stdout != "4711\n" {
@@ -141,7 +141,7 @@ func TestPromptOnStdinIsResumed(t *testing.T) {
 }
 
 func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
-	w := newWorld(t, true)
+	w := newWorld(t, "claude", true)
 	w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n"})
 	r := w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
 	if r.stdout != "4711\n" {
@@ -154,7 +154,7 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 
 // The model of the figures: a resumed call must not be shown the session's totals.
 func TestFiguresAreThisCallsOwn(t *testing.T) {
-	w := newWorld(t, true)
+	w := newWorld(t, "claude", true)
 	args := list("-p|--output-format|json")
 	type figures struct {
 		Cost  float64 `json:"total_cost_usd"`
@@ -168,7 +168,7 @@ func TestFiguresAreThisCallsOwn(t *testing.T) {
 	}
 	for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
 		var f figures
-		decode(t, w.claude(append(args, round(notes...))...).stdout, &f)
+		decode(t, w.call(append(args, round(notes...))...).stdout, &f)
 		for name, m := range f.ModelUsage {
 			if m.CacheRead != f.Usage.CacheRead || fmt.Sprintf("%.6f", m.Cost) != fmt.Sprintf("%.6f", f.Cost) {
 				t.Errorf("turn %d: %s used %+v, the call used %+v", turn+1, name, m, f)
@@ -178,14 +178,14 @@ func TestFiguresAreThisCallsOwn(t *testing.T) {
 }
 
 func TestSessionFileGone(t *testing.T) {
-	w := newWorld(t, true)
-	w.claude("-p", round())
+	w := newWorld(t, "claude", true)
+	w.call("-p", round())
 	for _, f := range w.transcripts() {
 		if err := os.Remove(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := w.claude("-p", round("remember number 12"))
+	r := w.call("-p", round("remember number 12"))
 	if r.stdout != "Got it: 12.\n" || r.stderr != "" || r.exit != 0 || len(r.asked) != 1 {
 		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.stdout, r.stderr, r.exit, len(r.asked))
 	}
@@ -200,16 +200,16 @@ func TestSessionFileGone(t *testing.T) {
 func TestRefusedResumeRunsFresh(t *testing.T) {
 	for format, answer := range formats {
 		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, true)
+			w := newWorld(t, "claude", true)
 			args := []string{"-p"}
 			if format != "" {
 				args = append(args, list(format)...)
 			}
-			w.claude(append(args, round())...)
+			w.call(append(args, round())...)
 			for _, f := range w.transcripts() {
 				blank(t, f)
 			}
-			r := w.claude(append(args, round("remember number 12"))...)
+			r := w.call(append(args, round("remember number 12"))...)
 			if got := answer(t, r.stdout); got != "Got it: 12." || r.stderr != "" || r.exit != 0 {
 				t.Errorf("answer %q, stderr %q, exit %d", got, r.stderr, r.exit)
 			}
@@ -234,29 +234,29 @@ func blank(t *testing.T, path string) {
 }
 
 func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
-	w := newWorld(t, true)
-	w.claude("-p", round())
-	r := w.claude("-p", round("TOOBIG"))
-	direct := newWorld(t, false).claude("-p", round("TOOBIG"))
+	w := newWorld(t, "claude", true)
+	w.call("-p", round())
+	r := w.call("-p", round("TOOBIG"))
+	direct := newWorld(t, "claude", false).call("-p", round("TOOBIG"))
 	if r.exit != direct.exit || !strings.HasPrefix(r.stdout, "Prompt is too long") || r.stderr != direct.stderr {
 		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.stdout, r.stderr, r.exit, direct.exit)
 	}
 	w.statusSays(`"refused_context_exceeded"`)
-	if r := w.claude("-p", round("remember number 5")); r.exit != 0 || r.stdout != "Got it: 5.\n" {
+	if r := w.call("-p", round("remember number 5")); r.exit != 0 || r.stdout != "Got it: 5.\n" {
 		t.Errorf("afterwards: stdout %q, exit %d", r.stdout, r.exit)
 	}
 }
 
 func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
-	w := newWorld(t, true)
+	w := newWorld(t, "claude", true)
 	var first struct {
 		ID string `json:"session_id"`
 	}
-	decode(t, w.claude("-p", round(), "--output-format", "json").stdout, &first)
-	if r := w.claude("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.exit != 0 {
+	decode(t, w.call("-p", round(), "--output-format", "json").stdout, &first)
+	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.exit != 0 {
 		t.Fatalf("the caller's own resume: exit %d, %s", r.exit, r.stderr)
 	}
-	if r := w.claude("-p", round("remember number 3")); r.stdout != "Got it: 3.\n" {
+	if r := w.call("-p", round("remember number 3")); r.stdout != "Got it: 3.\n" {
 		t.Errorf("answer %q", r.stdout)
 	}
 	w.statusSays(`"session_changed"`)
@@ -288,7 +288,7 @@ func TestFaultsAreNotFelt(t *testing.T) {
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			direct, w := newWorld(t, false), newWorld(t, true)
+			direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
 			c := call{args: []string{"-p", round()}, env: fault(t, w), stdin: "data on stdin\n"}
 			a, b := direct.run("claude", c), w.run("claude", c)
 			if a.stdout != b.stdout || a.stderr != b.stderr || a.exit != b.exit {

@@ -1,5 +1,5 @@
-// Package e2e runs the real Claude Code against a stand-in of its model, with and
-// without the shim in front of it. It needs npm and its registry once, and is
+// Package e2e runs the real CLIs against a stand-in of their models, with and
+// without the shim in front of them. It needs npm and its registry once, and is
 // skipped unless REPRISE_E2E is set.
 package e2e
 
@@ -18,7 +18,10 @@ import (
 	"reprise/standin"
 )
 
-var realBin, shimBin string
+// pins are the CLIs by their names.
+var pins = map[string]realcli.Pin{"claude": realcli.Claude, "codex": realcli.Codex}
+
+var shimBin string
 
 func TestMain(m *testing.M) {
 	if os.Getenv("REPRISE_E2E") == "" {
@@ -35,14 +38,15 @@ func TestMain(m *testing.M) {
 
 func runAll(m *testing.M) (int, error) {
 	var err error
-	if realBin, err = realcli.Install(realcli.Claude); err != nil {
-		return 1, err
-	}
 	if shimBin, err = os.MkdirTemp("", "reprise-e2e-"); err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(shimBin)
-	for name, pkg := range map[string]string{"claude": "reprise/cmd/shim", "shimctl": "reprise/cmd/shimctl"} {
+	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
+	for tool := range pins {
+		commands[tool] = "reprise/cmd/shim"
+	}
+	for name, pkg := range commands {
 		build := exec.Command("go", "build", "-o", filepath.Join(shimBin, name), pkg)
 		if out, err := build.CombinedOutput(); err != nil {
 			return 1, fmt.Errorf("build %s: %w\n%s", name, err, out)
@@ -54,6 +58,8 @@ func runAll(m *testing.M) (int, error) {
 // A world is a home, a project and a model of their own.
 type world struct {
 	t       *testing.T
+	tool    string
+	real    string // the folder with the real CLI
 	root    string
 	project string
 	model   *standin.Server
@@ -61,9 +67,9 @@ type world struct {
 	shim    bool
 }
 
-func newWorld(t *testing.T, shim bool) *world {
+func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
-	w := &world{t: t, root: t.TempDir(), shim: shim}
+	w := &world{t: t, tool: tool, root: t.TempDir(), shim: shim}
 	w.project = filepath.Join(w.root, "project")
 	home := filepath.Join(w.root, "home")
 	for _, dir := range []string{w.project, home} {
@@ -72,14 +78,21 @@ func newWorld(t *testing.T, shim bool) *world {
 		}
 	}
 	var err error
+	if w.real, err = realcli.Install(pins[tool]); err != nil {
+		t.Fatal(err)
+	}
 	if w.model, err = standin.Start(standin.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.model.Close() })
-	if w.env, err = standin.Setup("claude", home, w.model.URL()); err != nil {
+	if w.env, err = standin.Setup(tool, home, w.model.URL()); err != nil {
 		t.Fatal(err)
 	}
-	path := realBin + ":" + os.Getenv("PATH")
+	// codex works in repositories only.
+	if out, err := exec.Command("git", "init", "-q", w.project).CombinedOutput(); err != nil {
+		t.Fatalf("make a repository: %v: %s", err, out)
+	}
+	path := w.real + ":" + os.Getenv("PATH")
 	if shim {
 		path = shimBin + ":" + path
 	}
@@ -90,9 +103,15 @@ func newWorld(t *testing.T, shim bool) *world {
 // state is where the shim keeps its ledger and log.
 func (w *world) state() string { return filepath.Join(w.root, "home", ".local", "state", "reprise") }
 
+// sessions are where the tools keep their sessions, in a home.
+var sessions = map[string]string{
+	"claude": ".claude/projects/*/*.jsonl",
+	"codex":  ".codex/sessions/*/*/*/*.jsonl",
+}
+
 // transcripts lists the session files.
 func (w *world) transcripts() []string {
-	files, err := filepath.Glob(filepath.Join(w.root, "home", ".claude", "projects", "*", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(w.root, "home", sessions[w.tool]))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -110,6 +129,7 @@ type call struct {
 	args  []string
 	stdin string // "" for the null device
 	env   []string
+	mixed bool // stdout and stderr are one
 }
 
 func (w *world) run(name string, c call) result {
@@ -123,6 +143,9 @@ func (w *world) run(name string, c call) result {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.mixed {
+		cmd.Stderr = &stdout
+	}
 	cmd.WaitDelay = 60 * time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -137,10 +160,11 @@ func (w *world) lookup(name string) string {
 	if w.shim {
 		return filepath.Join(shimBin, name)
 	}
-	return filepath.Join(realBin, name)
+	return filepath.Join(w.real, name)
 }
 
-func (w *world) claude(args ...string) result { w.t.Helper(); return w.run("claude", call{args: args}) }
+// call runs the world's tool.
+func (w *world) call(args ...string) result { w.t.Helper(); return w.run(w.tool, call{args: args}) }
 
 // last is the request of a call's last turn.
 func (r result) last(t *testing.T) standin.Request {

@@ -18,8 +18,11 @@ type Pin struct {
 	Tool, Package, Version string
 }
 
-// Claude is Claude Code.
-var Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
+// The CLIs that there are end-to-end tests for.
+var (
+	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
+	Codex  = Pin{"codex", "@openai/codex", "0.169.0"}
+)
 
 // Install gives the folder that holds the executable, and installs it first where
 // the cache lacks it.

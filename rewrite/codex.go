@@ -1,0 +1,390 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+)
+
+// codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless
+// they name another version; docs/codex.md has them all.
+type codex struct{}
+
+func (codex) Name() string { return "codex" }
+
+// codexShared is what both codex and codex exec take. An option may stand on
+// either side of exec; the one behind it wins.
+var codexShared = optionTable{
+	{[]string{"--add-dir"}, OneValue, setting},
+	{[]string{"--approve-for-me"}, NoValue, setting},
+	{[]string{"--cd", "-C"}, OneValue, neutral},
+	{[]string{"--config", "-c"}, OneValue, setting},
+	{[]string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, NoValue, setting},
+	{[]string{"--dangerously-bypass-hook-trust"}, NoValue, setting},
+	{[]string{"--disable"}, OneValue, setting},
+	{[]string{"--enable"}, OneValue, setting},
+	{[]string{"--help", "-h"}, NoValue, admin},
+	{[]string{"--image", "-i"}, ManyValues, fileSetting},
+	{[]string{"--local-provider"}, OneValue, setting},
+	{[]string{"--model", "-m"}, OneValue, model},
+	{[]string{"--oss"}, NoValue, setting},
+	{[]string{"--profile", "-p"}, OneValue, setting},
+	{[]string{"--sandbox", "-s"}, OneValue, setting},
+	{[]string{"--strict-config"}, NoValue, setting},
+	{[]string{"--version", "-V"}, NoValue, admin},
+	{[]string{"--worktree"}, NoValue, unmanaged}, // a new working directory each time
+}
+
+// codexTop is what stands before exec.
+var codexTop = slices.Concat(codexShared, optionTable{
+	{[]string{"--ask-for-approval", "-a"}, OneValue, setting},
+	{[]string{"--no-alt-screen"}, NoValue, neutral},
+	{[]string{"--no-daemon"}, NoValue, neutral},
+	{[]string{"--remote"}, OneValue, unmanaged},
+	{[]string{"--remote-auth-token-env"}, OneValue, unmanaged},
+	{[]string{"--search"}, NoValue, setting},
+})
+
+// codexExec is what stands behind exec. --last and --all belong to its resume.
+var codexExec = slices.Concat(codexShared, optionTable{
+	{[]string{"--all"}, NoValue, callerOwned},
+	{[]string{"--color"}, OneValue, neutral},
+	{[]string{"--cyber-access-program"}, OneValue, setting},
+	{[]string{"--ephemeral"}, NoValue, optOut},
+	{[]string{"--ignore-rules"}, NoValue, setting},
+	{[]string{"--ignore-user-config"}, NoValue, setting},
+	{[]string{"--json", "--experimental-json"}, NoValue, format},
+	{[]string{"--last"}, NoValue, callerOwned},
+	{[]string{"--output-last-message", "-o"}, OneValue, neutral},
+	{[]string{"--output-schema"}, OneValue, fileSetting},
+	{[]string{"--skip-git-repo-check"}, NoValue, neutral},
+	{[]string{"--thread-source"}, OneValue, setting},
+	{[]string{"--trust"}, NoValue, neutral},
+})
+
+// codexAuthEnv are the variables that hold a credential. Only which of them are
+// set counts.
+var codexAuthEnv = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"}
+
+// codexNestedEnv are what codex sets for the commands that it runs.
+var codexNestedEnv = []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NestedEnv}
+
+// codexArgs is a command line taken apart: codex [top] exec [exec] [sub [rest]].
+type codexArgs struct {
+	top, exec, rest parsedArgs
+	execAt          int // index of the word exec, or the length of the command line
+	subAt           int // of a subcommand of exec, likewise
+}
+
+// readCodexArgs takes a command line apart. A word that is a subcommand's name is
+// the subcommand, even behind a prompt, which is then dropped by codex.
+func readCodexArgs(args []string, learned Probe) codexArgs {
+	var a codexArgs
+	table := codexExec
+	if learned.Known {
+		table = slices.Concat(table, optionTable(learned.Options))
+	}
+	a.subAt = len(args)
+	a.top, a.execAt = parseClap(args, 0, codexTop, func(string) bool { return true })
+	if !a.managed(args) {
+		return a
+	}
+	a.exec, a.subAt = parseClap(args, a.execAt+1, table, isCodexSubcommand)
+	if a.subAt < len(args) {
+		a.rest, _ = parseClap(args, a.subAt+1, table, func(string) bool { return false })
+	}
+	return a
+}
+
+// managed tells whether the command line has exec.
+func (a *codexArgs) managed(args []string) bool {
+	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
+}
+
+func isCodexSubcommand(word string) bool {
+	return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
+}
+
+// options are all the options, those that win last.
+func (a *codexArgs) options() []parsedOption {
+	return slices.Concat(a.top.options, a.exec.options, a.rest.options)
+}
+
+func (a *codexArgs) has(kind optionKind) bool {
+	return slices.ContainsFunc(a.options(), func(o parsedOption) bool { return o.Kind == kind })
+}
+
+func (c codex) Parse(in Invocation) Call {
+	call := Call{Tool: c.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	a := readCodexArgs(in.Args, in.Learned)
+	call.Home = codexHome(in.Env)
+	call.Auth = authOf(in.Env, codexAuthEnv, "OPENAI_BASE_URL")
+	call.readCodexOptions(a.options())
+	call.readCodexPrompt(&a, in)
+	call.Reason = codexReason(&call, &a, in)
+	switch call.Reason {
+	case "":
+		call.Mode = Fresh
+		call.colors = in.StderrTTY && codexColors(in.Env)
+	case CallerSession:
+		if call.Format != Text {
+			call.Mode = Observe // its output carries the id
+		}
+	}
+	return call
+}
+
+func (c *Call) readCodexOptions(options []parsedOption) {
+	modelKey := ""
+	files := []string{c.Home + "/config.toml"}
+	for _, o := range options {
+		value := ""
+		if len(o.values) > 0 {
+			value = o.values[len(o.values)-1]
+		}
+		switch {
+		case o.Kind == model:
+			c.Model = value
+		case o.Kind == format:
+			c.Format = StreamJSON
+		case o.Names[0] == "--cd":
+			c.Dir = value
+		case o.Names[0] == "--config" && strings.HasPrefix(value, "model="):
+			modelKey = strings.Trim(strings.TrimPrefix(value, "model="), `"'`)
+		case o.Kind == setting, o.Kind == fileSetting:
+			c.addCodexSetting(o)
+		}
+		if o.Names[0] == "--profile" {
+			files = append(files, c.Home+"/"+value+".config.toml")
+		}
+	}
+	if c.Model == "" {
+		c.Model = modelKey
+	}
+	if c.Dir == "" {
+		files = append(files, ".codex/config.toml")
+	} else {
+		files = append(files, c.Dir+"/.codex/config.toml")
+	}
+	c.Settings = append(c.Settings, Setting{"config.toml", strings.Join(files, "\x00"), true})
+	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (c *Call) addCodexSetting(o parsedOption) {
+	value := strings.Join(o.values, "\x00")
+	if o.Names[0] == "--image" {
+		value = strings.ReplaceAll(value, ",", "\x00")
+	}
+	c.Settings = append(c.Settings, Setting{o.Names[0], value, o.Kind == fileSetting})
+}
+
+// readCodexPrompt finds the prompt, or the session that the caller names.
+func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
+	c.Unknown = a.top.unknown + a.exec.unknown + a.rest.unknown
+	if len(a.rest.operands) > 0 && !a.has(callerOwned) {
+		c.SessionID = in.Args[a.rest.operands[0].at]
+	}
+	if len(a.exec.operands) > 0 {
+		c.promptArg = a.exec.operands[0].at
+		c.Prompt = in.Args[c.promptArg]
+	}
+	c.execAt, c.learned = a.execAt, in.Learned
+	switch {
+	case in.StdinTTY:
+	case c.promptArg < 0 || c.Prompt == "-":
+		c.Stdin = StdinPrompt
+	default:
+		c.Stdin = StdinAppended
+	}
+}
+
+// codexHome is the folder that CODEX_HOME moves.
+func codexHome(env func(string) string) string {
+	if dir := env("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return env("HOME") + "/.codex"
+}
+
+// codexReason says why the call is not managed, or "".
+func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
+	sub := ""
+	if a.subAt < len(in.Args) {
+		sub = in.Args[a.subAt]
+	}
+	switch {
+	case a.has(admin) || sub == "help":
+		return Admin
+	case c.Unknown != "":
+		return UnknownOption
+	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
+		return NotManaged
+	case !a.managed(in.Args) || in.StdoutTTY:
+		return Interactive
+	case sub == "review":
+		return NotManaged
+	case slices.ContainsFunc(codexNestedEnv, func(n string) bool { return in.Env(n) != "" }):
+		return Nested
+	case a.has(unmanaged):
+		return UnmanagedOption
+	case a.top.bad || a.exec.bad || a.rest.bad || sub == "" && len(a.exec.operands) > 1:
+		return BadUsage
+	case a.has(optOut):
+		return OptedOut
+	case sub != "":
+		return CallerSession
+	case a.has(callerOwned): // --last without resume
+		return BadUsage
+	case in.StdinTTY && (c.promptArg < 0 || c.Prompt == "-"):
+		return Interactive
+	}
+	return ""
+}
+
+// codexColors tells whether codex writes colours to a stderr that is a terminal,
+// which it does not do by itself once we read it.
+func codexColors(env func(string) string) bool {
+	no := env("NO_COLOR")
+	return (no == "" || no == "0") && env("TERM") != "dumb"
+}
+
+// Settle: exec could not resume, or not show its session, before 0.42.
+func (codex) Settle(c Call, s Surroundings) Call {
+	c.NoResume = s.Version != "" && !atLeast(s.Version, 0, 42)
+	return c
+}
+
+func (codex) HelpArgs() []string { return []string{"exec", "--help"} }
+
+func (codex) Options(help string) Probe {
+	options := parseHelp(help)
+	_, known := optionTable(options).find("--json")
+	return Probe{Known: known, Resume: strings.Contains(help, "\n  resume "), Options: options}
+}
+
+// Compose joins prompt and stdin as codex does (recordings/codex/stdin-and-arg-json,
+// stdin-empty-and-arg).
+func (codex) Compose(c Call, stdin string) string {
+	stdin = strings.TrimPrefix(stdin, "\ufeff")
+	switch {
+	case c.Stdin == StdinPrompt:
+		return stdin
+	case strings.TrimSpace(stdin) == "":
+		return c.Prompt
+	case !strings.HasSuffix(stdin, "\n"):
+		stdin += "\n"
+	}
+	return c.Prompt + "\n\n<stdin>\n" + stdin + "</stdin>"
+}
+
+// Plan: a fresh call is run as it stands. A resume has every option before the
+// word resume, where each is allowed, and the prompt on stdin: codex drops data
+// on stdin when it resumes with a prompt in argv (recordings/codex/
+// stdin-and-arg-resume-json).
+func (codex) Plan(c Call, t Target) Plan {
+	prompt, whole := t.Prompt()
+	plan := Plan{
+		Args: slices.Clone(c.Args), Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(),
+		ReadStderr: c.Format == Text, OneStream: c.Format == Text,
+		Follow: []Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl", Lines: true}},
+	}
+	if plan.Resume != "" {
+		plan.Args = append(codexResumeArgs(c), "resume", plan.Resume, "-")
+		plan.Stdin, plan.HasStdin = prompt, true
+		plan.ReadStderr = plan.ReadStderr || c.codexNotice() != ""
+	}
+	if c.colors && !slices.ContainsFunc(c.Args, isColorOption) {
+		plan.Args = slices.Insert(plan.Args, c.execAt+1, "--color", "always")
+	}
+	return plan
+}
+
+func isColorOption(arg string) bool { return arg == "--color" || strings.HasPrefix(arg, "--color=") }
+
+// codexResumeArgs is the caller's command line without its prompt. An image is
+// attached to its option, which would take "resume" for another one.
+func codexResumeArgs(c Call) []string {
+	a := readCodexArgs(c.Args, c.learned)
+	args := slices.Clone(c.Args[:c.execAt+1])
+	last := -1
+	for _, o := range a.exec.options {
+		switch {
+		case o.span.at == last: // of one cluster
+		case o.Names[0] == "--image":
+			for _, v := range o.values {
+				args = append(args, "--image="+v)
+			}
+		default:
+			args = append(args, c.Args[o.span.at:o.span.at+o.span.n]...)
+		}
+		last = o.span.at
+	}
+	return args
+}
+
+// codexNotice is the line that codex puts on stderr before it reads stdin, and
+// that a resume lacks (recordings/codex/resume-dash).
+func (c *Call) codexNotice() string {
+	switch {
+	case c.Stdin == StdinAppended:
+		return "Reading additional input from stdin...\n"
+	case c.Stdin == StdinPrompt && c.promptArg < 0:
+		return "Reading prompt from stdin...\n"
+	}
+	return ""
+}
+
+// ValidID: thread ids are lower-case UUIDs. Anything else given to resume starts a
+// new thread (recordings/codex/resume-garbage-text).
+func (codex) ValidID(id string) bool { return isUUID(id) }
+
+// SessionPaths: a rollout lies under the date of its start, and stays there.
+func (codex) SessionPaths(home, _, id string) []string {
+	return []string{home + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
+}
+
+// Leftover: codex leaves nothing beside its rollouts.
+func (codex) Leftover(string, []byte) bool { return false }
+
+// codexRefusals are what codex says when it does not take a resume (CLI-FACTS
+// 2.3, recordings/codex/resume-unknown-text and resume-busy-text). The codes do
+// not tell these cases apart.
+var codexRefusals = []struct {
+	text   string
+	reason Reason
+}{
+	{"already has an active writer", RefusedBusy},
+	{"no rollout found", RefusedUnknown},
+	{"missing rollout path", RefusedUnknown},
+	{"thread not loaded", RefusedUnknown},
+	{"not found", RefusedUnknown},
+	{"is archived", RefusedUnknown},
+	{"(code -32603)", RefusedBroken}, // an empty or unreadable rollout
+}
+
+// Refused looks at the last line alone: codex says there why it gives up, and what
+// stands before may be the prompt. What is not about the session (trust, limits,
+// logins, the network) is no refusal.
+func (codex) Refused(stderr string, exit int) Reason {
+	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
+	last := withoutEscapes(lines[len(lines)-1])
+	about := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
+	}
+	switch {
+	case exit == 2: // a command line that it does not take; the reason stands above its usage
+		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
+			return RefusedNoResume
+		}
+		return RefusedSilent
+	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
+		return RefusedSilent // what stood on stdin is no UTF-8: codex itself must read it
+	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
+		return ""
+	}
+	for _, r := range codexRefusals {
+		if strings.Contains(last, r.text) {
+			return r.reason
+		}
+	}
+	return RefusedSilent
+}

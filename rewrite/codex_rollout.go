@@ -1,0 +1,112 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// A rolloutLine is a line of some thread's rollout.
+type rolloutLine struct {
+	path string
+	data []byte
+}
+
+// maxHeld bounds what is held of rollouts while our thread's id is not known.
+const maxHeld = 256 << 10
+
+// codexRecord holds the fields of all the records of a rollout that matter here.
+type codexRecord struct {
+	Type    string `json:"type"`
+	Payload struct {
+		Type       string     `json:"type"`
+		CLIVersion string     `json:"cli_version"`
+		Model      string     `json:"model"`
+		TurnID     string     `json:"turn_id"`
+		TurnUsage  codexUsage `json:"turn_token_usage"`
+		Info       struct {
+			Total  json.RawMessage `json:"total_token_usage"`
+			Last   codexUsage      `json:"last_token_usage"`
+			Window int64           `json:"model_context_window"`
+		} `json:"info"`
+		LastMessage string `json:"last_agent_message"`
+	} `json:"payload"`
+}
+
+// codexRecordMarks are texts one of which stands in every record that needs
+// reading.
+var codexRecordMarks = [][]byte{
+	[]byte(`"session_meta"`), []byte(`"turn_context"`), []byte(`"token_usage_record"`), []byte(`"token_count"`),
+	[]byte(`"compacted"`), []byte(`"task_complete"`),
+}
+
+// File takes the lines of the rollout whose name ends in our thread's id: others
+// belong to threads beside ours.
+func (s *codexStream) File(path string, data []byte) {
+	var marked bool
+	for _, mark := range codexRecordMarks {
+		marked = marked || bytes.Contains(data, mark)
+	}
+	switch {
+	case !marked:
+	case s.seen.ID == "":
+		if s.heldLen += len(data); s.heldLen <= maxHeld {
+			s.held = append(s.held, rolloutLine{path, bytes.Clone(data)})
+		}
+	case strings.HasSuffix(path, "-"+s.seen.ID+".jsonl"):
+		var r codexRecord
+		if json.Unmarshal(data, &r) == nil {
+			s.learnRecord(&r)
+		}
+	}
+}
+
+func (s *codexStream) learnRecord(r *codexRecord) {
+	p := &r.Payload
+	switch r.Type {
+	case "session_meta":
+		s.seen.Version = p.CLIVersion
+	case "turn_context":
+		s.seen.Model = p.Model
+	case "compacted":
+		s.seen.Compacted = true
+	case "token_usage_record":
+		if p.TurnID != s.turnID {
+			s.earlier, s.turnID = s.earlier.plus(s.turn), p.TurnID
+		}
+		s.turn = p.TurnUsage
+		s.seen.Usage = s.earlier.plus(s.turn).usage()
+	case "event_msg":
+		s.learnRolloutEvent(r)
+	}
+}
+
+func (s *codexStream) learnRolloutEvent(r *codexRecord) {
+	p := &r.Payload
+	switch p.Type {
+	case "token_count":
+		if p.Info.Total != nil {
+			s.seen.ContextUse = Context{p.Info.Last.Total, p.Info.Window}
+			s.learnTotal(p.Info.Total)
+		}
+	case "task_complete":
+		if s.seen.Answer == "" {
+			s.seen.Answer = p.LastMessage
+		}
+	}
+}
+
+// learnTotal keeps the thread's total for a caller of the other format: a
+// transcript has but one sum of it.
+func (s *codexStream) learnTotal(total json.RawMessage) {
+	if s.call.Format != Text {
+		return
+	}
+	totals := map[string]json.Number{}
+	for _, n := range jsonNumbers(total) {
+		totals[codexUsageKey+n.path] = json.Number(n.text)
+	}
+	if text, err := json.Marshal(totals); err == nil {
+		s.seen.Totals, s.exact = Totals(text), true
+	}
+}

@@ -1,0 +1,386 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// codexStream reads codex's events or its transcript, and its rollout. All is shown
+// as it comes, but for three things that a resume changes: figures that run on
+// over the thread, the prompt in the transcript, and a line about stdin.
+type codexStream struct {
+	call     Call
+	plan     Plan
+	previous Totals
+	seen     Seen
+
+	notice string // to be shown on stderr, "" once it was
+	out    []byte // the last rendering of stderr, reused
+
+	place   codexPlace
+	echo    string // what is still to come of the prompt
+	inFail  bool   // in the lines of an error
+	said    string // the final message on stdout, with the newline that codex adds
+	heading []byte // of the total, until that is known
+	total   bool   // the transcript has come to its end
+	exact   bool   // the totals are from the rollout
+
+	held    []rolloutLine // lines that came before the id was known
+	heldLen int
+	turnID  string
+	earlier codexUsage // of the turns before turnID
+	turn    codexUsage // of turnID
+}
+
+// A codexPlace is how far the transcript on stderr has come.
+type codexPlace int
+
+const (
+	beforeHeader codexPlace = iota
+	inHeader
+	afterHeader
+	inPrompt
+	inTurn
+	atTotal // the next line is the number of tokens
+	lost    // the transcript is not as expected: nothing more is taken from it
+)
+
+func (codex) Stream(c Call, p Plan, previous Totals) Stream {
+	s := &codexStream{call: c, plan: p, previous: previous}
+	if p.Resume != "" {
+		s.notice = c.codexNotice()
+	}
+	return s
+}
+
+func (s *codexStream) Seen() *Seen { return &s.seen }
+
+func (s *codexStream) MaxLine() int { return 1 << 20 }
+
+func (s *codexStream) HoldsOutput() bool { return false }
+
+func (s *codexStream) End() []byte {
+	s.seen.Stderr, s.notice = s.seen.Stderr+s.notice, ""
+	return nil
+}
+
+// codexUsage is how codex counts: input has what was read from the cache or written
+// to it.
+type codexUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Total      int64 `json:"total_tokens"`
+}
+
+func (u codexUsage) plus(v codexUsage) codexUsage {
+	return codexUsage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite,
+		u.Output + v.Output, u.Total + v.Total}
+}
+
+func (u codexUsage) usage() Usage {
+	return Usage{Known: true, Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead,
+		CacheWrite: u.CacheWrite, Output: u.Output}
+}
+
+// Keys of Totals: those of the numbers in turn.completed, and the sum that a
+// transcript ends with.
+const (
+	codexUsageKey  = "usage\t"
+	codexTokensKey = "tokens used"
+)
+
+// codexEvent holds the fields of all event types that matter here.
+type codexEvent struct {
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Item     struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"item"`
+	Usage codexUsage `json:"usage"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (s *codexStream) Line(line []byte) []byte {
+	if s.call.Format == Text {
+		s.learnMessage(line)
+		return line
+	}
+	var e codexEvent
+	if json.Unmarshal(line, &e) != nil {
+		return line
+	}
+	switch {
+	case e.Type == "thread.started":
+		s.learnID(e.ThreadID, "stdout")
+	case strings.HasPrefix(e.Type, "item."):
+		s.learnItem(&e)
+	case e.Type == "turn.failed":
+		s.fail(e.Error.Message)
+	case e.Type == "turn.completed":
+		s.seen.Final, s.seen.Failed = true, false
+		return s.ownFigures(line)
+	}
+	return line
+}
+
+// learnMessage: stdout of a text call is the final message and nothing else. It
+// may be read before the header, which came first but on stderr.
+func (s *codexStream) learnMessage(line []byte) {
+	s.said += string(line)
+	s.seen.Answer = strings.TrimSuffix(s.said, "\n")
+	s.believe()
+}
+
+// believe counts the final message once the header has named the session.
+func (s *codexStream) believe() {
+	if s.said != "" && s.seen.ID != "" {
+		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, false
+	}
+}
+
+// learnID pins the first id of valid form, or notes that codex has left the
+// session that was asked for, as it does for what is no id
+// (recordings/codex/resume-garbage-json).
+func (s *codexStream) learnID(id, source string) {
+	if !isUUID(id) || s.seen.ID != "" {
+		return
+	}
+	s.seen.ID, s.seen.Source = id, source
+	s.seen.WrongID = s.plan.Resume != "" && id != s.plan.Resume
+	for _, h := range s.held {
+		s.File(h.path, h.data)
+	}
+	s.held = nil
+}
+
+// learnItem: an item of type error is a warning of codex's own, and everything but
+// words and plans is a tool at work.
+func (s *codexStream) learnItem(e *codexEvent) {
+	switch e.Item.Type {
+	case "", "error":
+		return
+	case "agent_message":
+		if e.Type == "item.completed" {
+			s.seen.Answer = e.Item.Text
+		}
+	case "reasoning", "todo_list":
+	default:
+		s.seen.ToolRan = true
+	}
+	s.seen.Content = s.seen.ID != "" && !s.seen.WrongID
+}
+
+// fail notes that the turn has failed, and why, if that is about the session.
+func (s *codexStream) fail(message string) {
+	s.seen.Final, s.seen.Failed = true, true
+	if why := codexTurnRefusal(message); why != "" {
+		s.seen.Refusal = why
+	}
+}
+
+// codexBroken are what the model's API says of a history that it does not take,
+// after a change of account or a call that was cut short (CLI-FACTS 2.6).
+var codexBroken = []string{
+	"encrypted content", "encrypted_content", "No tool output found for function call",
+}
+
+func codexTurnRefusal(message string) Reason {
+	message = strings.ReplaceAll(message, "\u2019", "'")
+	if strings.Contains(message, "ran out of room in the model's context window") {
+		return RefusedContext
+	}
+	for _, text := range codexBroken {
+		if strings.Contains(message, text) {
+			return RefusedBroken
+		}
+	}
+	return ""
+}
+
+// ownFigures gives turn.completed with this call's share of the usage, which runs
+// on over the thread (recordings/codex/chain-2). It starts again only with a turn
+// that overflowed, and such a thread is not resumed.
+func (s *codexStream) ownFigures(line []byte) []byte {
+	numbers := jsonNumbers(line)
+	s.seen.Totals = encodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, codexUsageKey) })
+	own := line
+	if s.plan.Resume != "" {
+		own = subtractTotals(line, numbers, s.previous)
+	}
+	runsOn := s.plan.Resume != "" && bytes.Equal(own, line) || s.call.Mode == Observe
+	var e codexEvent
+	if s.turnID == "" && !runsOn && json.Unmarshal(own, &e) == nil {
+		s.seen.Usage = e.Usage.usage()
+	}
+	return own
+}
+
+func (s *codexStream) ErrLine(line []byte) []byte {
+	if s.call.Format == Text {
+		line = s.transcript(line)
+	}
+	// What codex says of its own installation stands before everything else.
+	if s.notice == "" || bytes.HasPrefix(line, []byte("WARNING: ")) {
+		return line
+	}
+	s.out = append(append(s.out[:0], s.notice...), line...)
+	s.notice = ""
+	return s.out
+}
+
+const codexRule = "--------"
+
+// transcript follows the transcript and gives what the caller is to see of a line.
+func (s *codexStream) transcript(line []byte) []byte {
+	plain := withoutEscapes(strings.TrimRight(string(line), "\r\n"))
+	switch s.place {
+	case beforeHeader:
+		if plain == codexRule {
+			s.place = inHeader
+		}
+	case inHeader:
+		s.learnHeader(plain)
+	case afterHeader:
+		if plain == "user" {
+			s.place, s.echo = inPrompt, s.plan.Prompt+"\n"
+		}
+	case inPrompt:
+		return s.promptLine(line)
+	case inTurn:
+		s.learnTurn(plain)
+		if s.place == atTotal {
+			s.heading = append(s.heading[:0], line...)
+			return nil
+		}
+	case atTotal:
+		s.place, s.total = inTurn, true
+		return s.ownTotal(line, plain)
+	}
+	return line
+}
+
+// learnHeader reads the header, which is all that stands between two rules. What
+// looks like one later is somebody's text.
+func (s *codexStream) learnHeader(plain string) {
+	if plain == codexRule {
+		s.place = afterHeader
+		s.believe()
+		return
+	}
+	switch key, value, _ := strings.Cut(plain, ": "); key {
+	case "session id":
+		s.learnID(value, "stderr")
+	case "model":
+		s.seen.Model = value
+	}
+}
+
+// promptLine passes over the prompt, which may hold anything. Where the model is
+// sent less than the caller's prompt, the caller sees its own.
+func (s *codexStream) promptLine(line []byte) []byte {
+	rest, ok := strings.CutPrefix(s.echo, string(line))
+	if !ok {
+		s.place = lost
+		return line
+	}
+	s.echo = rest
+	if rest == "" {
+		s.place = inTurn
+	}
+	switch {
+	case s.plan.Asked == "":
+		return line
+	case rest == "":
+		return []byte(s.plan.Asked + "\n")
+	}
+	return nil
+}
+
+// codexAside tells of a line that codex writes of its own accord while the model
+// has not said anything yet: a warning, a hook's name, a line of its log.
+var codexAside = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
+})
+
+// learnTurn reads a line behind the prompt. What is not codex's own is a word of the
+// model's, or its work.
+func (s *codexStream) learnTurn(plain string) {
+	message, isError := strings.CutPrefix(plain, "ERROR: ")
+	heading := plain == "codex" || plain == "exec" || plain == "thinking"
+	switch {
+	case plain == "tokens used":
+		s.place, s.inFail, s.seen.Final = atTotal, false, true
+	case s.total: // with 2>&1, the final message
+	case isError:
+		s.inFail = true
+		s.fail(message)
+	case s.inFail && !heading:
+		s.fail(plain)
+	case !codexAside().MatchString(plain):
+		s.inFail, s.seen.Failed = false, false
+		s.seen.Content = s.seen.ID != "" && !s.seen.WrongID
+		s.seen.ToolRan = s.seen.ToolRan || plain == "exec"
+	}
+}
+
+// ownTotal gives the last two lines of the transcript with this call's share of
+// the tokens, which run on over the thread (recordings/codex/resume-ok-text). A
+// call that took none, since it was interrupted, would not have had these lines.
+func (s *codexStream) ownTotal(line []byte, plain string) []byte {
+	total, err := strconv.ParseInt(strings.ReplaceAll(plain, ",", ""), 10, 64)
+	if err != nil {
+		return append(s.heading, line...)
+	}
+	if !s.exact {
+		s.seen.Totals = Totals(`{"` + codexTokensKey + `":` + strconv.FormatInt(total, 10) + "}")
+	}
+	before, known := codexTokensUsed(s.previous)
+	switch {
+	case s.plan.Resume == "" || !known || total < before:
+	case total == before:
+		return nil
+	default:
+		line = bytes.Replace(line, []byte(plain), []byte(withThousands(total-before)), 1)
+	}
+	return append(s.heading, line...)
+}
+
+// codexTokensUsed is the sum at a transcript's end that totals stand for.
+func codexTokensUsed(t Totals) (tokens int64, known bool) {
+	var totals map[string]int64
+	if t == "" || json.Unmarshal([]byte(t), &totals) != nil {
+		return 0, false
+	}
+	if n, ok := totals[codexTokensKey]; ok {
+		return n, true
+	}
+	return totals[codexUsageKey+"input_tokens"] - totals[codexUsageKey+"cached_input_tokens"] +
+		totals[codexUsageKey+"output_tokens"], true
+}
+
+func withThousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// codexEscape matches what colours a transcript.
+var codexEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+
+func withoutEscapes(text string) string {
+	if !strings.Contains(text, "\x1b") {
+		return text
+	}
+	return codexEscape().ReplaceAllString(text, "")
+}

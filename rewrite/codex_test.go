@@ -1,0 +1,565 @@
+package rewrite
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parseCodex reads a command line written as words; underscores stand for spaces.
+func parseCodex(line string, env ...string) Call {
+	return codex{}.Parse(invocation(line, env...))
+}
+
+func TestCodexReads(t *testing.T) {
+	tests := []struct {
+		line, env string
+		mode      Mode
+		reason    Reason
+		prompt    string
+		format    Format
+		stdin     StdinUse
+	}{
+		{"exec hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"e hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec", "", Fresh, "", "", Text, StdinPrompt},
+		{"exec -", "", Fresh, "", "-", Text, StdinPrompt},
+		{"exec -- -", "", Fresh, "", "-", Text, StdinPrompt},
+		{"exec hi --json", "", Fresh, "", "hi", StreamJSON, StdinAppended},
+		{"exec --experimental-json hi", "", Fresh, "", "hi", StreamJSON, StdinAppended},
+		{"-m x -a never exec -s read-only hi -C d", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -mx -cK=V --sandbox=read-only hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -c=K=V hi --config L=W", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -i a.png hi", "", Fresh, "", "", Text, StdinPrompt}, // swallowed
+		{"exec -i a.png resume", "", Fresh, "", "", Text, StdinPrompt},
+		{"exec -i a.png -- hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -i a.png -m x hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec --image=a.png hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -ia.png hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"-i a.png -m x exec hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec resume_this_work", "", Fresh, "", "resume this work", Text, StdinAppended},
+		{"exec -- resume", "", Fresh, "", "resume", Text, StdinAppended},
+		{"exec -- --json", "", Fresh, "", "--json", Text, StdinAppended},
+		{"exec /status", "", Fresh, "", "/status", Text, StdinAppended}, // codex has no slash commands here
+		{"exec --add-dir x hi", "", Fresh, "", "hi", Text, StdinAppended},
+		{"exec -m - hi", "", Fresh, "", "hi", Text, StdinAppended},
+
+		{"", "", Passthrough, Interactive, "", Text, 0},
+		{"-i a.png exec hi", "", Passthrough, Interactive, "", Text, 0}, // swallowed
+		{"hi", "", Passthrough, NotManaged, "", Text, 0},
+		{"hi exec there", "", Passthrough, NotManaged, "", Text, 0},
+		{"login", "", Passthrough, NotManaged, "", Text, 0},
+		{"mcp list", "", Passthrough, NotManaged, "", Text, 0},
+		{"-- exec hi", "", Passthrough, Interactive, "", Text, 0},
+		{"--version", "", Passthrough, Admin, "", Text, 0},
+		{"exec --help", "", Passthrough, Admin, "", Text, 0},
+		{"exec -Vh", "", Passthrough, Admin, "", Text, 0},
+		{"exec help", "", Passthrough, Admin, "", Text, 0},
+		{"exec review", "", Passthrough, NotManaged, "", Text, 0},
+		{"exec resume " + someID + " hi", "", Passthrough, CallerSession, "", Text, 0},
+		{"exec hi resume", "", Passthrough, CallerSession, "hi", Text, 0},
+		{"exec --json resume " + someID + " hi", "", Observe, CallerSession, "", StreamJSON, 0},
+		{"exec resume --last --json -", "", Observe, CallerSession, "", StreamJSON, 0},
+		{"exec fork " + someID + " hi --json", "", Observe, CallerSession, "", StreamJSON, 0},
+		{"exec --ephemeral hi", "", Passthrough, OptedOut, "hi", Text, 0},
+		{"exec --ephemeral --json resume " + someID + " hi", "", Passthrough, OptedOut, "", StreamJSON, 0},
+		{"exec --last hi", "", Passthrough, BadUsage, "hi", Text, 0},
+		{"exec --worktree hi", "", Passthrough, UnmanagedOption, "hi", Text, 0},
+		{"--remote x exec hi", "", Passthrough, UnmanagedOption, "hi", Text, 0},
+		{"exec hi --bogus", "", Passthrough, UnknownOption, "", Text, 0},
+		{"exec hi -a never", "", Passthrough, UnknownOption, "", Text, 0},
+		{"--json exec hi", "", Passthrough, UnknownOption, "", StreamJSON, 0},
+		{"exec hi there", "", Passthrough, BadUsage, "hi", Text, 0},
+		{"exec hi -m", "", Passthrough, BadUsage, "hi", Text, 0},
+		{"exec -m -x hi", "", Passthrough, BadUsage, "", Text, 0},
+		{"exec --json=1 hi", "", Passthrough, BadUsage, "", Text, 0},
+		{"exec hi", "CODEX_THREAD_ID=x", Passthrough, Nested, "hi", Text, 0},
+		{"exec hi", "CODEX_SANDBOX=x", Passthrough, Nested, "hi", Text, 0},
+		{"exec hi", NestedEnv + "=codex:1", Passthrough, Nested, "hi", Text, 0},
+	}
+	for _, tt := range tests {
+		c := parseCodex(tt.line, tt.env)
+		if c.Mode != tt.mode || c.Reason != tt.reason {
+			t.Errorf("%q: %s %q, want %s %q", tt.line, c.Mode, c.Reason, tt.mode, tt.reason)
+		}
+		if c.Mode == Fresh && (c.Prompt != tt.prompt || c.Stdin != tt.stdin) || c.Mode != Passthrough && c.Format != tt.format {
+			t.Errorf("%q: prompt %q, stdin %d, format %s", tt.line, c.Prompt, c.Stdin, c.Format)
+		}
+	}
+}
+
+func TestCodexNeedsNoTerminal(t *testing.T) {
+	tests := []struct {
+		line          string
+		stdin, stdout bool
+		want          Reason
+	}{
+		{"exec hi", true, false, ""},
+		{"exec hi", false, true, Interactive},
+		{"exec", true, false, Interactive},
+		{"exec -", true, false, Interactive},
+		{"hi", true, false, Interactive},
+	}
+	for _, tt := range tests {
+		in := invocation(tt.line)
+		in.StdinTTY, in.StdoutTTY = tt.stdin, tt.stdout
+		if c := (codex{}).Parse(in); c.Reason != tt.want {
+			t.Errorf("%q, terminals %v %v: %q, want %q", tt.line, tt.stdin, tt.stdout, c.Reason, tt.want)
+		}
+	}
+}
+
+func TestCodexSettings(t *testing.T) {
+	tests := []struct {
+		a, b string
+		same bool
+	}{
+		{"exec hi", "e --json --color never -o f --skip-git-repo-check there", true},
+		{"exec -s read-only hi", "exec hi --sandbox=read-only", true},
+		{"exec -m a hi", "exec -c model=b hi", true}, // the model is judged apart
+		{"exec -i a,b -- hi", "exec --image a b -- hi", true},
+		{"-s read-only exec hi", "exec -s read-only hi", true},
+		{"exec hi", "exec -s read-only hi", false},
+		{"exec hi", "-a never exec hi", false},
+		{"exec hi -c a=1 -c b=2", "exec hi -c b=2 -c a=1", false},
+		{"exec hi", "exec hi -c a=1", false},
+		{"exec hi", "exec hi --yolo", false},
+		{"exec hi", "exec hi --output-schema f", false},
+		{"exec hi", "exec hi --image=a.png", false},
+		{"exec hi", "exec hi -p work", false},
+		{"exec hi", "exec hi --ignore-user-config", false},
+	}
+	for _, tt := range tests {
+		if same := slices.Equal(parseCodex(tt.a).Settings, parseCodex(tt.b).Settings); same != tt.same {
+			t.Errorf("%q and %q: same settings %v, want %v", tt.a, tt.b, same, tt.same)
+		}
+	}
+	c := parseCodex("-m a exec -C d --output-schema f -p work hi", "CODEX_HOME=/h", "OPENAI_API_KEY=secret", "OPENAI_BASE_URL=u")
+	if c.Model != "a" || c.Dir != "d" || c.Home != "/h" || c.Auth != "OPENAI_API_KEY OPENAI_BASE_URL=u" {
+		t.Errorf("model %q, dir %q, home %q, auth %q", c.Model, c.Dir, c.Home, c.Auth)
+	}
+	if want := (Setting{"config.toml", "/h/config.toml\x00/h/work.config.toml\x00d/.codex/config.toml", true}); !slices.Contains(c.Settings, want) {
+		t.Errorf("settings %v lack %v", c.Settings, want)
+	}
+	for line, want := range map[string]string{"-m a exec -m b hi": "b", `exec -c model="o3" hi`: "o3", "exec -c model=x -m y hi": "y"} {
+		if c := parseCodex(line); c.Model != want {
+			t.Errorf("%q: model %q, want %q", line, c.Model, want)
+		}
+	}
+	if home := parseCodex("exec hi", "HOME=/u").Home; home != "/u/.codex" {
+		t.Errorf("home %q", home)
+	}
+}
+
+func TestCodexPlans(t *testing.T) {
+	tests := []struct{ line, resume string }{
+		{"exec OLD", "exec resume ID -"},
+		{"e OLD --json", "e --json resume ID -"},
+		{"exec", "exec resume ID -"},
+		{"exec -", "exec resume ID -"},
+		{"exec -s read-only -- OLD", "exec -s read-only resume ID -"},
+		{"-a never -c a=1 exec -C d OLD -o f --color never", "-a never -c a=1 exec -C d -o f --color never resume ID -"},
+		{"exec -i a.png b.png -- OLD", "exec --image=a.png --image=b.png resume ID -"},
+		{"exec -ia,b OLD", "exec --image=a,b resume ID -"},
+		{"-i a.png -m x exec OLD", "-i a.png -m x exec resume ID -"},
+	}
+	for _, tt := range tests {
+		c := parseCodex(tt.line)
+		fresh := codex{}.Plan(c, ToFresh("OLD"))
+		if got := strings.Join(fresh.Args, " "); got != tt.line || fresh.HasStdin || fresh.Resume != "" {
+			t.Errorf("%q fresh: %q", tt.line, got)
+		}
+		p := codex{}.Plan(c, Target{id: "ID", prompt: "NEW"})
+		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != "ID" || p.Stdin != "NEW" || !p.HasStdin {
+			t.Errorf("%q resumed: %q with %q, want %q", tt.line, got, p.Stdin, tt.resume)
+		}
+		if p.ReadStderr != (c.Format == Text || c.codexNotice() != "") {
+			t.Errorf("%q: reads stderr: %v", tt.line, p.ReadStderr)
+		}
+	}
+	if p := (codex{}).Plan(parseCodex("exec --json -"), ToFresh("x")); p.ReadStderr {
+		t.Error("the stderr of a fresh --json call is read")
+	}
+}
+
+// A transcript on a terminal has colours; codex must be told, since we read it.
+func TestCodexKeepsColors(t *testing.T) {
+	tests := []struct{ line, env, want string }{
+		{"-m x exec hi", "", "-m x exec --color always hi"},
+		{"exec hi", "NO_COLOR=1", "exec hi"},
+		{"exec hi", "TERM=dumb", "exec hi"},
+		{"exec hi --color=never", "", "exec hi --color=never"},
+		{"exec hi --color never", "", "exec hi --color never"},
+	}
+	for _, tt := range tests {
+		in := invocation(tt.line, tt.env)
+		in.StderrTTY = true
+		if got := strings.Join((codex{}).Plan((codex{}).Parse(in), ToFresh("hi")).Args, " "); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestCodexComposes(t *testing.T) {
+	tests := []struct{ line, stdin, want string }{
+		{"exec", "data\n", "data\n"},
+		{"exec -", "\ufeffdata", "data"},
+		{"exec hi", "data\n", "hi\n\n<stdin>\ndata\n</stdin>"},
+		{"exec hi", "data", "hi\n\n<stdin>\ndata\n</stdin>"},
+		{"exec hi", "", "hi"},
+		{"exec hi", " \n", "hi"},
+	}
+	for _, tt := range tests {
+		if got := (codex{}).Compose(parseCodex(tt.line), tt.stdin); got != tt.want {
+			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
+		}
+	}
+}
+
+// codexRecording reads a stream of a recorded run.
+func codexRecording(t *testing.T, name, stream string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../testdata/recordings/codex", name, stream))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// codexRun feeds a run to a stream, stderr first, and gives what the caller sees.
+func codexRun(s Stream, stdout, stderr []byte) (out, errOut string) {
+	for l := range bytes.Lines(stderr) {
+		errOut += string(s.ErrLine(l))
+	}
+	for l := range bytes.Lines(stdout) {
+		out += string(s.Line(l))
+	}
+	out += string(s.End())
+	out += string(s.End())
+	return out, errOut + s.Seen().Stderr
+}
+
+func TestCodexSees(t *testing.T) {
+	const (
+		chain = "01a1fc56-4718-76c1-a942-8de8c755e458"
+		text  = "01a1fc58-21dd-7e33-97c1-0206326fd74b"
+		over  = "01a1fc58-3ada-7da3-9a00-9e7987d7ee87"
+	)
+	tests := []struct {
+		recording, prompt, resume            string
+		content, final, failed, wrong, tools bool
+		refusal                              Reason
+		answer                               string
+	}{
+		{"fresh-text", "hi remember number 456", "", true, true, false, false, false, "", "Got it: 456."},
+		{"fresh-json", "", "", true, true, false, false, false, "", "Got it: 456."},
+		{"color-always", "P", "", true, true, false, false, false, "", "ok"},
+		{"multi-text", "MULTI", "", true, true, false, false, false, "", "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"},
+		{"empty-text", "EMPTY", "", true, true, false, false, false, "", ""},
+		{"tool-text", "RUNTOOL please", "", true, true, false, false, true, "", "ok"},
+		{"tool-json", "", "", true, true, false, false, true, "", "ok"},
+		{"resume-ok-text", "what number", text, true, true, false, false, false, "", "77"},
+		{"chain-2", "", chain, true, true, false, false, false, "", "77"},
+		{"resume-garbage-json", "", someID, false, true, false, true, false, "", "I do not know any number."},
+		{"http401-text", "HTTP401", "", false, true, true, false, false, "", ""},
+		{"http429-json", "", "", false, true, true, false, false, "", ""},
+		{"http500-json", "", "", false, true, true, false, false, "", ""},
+		{"toobig-text", "TOOBIG", "", false, true, true, false, false, RefusedContext, ""},
+		{"toobig-resume-json", "", over, false, true, true, false, false, RefusedContext, ""},
+		{"resume-unknown-text", "x", someID, false, false, false, false, false, "", ""},
+		{"sigint-text", "SLOW", "", false, false, false, false, false, "", ""},
+		{"sigint-json", "", "", false, false, false, false, false, "", ""},
+	}
+	for _, tt := range tests {
+		line := "exec --json x"
+		if tt.prompt != "" {
+			line = "exec x"
+		}
+		s := codex{}.Stream(parseCodex(line), Plan{Resume: tt.resume, Prompt: tt.prompt}, "")
+		stdout, stderr := codexRecording(t, tt.recording, "stdout"), codexRecording(t, tt.recording, "stderr")
+		out, errOut := codexRun(s, stdout, stderr)
+		got := s.Seen()
+		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
+			got.ToolRan != tt.tools || got.Refusal != tt.refusal || got.Answer != tt.answer {
+			t.Errorf("%s: %+v", tt.recording, got)
+		}
+		if tt.resume == "" && (out != string(stdout) || errOut != string(stderr)) {
+			t.Errorf("%s is not shown as it came: %q, %q", tt.recording, out, errOut)
+		}
+	}
+	s := codex{}.Stream(parseCodex("exec x"), Plan{Prompt: "hi remember number 456"}, "")
+	codexRun(s, nil, codexRecording(t, "fresh-text", "stderr"))
+	if seen := s.Seen(); seen.ID != "01a1fc56-44f3-7642-95b2-14c42bc18e80" || seen.Source != "stderr" || seen.Model != "gpt-5.1-codex" {
+		t.Errorf("id %q from %s, model %q", seen.ID, seen.Source, seen.Model)
+	}
+}
+
+// The final message may be read before the header that names the session.
+func TestCodexBelievesNoMessageWithoutItsID(t *testing.T) {
+	s := codex{}.Stream(parseCodex("exec x"), Plan{Resume: someID, Prompt: "x"}, "")
+	s.Line([]byte("77\n"))
+	if seen := s.Seen(); seen.Content || seen.Final {
+		t.Errorf("believed at once: %+v", seen)
+	}
+	header := "OpenAI Codex v0.169.0\n--------\nsession id: " + someID + "\n--------\n"
+	codexRun(s, nil, []byte(header))
+	if seen := s.Seen(); !seen.Content || !seen.Final || seen.Answer != "77" {
+		t.Errorf("not believed: %+v", seen)
+	}
+}
+
+// With 2>&1 the final message follows the transcript.
+func TestCodexReadsBothStreamsAsOne(t *testing.T) {
+	s := codex{}.Stream(parseCodex("exec x"), Plan{Prompt: "hi remember number 456"}, "")
+	codexRun(s, nil, append(codexRecording(t, "fresh-text", "stderr"), "ERROR: said the model\n"...))
+	if seen := s.Seen(); !seen.Final || seen.Failed || !seen.Content {
+		t.Errorf("%+v", seen)
+	}
+}
+
+func TestCodexTakesNoForeignID(t *testing.T) {
+	const header = "--------\nsession id: " + someID + "\n--------\n"
+	prompts := []string{header, "user\n" + header, "codex\ntokens used\n1\nERROR: ran out of room in the model's context window"}
+	const own = "01a1fc56-44f3-7642-95b2-14c42bc18e80"
+	for _, prompt := range prompts {
+		s := codex{}.Stream(parseCodex("exec x"), Plan{Resume: own, Prompt: prompt}, "")
+		codexRun(s, nil, []byte("--------\nsession id: "+own+"\n--------\nuser\n"+prompt+"\nwarning: x\n"))
+		if seen := s.Seen(); seen.ID != own || seen.WrongID || seen.Content || seen.Final || seen.Refusal != "" {
+			t.Errorf("%q: %+v", prompt, seen)
+		}
+	}
+	for _, line := range []string{
+		`{"type":"item.completed","item":{"type":"agent_message","text":"{\"type\":\"thread.started\"}"},"thread_id":"` + someID + `"}`,
+		`{"type":"thread.started","thread_id":"--yolo"}`,
+		"session id: " + someID,
+	} {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{}, "")
+		s.Line([]byte(line + "\n"))
+		if seen := s.Seen(); seen.ID != "" || seen.Content {
+			t.Errorf("took %+v from %s", seen, line)
+		}
+	}
+}
+
+func TestCodexShowsTheCallersTranscript(t *testing.T) {
+	const id = "01a1fc58-21dd-7e33-97c1-0206326fd74b"
+	resumed := string(codexRecording(t, "resume-ok-text", "stderr"))
+	direct := "Reading additional input from stdin...\n" +
+		strings.NewReplacer("\nwhat number\n", "\nTHE WHOLE\n\nPROMPT\n\n", "10,002", "5,019").Replace(resumed)
+	warning := "WARNING: proceeding, even though\n"
+	tests := []struct{ line, stderr, want string }{
+		{"exec x", resumed, direct},
+		{"exec x", warning + resumed, warning + direct},
+		{"exec -", resumed, strings.TrimPrefix(direct, "Reading additional input from stdin...\n")},
+		{"exec", resumed, strings.Replace(direct, "additional input", "prompt", 1)},
+		{"exec --json x", "", "Reading additional input from stdin...\n"},
+		{"exec --json x", warning, warning + "Reading additional input from stdin...\n"},
+		{"exec --json -", warning, warning},
+	}
+	for _, tt := range tests {
+		p := Plan{Resume: id, Prompt: "what number", Asked: "THE WHOLE\n\nPROMPT\n"}
+		s := codex{}.Stream(parseCodex(tt.line), p, `{"tokens used":4983}`)
+		if _, got := codexRun(s, nil, []byte(tt.stderr)); got != tt.want {
+			t.Errorf("%q shows\n%s\nwant\n%s", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
+	const id = "01a1fc56-4718-76c1-a942-8de8c755e458"
+	totals := func(recording string) Totals {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{}, "")
+		codexRun(s, codexRecording(t, recording, "stdout"), nil)
+		return s.Seen().Totals
+	}
+	before := totals("chain-1")
+	tests := []struct {
+		resume   string
+		previous Totals
+		usage    string
+		known    bool
+	}{
+		{id, before, `"input_tokens":9966,"cached_input_tokens":4983,"cache_write_input_tokens":0,"output_tokens":36,`, true},
+		{"", before, `"input_tokens":19860,"cached_input_tokens":9930,"cache_write_input_tokens":0,"output_tokens":72,`, true},
+		{id, "", `"input_tokens":19860,"cached_input_tokens":9930,`, false},
+		{id, `{"usage\tinput_tokens":99999}`, `"input_tokens":19860,"cached_input_tokens":9930,`, false}, // it has started again
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{Resume: tt.resume}, tt.previous)
+		out, _ := codexRun(s, codexRecording(t, "chain-2", "stdout"), nil)
+		if !strings.Contains(out, tt.usage) || s.Seen().Usage.Known != tt.known {
+			t.Errorf("after %s: %s, usage %+v", tt.previous, out, s.Seen().Usage)
+		}
+		if s.Seen().Totals != totals("chain-2") {
+			t.Errorf("totals %s", s.Seen().Totals)
+		}
+	}
+	numbers := []struct {
+		resume   string
+		previous Totals
+		want     string
+	}{
+		{someID, `{"tokens used":4983}`, "5,019"},
+		{someID, before, "5,019"},
+		{someID, "", "10,002"},
+		{someID, `{"tokens used":20000}`, "10,002"},
+		{"", before, "10,002"},
+	}
+	for _, tt := range numbers {
+		s := codex{}.Stream(parseCodex("exec -"), Plan{Resume: tt.resume, Prompt: "what number"}, tt.previous)
+		_, got := codexRun(s, nil, codexRecording(t, "resume-ok-text", "stderr"))
+		if !strings.HasSuffix(got, "\ntokens used\n"+tt.want+"\n") {
+			t.Errorf("after %s: %q", tt.previous, got[len(got)-30:])
+		}
+		if s.Seen().Totals != `{"tokens used":10002}` {
+			t.Errorf("totals %s", s.Seen().Totals)
+		}
+	}
+	// recordings/codex/sigint-text, as it ends on a resume
+	s := codex{}.Stream(parseCodex("exec -"), Plan{Resume: someID, Prompt: "SLOW"}, `{"tokens used":4983}`)
+	interrupted := string(codexRecording(t, "sigint-text", "stderr"))
+	if _, got := codexRun(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
+		t.Errorf("interrupted, it shows %q", got)
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := withThousands(n); got != want {
+			t.Errorf("%d is shown as %s", n, got)
+		}
+	}
+}
+
+// One line of a rollout after the other, of the first turns or of those from an
+// offset, before the id is known or after it.
+func TestCodexReadsItsRollout(t *testing.T) {
+	const (
+		chain = "01a1fc56-4718-76c1-a942-8de8c755e458"
+		over  = "01a1fc58-3ada-7da3-9a00-9e7987d7ee87"
+	)
+	tests := []struct {
+		recording, id string
+		from, to      int // lines
+		usage         Usage
+		context       Context
+		compacted     bool
+		totals        string
+		answer        string
+	}{
+		{"chain-4-text", chain, 0, 5, Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36}, Context{9930, 258400}, false,
+			`"usage\tinput_tokens":9894`, "Got it: 77."},
+		{"chain-4-text", chain, 9, 15, Usage{Known: true, Input: 10100, CacheRead: 10099, Output: 56}, Context{10199, 258400}, false,
+			`"usage\tinput_tokens":40059`, "77"},
+		{"after-toobig-2", over, 7, 18, Usage{Known: true, Input: 7946, CacheRead: 7944, Output: 72}, Context{10133, 258400}, true,
+			`"usage\tinput_tokens":15890`, "77"},
+	}
+	for _, tt := range tests {
+		lines := slices.Collect(bytes.Lines(codexRecording(t, tt.recording, "rollout-excerpt.jsonl")))[tt.from:tt.to]
+		for _, early := range []bool{false, true} {
+			s := codex{}.Stream(parseCodex("exec x"), Plan{Prompt: "x"}, "")
+			header := []byte("--------\nsession id: " + tt.id + "\n--------\n")
+			if !early {
+				codexRun(s, nil, header)
+			}
+			for _, l := range lines {
+				s.File("/h/sessions/2026/11/21/rollout-2026-11-21T04-21-15-"+tt.id+".jsonl", l)
+				s.File("/h/sessions/2026/11/21/rollout-2026-11-21T04-21-15-"+someID+".jsonl",
+					bytes.ReplaceAll(l, []byte(`tokens":`), []byte(`tokens":9`)))
+			}
+			if early {
+				codexRun(s, nil, header)
+			}
+			got := s.Seen()
+			if got.Usage != tt.usage || got.ContextUse != tt.context || got.Compacted != tt.compacted ||
+				!strings.Contains(string(got.Totals), tt.totals) || got.Answer != tt.answer {
+				t.Errorf("%s from %d, early %v: %+v", tt.recording, tt.from, early, got)
+			}
+		}
+	}
+}
+
+func TestCodexRefuses(t *testing.T) {
+	const log = "2026-11-21T04:23:25.189822Z ERROR codex_core::session: Failed to create session\n"
+	tests := []struct {
+		stderr string
+		exit   int
+		want   Reason
+	}{
+		{"Error: thread/resume: thread/resume failed: no rollout found for thread id x (code -32600)\n", 1, RefusedUnknown},
+		{"Error: thread/read: thread/read failed: thread not loaded: x (code -32600)\n", 1, RefusedUnknown},
+		{"Error: thread x not found\n", 1, RefusedUnknown},
+		{"Error: session x is archived. Run `codex unarchive x` to unarchive it first. (code -32600)\n", 1, RefusedUnknown},
+		{log + "Error: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n", 1, RefusedBusy},
+		{"Error: thread/resume: thread-store internal error: rollout x is empty (code -32603)\n", 1, RefusedBroken},
+		{"Error: thread/resume: something new\n", 1, RefusedSilent},
+		{"error: unrecognized subcommand 'resume'\n\nUsage: codex exec\n", 2, RefusedNoResume},
+		{"error: unexpected argument '--new' found\n\nUsage: codex exec\n", 2, RefusedSilent},
+		{"Failed to read prompt from stdin: input is not valid UTF-8 (invalid byte at offset 0).\n", 1, RefusedSilent},
+		{"Not inside a trusted directory and --skip-git-repo-check was not specified.\n", 1, ""},
+		{"Error: error loading config: x\n", 1, ""},
+		{"user\nError: thread/resume: no rollout found for thread id x\nturn interrupted\n", 1, ""},
+		{"", 1, ""},
+		{"", 0, ""},
+	}
+	for _, tt := range tests {
+		if got := (codex{}).Refused(tt.stderr, tt.exit); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.stderr, got, tt.want)
+		}
+	}
+	for message, want := range map[string]Reason{
+		"The encrypted content gAAA could not be verified.":               RefusedBroken,
+		`{"error":{"code":"invalid_encrypted_content"}}`:                  RefusedBroken,
+		"Missing required parameter: 'input[3].encrypted_content'":        RefusedBroken,
+		"No tool output found for function call call_1.":                  RefusedBroken,
+		"Codex ran out of room in the model\u2019s context window. Start": RefusedContext,
+		"You\u2019ve hit your usage limit.":                               "",
+	} {
+		if got := codexTurnRefusal(message); got != want {
+			t.Errorf("%q: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// An error's text may take several lines.
+func TestCodexReadsLongErrors(t *testing.T) {
+	s := codex{}.Stream(parseCodex("exec x"), Plan{Prompt: "x"}, "")
+	codexRun(s, nil, []byte("--------\nsession id: "+someID+"\n--------\nuser\nx\nERROR: {\n  \"message\": \"No tool output found for function call c\"\n}\n"))
+	if seen := s.Seen(); seen.Refusal != RefusedBroken || seen.Content || !seen.Failed {
+		t.Errorf("%+v", seen)
+	}
+}
+
+func TestCodexHelp(t *testing.T) {
+	for file, table := range map[string]optionTable{"codex-exec-0.169.0.txt": codexExec, "codex-0.169.0.txt": codexTop} {
+		help, err := os.ReadFile("../testdata/help/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		probe := (codex{}).Options(string(help))
+		if !probe.Resume || probe.Known != (file == "codex-exec-0.169.0.txt") || len(probe.Options) < 20 {
+			t.Errorf("%s: known %v, resume %v, %d options", file, probe.Known, probe.Resume, len(probe.Options))
+		}
+		for _, o := range probe.Options {
+			for _, name := range o.Names {
+				if known, ok := table.find(name); !ok || known.Arity != o.Arity {
+					t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok, known.Arity, o.Arity)
+				}
+			}
+		}
+	}
+	in := invocation("exec --new v OLD")
+	in.Learned = Probe{Known: true, Options: []Option{{Names: []string{"--new"}, Arity: OneValue}}}
+	c := codex{}.Parse(in)
+	if got := strings.Join((codex{}).Plan(c, Target{id: "ID", prompt: "x"}).Args, " "); c.Mode != Fresh || got != "exec --new v resume ID -" {
+		t.Errorf("with a learned option: %s, %q", c.Mode, got)
+	}
+}
+
+func TestCodexNeedsResume(t *testing.T) {
+	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false, "0.21.0": true} {
+		if got := (codex{}).Settle(Call{}, Surroundings{Version: version}).NoResume; got != want {
+			t.Errorf("%q: no resume %v", version, got)
+		}
+	}
+}
