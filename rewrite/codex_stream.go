@@ -19,6 +19,7 @@ type codexStream struct {
 	seen     Seen
 
 	notice string // to be shown on stderr, "" once it was
+	late   string // likewise, at the end
 	out    []byte // the last rendering of stderr, reused
 
 	place   codexPlace
@@ -64,8 +65,15 @@ func (s *codexStream) MaxLine() int { return 1 << 20 }
 func (s *codexStream) HoldsOutput() bool { return false }
 
 func (s *codexStream) End() []byte {
-	s.seen.Stderr, s.notice = s.seen.Stderr+s.notice, ""
+	s.late, s.notice = s.late+s.notice, ""
 	return nil
+}
+
+// TakeStderr gives the notice where stderr had no line to put it before.
+func (s *codexStream) TakeStderr() string {
+	late := s.late
+	s.late = ""
+	return late
 }
 
 // codexUsage is how codex counts: input has what was read from the cache or written

@@ -239,7 +239,7 @@ func codexRun(s Stream, stdout, stderr []byte) (out, errOut string) {
 	}
 	out += string(s.End())
 	out += string(s.End())
-	return out, errOut + s.Seen().Stderr
+	return out, errOut + s.TakeStderr()
 }
 
 func TestCodexSees(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // claude repeats an error on stderr if that is a terminal and stdout is not.
 func TestErrorsOnATerminal(t *testing.T) {
 	for _, args := range []string{"-p|HTTP429", "-p|RUNTOOL x|--max-turns|1", "-p|hi", "-p|HTTP429|--output-format|json"} {
-		direct, shimmed := newWorld(t, false), newWorld(t, true)
+		direct, shimmed := newWorld(t, "claude", false), newWorld(t, "claude", true)
 		outA, errA := direct.onTerminal(list(args))
 		outB, errB := shimmed.onTerminal(list(args))
 		same(t, args+": stdout", direct.mask(outA), shimmed.mask(outB))
