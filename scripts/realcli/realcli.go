@@ -21,6 +21,9 @@ type Pin struct {
 // Claude is Claude Code.
 var Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
 
+// Gemini is Gemini CLI.
+var Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0"}
+
 // Install gives the folder that holds the executable, and installs it first where
 // the cache lacks it.
 func Install(p Pin) (bin string, err error) {
