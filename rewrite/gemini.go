@@ -225,16 +225,18 @@ func (gemini) Settle(c Call, s Surroundings) Call {
 	return c
 }
 
+// Options: yargs names the kind of a value at the end of an option's line.
 func (gemini) Options(help string) Probe {
-	options := parseHelp(help)
+	var options []Option
 	for line := range strings.Lines(help) {
-		i := slices.IndexFunc(options, func(o Option) bool { return strings.Contains(line, " "+o.Names[0]+" ") })
-		switch {
-		case i < 0:
-		case strings.Contains(line, "[string]"):
-			options[i].Arity = OneValue
-		case strings.Contains(line, "[array]"):
-			options[i].Arity = ManyValues
+		for _, o := range parseHelp(line) {
+			switch {
+			case strings.Contains(line, "[string]"):
+				o.Arity = OneValue
+			case strings.Contains(line, "[array]"):
+				o.Arity = ManyValues
+			}
+			options = append(options, o)
 		}
 	}
 	_, prompt := optionTable(options).find("--prompt")

@@ -90,12 +90,11 @@ func (p *parsedArgs) yargsFlag(flag *parsedOption, rest []string, value string, 
 // findYargs looks an option up under the names that yargs takes for it; off tells
 // that the name turns a flag off.
 func findYargs(name string, table optionTable) (o Option, off, ok bool) {
-	kebab := kebabCase(name)
-	if o, ok = table.find(kebab); ok {
+	if o, ok = table.find(kebabCase(name)); ok {
 		return o, false, true
 	}
-	if positive, no := strings.CutPrefix(kebab, "--no-"); no {
-		if o, ok = table.find("--" + positive); ok && o.Arity == NoValue {
+	if positive, no := strings.CutPrefix(name, "--no-"); no {
+		if o, ok = table.find(kebabCase("--" + positive)); ok && o.Arity == NoValue {
 			return o, true, true
 		}
 	}

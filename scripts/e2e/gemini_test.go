@@ -257,7 +257,7 @@ func TestGeminiDataAndPromptAreOnePrompt(t *testing.T) {
 	w.call(call{args: []string{"-p", "what number was it?"}, stdin: round()})
 	r := w.call(call{args: []string{"-p", "what number was it?"}, stdin: round("what number?")})
 	if prompt := standin.LastUser(r.last(t)); r.stdout != "4711\n" || strings.Contains(prompt, "Rule 7:") ||
-		!strings.HasSuffix(prompt, "what number was it?") {
+		!strings.HasSuffix(prompt, "what number was it?\n") {
 		t.Errorf("answer %q, sent %q, stderr %q", r.stdout, prompt, r.stderr)
 	}
 }
