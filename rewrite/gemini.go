@@ -144,11 +144,10 @@ func geminiHome(env func(string) string) string {
 
 // geminiSettingsFiles are the settings of the user, the project and the system.
 func geminiSettingsFiles(home string, env func(string) string) []string {
-	system := env("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-	if system == "" {
-		system = "/etc/gemini-cli/settings.json"
+	return []string{
+		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+		"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
 	}
-	return []string{home + "/settings.json", ".gemini/settings.json", system}
 }
 
 // geminiReason says why the call is not managed, or "".
