@@ -30,10 +30,16 @@ func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	if always || c.Relation != Extends && c.Relation != Revises {
 		return t
 	}
-	if delta, ok := p.delta(c); ok {
+	if delta, ok := p.delta(c); ok && !startsLikeCommand(delta) {
 		t.prompt, t.whole, t.asked = delta, false, p.Text
 	}
 	return t
+}
+
+// startsLikeCommand tells of a text that some tool would take for a command or for
+// a call for help, so that a part of a prompt is not sent on its own.
+func startsLikeCommand(text string) bool {
+	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")
 }
 
 // Session is the session to resume, "" for a fresh one.

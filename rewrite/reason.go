@@ -30,6 +30,7 @@ const (
 	StdinOpen       Reason = "stdin_open"   // stdin is open and silent: the prompt is not known
 	StdinTooBig     Reason = "stdin_large"  // stdin is larger than we read
 	VerboseSetting  Reason = "verbose_set"  // a settings file may change the json format
+	HookSetting     Reason = "hook_set"     // a settings file may change what the session keeps
 	SwitchedOff     Reason = "switched_off" // REPRISE_OFF
 	NoResume        Reason = "no_resume_support"
 	Fault           Reason = "fault" // something in reprise failed; the log says what

@@ -20,7 +20,7 @@ type Tool interface {
 	// the call must not be managed after all.
 	Settle(Call, Surroundings) Call
 	// Compose gives the prompt as the tool itself would send it to the model,
-	// from the call and what stands on its stdin.
+	// from the call and what stands on its stdin; "" where it can not be managed.
 	Compose(call Call, stdin string) string
 	// Plan gives the command line, stdin and expectations of the real call.
 	Plan(call Call, target Target) Plan
@@ -39,7 +39,7 @@ type Tool interface {
 	Refused(stderr string, exit int) Reason
 }
 
-var tools = []Tool{claude{}, codex{}}
+var tools = []Tool{claude{}, codex{}, gemini{}}
 
 // Names lists the tools that a shim is installed for, managed or not.
 var Names = []string{"claude", "codex", "gemini", "vibe"}
@@ -124,7 +124,9 @@ type Call struct {
 	SettingsFiles []string // files that Settle wants the text of
 	Unknown       string   // the option the grammar does not know, where Reason says so
 
-	formatArg    argSpan // where the caller's output format stands in Args
+	formatArg    argSpan   // where the caller's output format stands in Args
+	promptArgs   []argSpan // likewise for the prompt, where it may be in several places
+	noColor      bool
 	verbose      bool
 	omitThinking bool
 	maxTurns     string
@@ -161,6 +163,9 @@ type Plan struct {
 	Follow []Follow
 	// Env are variables that are set for the tool, as NAME=VALUE.
 	Env []string
+	// Relaunches tells of a tool that starts itself anew as a child of its own and
+	// does not hand signals on to it.
+	Relaunches bool
 	// Resume is the session the tool must come back under, "" for a fresh call.
 	Resume string
 	// Prompt is what the model is sent, Whole whether that is the caller's
@@ -232,6 +237,7 @@ type Seen struct {
 	Refusal    Reason // the session could not be gone on with
 	Compacted  bool   // the tool shortened its history
 	Answer     string // the final answer
+	Exit       int    // what the tool would exit with in the caller's format, 0 for what it did
 	Usage      Usage
 	Totals     Totals
 	ContextUse Context

@@ -19,6 +19,8 @@ type attempt struct {
 	tool   rewrite.Tool
 	pinned func(id string, pid int) // told once, when the session's id is seen
 
+	sweeper *sweeper // of a resumed run, nil where there is nothing to sweep
+
 	process *process
 	stopped bool       // somebody asked for the run to stop: it is not run again
 	mu      sync.Mutex // guards all below, and stream
@@ -69,7 +71,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	}
 	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
 	a.stderr = newSink(files[2], a.gate == gateClosed)
-	a.process, err = start(path, args, environ, child)
+	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
 	outWrite.Close()
 	if err != nil {
 		return status{}, err
@@ -87,9 +89,11 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 	if errOut != nil {
 		readers.Go(func() { a.readStderr(errOut) })
 	}
-	timeout := time.After(gateTimeout)
+	started, timeout, sweep := time.Now(), time.After(gateTimeout), a.nextSweep(0)
 	for {
 		select {
+		case <-sweep:
+			sweep = a.nextSweep(time.Since(started))
 		case sig := <-a.process.signals:
 			a.stopped = a.stopped || stops(sig)
 			a.process.forward(sig)
@@ -108,6 +112,31 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			return st
 		}
 	}
+}
+
+// nextSweep looks for leftovers, and tells when to look again: never once the
+// session's id has been seen, since the tool writes none any more then.
+func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
+	a.mu.Lock()
+	told := a.told
+	a.mu.Unlock()
+	if a.sweeper == nil {
+		return nil
+	}
+	a.sweeper.sweep()
+	if told {
+		return nil
+	}
+	return time.After(a.sweeper.next(since))
+}
+
+// shown is the status that the caller is to see: in another format the tool may
+// exit with another.
+func (a *attempt) shown(st status) status {
+	if exit := a.stream.Seen().Exit; exit != 0 && st.signal == 0 {
+		st.exit = exit
+	}
+	return st
 }
 
 func (a *attempt) readStdout(f *os.File) {

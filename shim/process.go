@@ -20,6 +20,9 @@ type process struct {
 	proc    *os.Process
 	signals chan os.Signal
 	ended   chan status
+	// relaunches tells that the tool runs as a child of the process that we
+	// started, which keeps signals to itself.
+	relaunches bool
 }
 
 // A status is how a process ended: by a signal, or with an exit code.
@@ -30,10 +33,10 @@ type status struct {
 
 // start runs the tool in the caller's process group. If we are killed outright it
 // goes too, where the system can see to that.
-func start(path string, args, environ []string, files [3]*os.File) (*process, error) {
+func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
 	// The system ties a child's life to the thread that made it.
 	runtime.LockOSThread()
-	p := &process{signals: make(chan os.Signal, 16), ended: make(chan status, 1)}
+	p := &process{signals: make(chan os.Signal, 16), ended: make(chan status, 1), relaunches: relaunches}
 	signal.Notify(p.signals, caught()...)
 	proc, err := os.StartProcess(path, args, &os.ProcAttr{Env: environ, Files: files[:], Sys: dieWithUs()})
 	if errors.Is(err, syscall.ENOEXEC) {
@@ -99,7 +102,24 @@ func (p *process) forward(sig os.Signal) {
 	if sig == syscall.SIGPIPE || fromTerminal(sig) {
 		return
 	}
-	_ = p.proc.Signal(sig) // it may have ended in this moment
+	p.signal(sig)
+}
+
+// signal sends a signal to the tool, and to what it has relaunched itself as.
+//
+// gemini 0.61.0 ignores SIGTERM, SIGINT and SIGHUP in the process that it starts
+// as, and does not pass them on: a caller's SIGTERM has no effect at all, its
+// SIGKILL later leaves the relaunched child running without anybody to read it,
+// and only a signal to the whole group ends the run. Whoever sends such a signal
+// wants the run to end. So the signal gets to the child too, and the run ends as
+// it does when the group is signalled: exit status 0, no result line.
+func (p *process) signal(sig os.Signal) {
+	if p.relaunches {
+		for _, child := range childrenInGroup(p.proc.Pid) {
+			_ = child.Signal(sig) // it may have ended in this moment
+		}
+	}
+	_ = p.proc.Signal(sig) // likewise
 }
 
 // fromTerminal tells of a signal that the terminal sends, where a terminal has
@@ -119,6 +139,6 @@ func fromTerminal(sig os.Signal) bool {
 // end makes the tool stop: politely, and after a while for good.
 func (p *process) end() {
 	const patience = 2 * time.Second
-	_ = p.proc.Signal(syscall.SIGTERM)
-	time.AfterFunc(patience, func() { _ = p.proc.Kill() })
+	p.signal(syscall.SIGTERM)
+	time.AfterFunc(patience, func() { p.signal(syscall.SIGKILL) })
 }

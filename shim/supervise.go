@@ -32,7 +32,7 @@ func (c *call) run() int {
 		return c.passthrough(rewrite.Fault)
 	}
 	c.finish(a, st)
-	return st.leave()
+	return a.shown(st).leave()
 }
 
 // plan turns the decision into the real call. Resume and delta come from the one
@@ -60,6 +60,11 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 	a := &attempt{
 		plan: plan, tool: c.tool, pinned: c.pin,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
+	}
+	if plan.Resume != "" {
+		a.sweeper = c.sweeper(plan.Resume)
+		a.sweeper.sweep()
+		defer a.sweeper.sweep()
 	}
 	environ := with(c.env.Environ, rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
 	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
@@ -125,7 +130,7 @@ func (c *call) sessionFile(id string) (string, int64) {
 		if err != nil {
 			continue // a folder's name that reads as a pattern, and a broken one
 		}
-		for _, path := range matches {
+		for _, path := range sessionFiles(c.tool, matches) {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				return path, info.Size()
 			}

@@ -24,6 +24,9 @@ var (
 	Codex  = Pin{"codex", "@openai/codex", "0.169.0"}
 )
 
+// Gemini is Gemini CLI.
+var Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0"}
+
 // Install gives the folder that holds the executable, and installs it first where
 // the cache lacks it.
 func Install(p Pin) (bin string, err error) {

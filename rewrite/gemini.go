@@ -1,0 +1,400 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they
+// name another version; docs/gemini.md has them in full.
+type gemini struct{}
+
+func (gemini) Name() string { return "gemini" }
+
+// geminiOptions is every option of gemini 0.61.0, the hidden ones too. ManyValues
+// are yargs arrays: one value each time they are named.
+var geminiOptions = optionTable{
+	{[]string{"--accept-raw-output-risk"}, NoValue, setting},
+	{[]string{"--acp"}, NoValue, admin},
+	{[]string{"--admin-policy"}, ManyValues, fileSetting},
+	{[]string{"--allowed-mcp-server-names"}, ManyValues, setting},
+	{[]string{"--allowed-tools"}, ManyValues, setting},
+	{[]string{"--approval-mode"}, OneValue, setting},
+	{[]string{"--debug", "-d"}, NoValue, neutral},
+	{[]string{"--delete-session"}, OptionalValue, admin},
+	{[]string{"--experimental-acp"}, NoValue, admin},
+	{[]string{"--extensions", "-e"}, ManyValues, setting},
+	{[]string{"--fake-responses"}, OptionalValue, unmanaged},
+	{[]string{"--fake-responses-non-strict"}, OptionalValue, unmanaged},
+	{[]string{"--help", "-h"}, NoValue, admin},
+	{[]string{"--include-directories"}, ManyValues, setting},
+	{[]string{"--list-extensions", "-l"}, NoValue, admin},
+	{[]string{"--list-sessions"}, NoValue, admin},
+	{[]string{"--model", "-m"}, OneValue, model},
+	{[]string{"--output-format", "-o"}, OneValue, format},
+	{[]string{"--policy"}, ManyValues, fileSetting},
+	{[]string{"--prompt", "-p"}, OneValue, neutral},
+	{[]string{"--prompt-interactive", "-i"}, OneValue, admin},
+	{[]string{"--raw-output"}, NoValue, setting},
+	{[]string{"--record-responses"}, OptionalValue, unmanaged},
+	{[]string{"--resume", "-r"}, OptionalValue, callerOwned},
+	{[]string{"--sandbox", "-s"}, NoValue, setting},
+	{[]string{"--screen-reader"}, NoValue, setting},
+	{[]string{"--session-file"}, OneValue, callerOwned},
+	{[]string{"--session-id"}, OneValue, callerOwned},
+	{[]string{"--skip-trust"}, NoValue, setting},
+	{[]string{"--version", "-v"}, NoValue, admin},
+	{[]string{"--worktree", "-w"}, OptionalValue, unmanaged},
+	{[]string{"--yolo", "-y"}, NoValue, setting},
+}
+
+// geminiCommands are the subcommands, and their other names.
+var geminiCommands = strings.Fields("mcp extensions extension skills skill hooks hook gemma")
+
+// geminiSettingEnv are variables that shape a session as an option would.
+var geminiSettingEnv = []string{
+	"GEMINI_SANDBOX", "GEMINI_SYSTEM_MD", "GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_RESTRICTED_MODE",
+}
+
+// geminiAuthEnv are the variables that choose a credential or a provider. Only
+// which of them are set counts, but for the address of the API.
+var geminiAuthEnv = []string{
+	"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_APPLICATION_CREDENTIALS",
+	"GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL",
+}
+
+func (g gemini) Parse(in Invocation) Call {
+	call := Call{Tool: g.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	table := geminiOptions
+	if in.Learned.Known {
+		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
+	}
+	p := parseYargs(in.Args, table)
+	call.readGemini(p, in)
+	call.Reason = geminiReason(&call, p, in)
+	switch call.Reason {
+	case "":
+		call.Mode = Fresh
+		call.Home = geminiHome(in.Env)
+		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
+	case CallerSession:
+		if call.Format != Text && !in.StdoutTTY {
+			call.Mode = Observe // its output carries the id
+		}
+	}
+	return call
+}
+
+// readGemini takes from the options all that does not decide whether the call is
+// managed.
+func (c *Call) readGemini(p parsedArgs, in Invocation) {
+	c.Unknown = p.unknown
+	c.Model = in.Env("GEMINI_MODEL")
+	var prompt []string
+	for _, o := range p.options {
+		value := strings.Join(o.values, "")
+		switch o.Kind {
+		case model:
+			c.Model = value
+		case format:
+			c.Format, c.formatArg = Format(value), o.span
+		case setting:
+			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: value})
+		case fileSetting:
+			c.Settings = append(c.Settings, Setting{o.Names[0], strings.ReplaceAll(value, ",", "\x00"), true})
+		case callerOwned:
+			c.SessionID = value
+		}
+		if o.Names[0] == "--prompt" {
+			prompt, c.promptArgs = append(prompt, value), append(c.promptArgs, o.span)
+		}
+	}
+	for _, operand := range p.operands {
+		prompt, c.promptArgs = append(prompt, c.Args[operand.at]), append(c.promptArgs, operand)
+	}
+	for _, name := range geminiSettingEnv {
+		if v := in.Env(name); v != "" {
+			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+	c.Auth = authOf(in.Env, geminiAuthEnv, "GOOGLE_GEMINI_BASE_URL") + authOf(in.Env, nil, "GOOGLE_VERTEX_BASE_URL")
+	c.noColor = in.Env("NO_COLOR") != ""
+	c.Prompt = strings.Join(prompt, " ")
+	switch {
+	case in.StdinTTY:
+	case c.Prompt == "":
+		c.Stdin = StdinPrompt
+	default:
+		c.Stdin = StdinAppended
+	}
+}
+
+// geminiHome is the folder of that name, which GEMINI_CLI_HOME moves as a whole:
+// it stands for the user's home folder.
+func geminiHome(env func(string) string) string {
+	home := env("GEMINI_CLI_HOME")
+	if home == "" {
+		home = env("HOME")
+	}
+	return home + "/.gemini"
+}
+
+// geminiSettingsFiles are the settings of the user, the project and the system.
+func geminiSettingsFiles(home string, env func(string) string) []string {
+	return []string{
+		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+		"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
+	}
+}
+
+// geminiReason says why the call is not managed, or "".
+func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
+	has := func(k optionKind) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k && on(o) })
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name && on(o) })
+	}
+	switch {
+	case has(admin) || len(p.operands) > 0 && slices.Contains(geminiCommands, in.Args[p.operands[0].at]):
+		return Admin
+	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
+		return Interactive
+	case in.Env("GEMINI_CLI") != "" || in.Env(NestedEnv) != "": // its shell tool sets the first
+		return Nested
+	case has(unmanaged) || c.Format == Text && (named("--raw-output") || named("--accept-raw-output-risk")):
+		return UnmanagedOption // raw text would have to be told from its escape sequences
+	case p.unknown != "":
+		return UnknownOption
+	case p.bad || p.repeated("--model") || named("--prompt") && len(p.operands) > 0,
+		named("--yolo") && named("--approval-mode"),
+		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format),
+		slices.ContainsFunc(p.operands, func(s argSpan) bool { return numeric(in.Args[s.at]) }):
+		return BadUsage
+	case has(callerOwned):
+		return CallerSession
+	case geminiForgets(c.Prompt):
+		return SlashCommand
+	}
+	return ""
+}
+
+// on tells of an option that is not a flag turned off, nor an empty prompt, which
+// is the same as none.
+func on(o parsedOption) bool {
+	return (o.Arity != NoValue || o.values[0] != "false") && (o.Names[0] != "--prompt" || o.values[0] != "")
+}
+
+// numeric tells of a word that yargs reads as a number and may write otherwise.
+func numeric(word string) bool {
+	_, err := strconv.ParseFloat(word, 64)
+	return err == nil
+}
+
+// geminiForgets tells of a prompt that gemini takes for a command of its own, or
+// for context that it added itself. It may send it to the model all the same, but
+// it leaves it out of the history when the session is resumed
+// (isIgnoredUserContent in 0.61.0).
+func geminiForgets(prompt string) bool {
+	prompt = strings.TrimSpace(prompt)
+	return startsLikeCommand(prompt) || strings.HasPrefix(prompt, "<session_context>") ||
+		strings.HasPrefix(prompt, "<hook_context>")
+}
+
+// Settle leaves alone what a settings file may have changed: the format of a call
+// that names none, and the start of a session, where a hook's words take the
+// place of the prompt in the history. Since 0.39 sessions are kept in lines of
+// JSON; older versions went on under another id now and then (CLI-FACTS 3.1).
+func (gemini) Settle(c Call, s Surroundings) Call {
+	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		if found {
+			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+		}
+		switch {
+		case strings.Contains(text, `"SessionStart"`):
+			leave(HookSetting)
+		case c.formatArg.n == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`):
+			leave(VerboseSetting)
+		}
+	}
+	if s.Version != "" && !atLeast(s.Version, 0, 39, 0) {
+		leave(NoResume)
+	}
+	return c
+}
+
+func (gemini) HelpArgs() []string { return []string{"--help"} }
+
+// Options: yargs names the kind of a value at the end of an option's line.
+func (gemini) Options(help string) Probe {
+	var options []Option
+	for line := range strings.Lines(help) {
+		for _, o := range parseHelp(line) {
+			switch {
+			case strings.Contains(line, "[string]"):
+				o.Arity = OneValue
+			case strings.Contains(line, "[array]"):
+				o.Arity = ManyValues
+			}
+			options = append(options, o)
+		}
+	}
+	_, prompt := optionTable(options).find("--prompt")
+	_, resume := optionTable(options).find("--resume")
+	return Probe{Known: prompt, Resume: resume, Options: options}
+}
+
+// maxGeminiStdin is how much gemini reads of its stdin; the rest it cuts off.
+const maxGeminiStdin = 8 << 20
+
+// Compose puts what stands on stdin in front, with an empty line between
+// (recordings/gemini/stdin-and-arg). There is no prompt to be managed where
+// gemini would not send or not keep all of it.
+func (gemini) Compose(c Call, stdin string) string {
+	prompt := c.Prompt
+	switch {
+	case len(stdin) > maxGeminiStdin:
+		return ""
+	case prompt == "":
+		prompt = stdin
+	case stdin != "":
+		prompt = stdin + "\n\n" + prompt
+	}
+	if geminiForgets(prompt) {
+		return ""
+	}
+	return prompt
+}
+
+// Plan puts what it adds in front. yargs makes an array of an option that is named
+// twice: what the caller gave is replaced. json stays json: it holds figures that
+// stream-json lacks, and it names the session.
+func (gemini) Plan(c Call, t Target) Plan {
+	prompt, whole := t.Prompt()
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Relaunches: true}
+	var front []string
+	args := slices.Clone(c.Args)
+	if c.Format == Text {
+		switch c.formatArg.n {
+		case 0:
+			front = append(front, "--output-format=stream-json")
+		case 1:
+			args[c.formatArg.at] = "--output-format=stream-json"
+		default:
+			args[c.formatArg.at+1] = "stream-json"
+		}
+	}
+	if plan.Resume != "" {
+		front = append(front, "--resume="+plan.Resume)
+		args = withoutPrompt(args, c.promptArgs)
+		plan.HasStdin = c.Stdin != StdinUnused // its data is part of the prompt now
+		if len(prompt) <= longestArg {
+			front = append(front, "--prompt="+prompt)
+		} else {
+			plan.Stdin, plan.HasStdin = prompt, true
+		}
+	}
+	plan.Args = append(front, args...)
+	return plan
+}
+
+// withoutPrompt takes the caller's prompt out of a command line. Of letters that
+// stand together only the last is it.
+func withoutPrompt(args []string, prompt []argSpan) []string {
+	for _, s := range slices.Backward(prompt) {
+		var flags []string
+		if first := args[s.at]; s.n == 2 && !strings.HasPrefix(first, "--") && len(first) > 2 {
+			flags = []string{first[:len(first)-1]}
+		}
+		args = slices.Replace(args, s.at, s.at+s.n, flags...)
+	}
+	return args
+}
+
+// ValidID: session ids are UUIDs; --session-id takes others, too, but those are
+// the caller's.
+func (gemini) ValidID(id string) bool { return isUUID(id) }
+
+// SessionPaths: a project's folder has its directory's name, or one like it where
+// several projects share that. A file is named by the minute it was begun in and
+// by the first characters of the id.
+func (gemini) SessionPaths(home, cwd, id string) []string {
+	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
+	return []string{home + "/tmp/" + cwd[strings.LastIndex(cwd, "/")+1:] + file, home + "/tmp/*" + file}
+}
+
+// Leftover tells of the file that a resume leaves when it takes place in a later
+// minute than the session began: a header, and the context of a session that is
+// then not gone on with (recordings/gemini/retention). When another session of
+// the project starts, gemini takes it for a broken one, and deletes it with all
+// files of that id. Whatever else a file holds, it is no leftover.
+func (gemini) Leftover(_ string, data []byte) bool {
+	lines := 0
+	for line := range strings.Lines(string(data)) {
+		var record struct {
+			ID, Type  string
+			SessionID string                              `json:"sessionId"`
+			Set       *struct{ Messages []geminiMessage } `json:"$set"`
+			Rewind    string                              `json:"$rewindTo"`
+		}
+		if json.Unmarshal([]byte(line), &record) != nil || record.ID != "" || record.Type != "" || record.Rewind != "" {
+			return false
+		}
+		if record.SessionID == "" && (record.Set == nil || !slices.ContainsFunc(record.Set.Messages, geminiMessage.isContext)) {
+			return false
+		}
+		if record.Set != nil && slices.ContainsFunc(record.Set.Messages, geminiMessage.isContent) {
+			return false
+		}
+		lines++
+	}
+	return lines > 0
+}
+
+// A geminiMessage is a message of a session's file.
+type geminiMessage struct {
+	Type    string
+	Content []struct{ Text string }
+}
+
+// isContext tells of what gemini itself says to the model first.
+func (m geminiMessage) isContext() bool {
+	return m.Type == "user" && len(m.Content) == 1 && strings.HasPrefix(m.Content[0].Text, "<session_context>")
+}
+
+func (m geminiMessage) isContent() bool { return !m.isContext() }
+
+// geminiRefusals are what gemini says when it does not go on with a session: on
+// stderr where it does not know it (CLI-FACTS 3.2), in an error of the API where
+// its history is too long or broken (CLI-FACTS 3.6).
+var geminiRefusals = []struct {
+	text   string
+	reason Reason
+}{
+	{"Error resuming session: Invalid session identifier", RefusedUnknown},
+	{"Error resuming session: No previous sessions found", RefusedUnknown},
+	{"Unknown argument: resume", RefusedNoResume},
+	{"Error resuming session: ", RefusedBroken},
+	{"exceeds the maximum number of tokens allowed", RefusedContext},
+	{"function response parts is equal to the number of function call parts", RefusedBroken},
+	{"ensure that function call turn comes immediately after", RefusedBroken},
+}
+
+// Refused: limits, logins and the network are not about the session, and neither
+// is what is not understood.
+func (gemini) Refused(stderr string, exit int) Reason {
+	if exit == 0 {
+		return ""
+	}
+	for _, r := range geminiRefusals {
+		if strings.Contains(stderr, r.text) {
+			return r.reason
+		}
+	}
+	return ""
+}

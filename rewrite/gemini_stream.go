@@ -1,0 +1,281 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// geminiStream reads gemini's stream-json, and renders it as text or leaves it as
+// it is; or it reads json, which is left as it is too.
+type geminiStream struct {
+	call   Call
+	resume string
+	seen   Seen
+
+	stderr  string // text: what it would have written there
+	out     []byte // the last rendering, reused
+	object  []byte // json: the object, as far as it has come
+	newline bool   // text: what was shown ends in one, or nothing was
+	answer  strings.Builder
+	turns   int  // answers of the model, as far as they can be told apart
+	asked   bool // what the model says next is a new one
+}
+
+func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
+	return &geminiStream{call: c, resume: p.Resume, newline: true, asked: true}
+}
+
+func (s *geminiStream) TakeStderr() string {
+	taken := s.stderr
+	s.stderr = ""
+	return taken
+}
+
+func (s *geminiStream) Seen() *Seen { return &s.seen }
+
+// MaxLine: text needs each line to be rendered, json all of its one object.
+func (s *geminiStream) MaxLine() int {
+	if s.call.Format == StreamJSON {
+		return 1 << 20
+	}
+	return 0
+}
+
+// HoldsOutput: all formats are shown as they come.
+func (s *geminiStream) HoldsOutput() bool { return false }
+
+// ErrLine: what stderr says of a refusal is read when the run is over.
+func (s *geminiStream) ErrLine(line []byte) []byte { return line }
+
+// File: gemini's files are not followed.
+func (s *geminiStream) File(string, []byte) {}
+
+// geminiEvent holds the fields of all event types that matter here, and those of
+// json's object.
+type geminiEvent struct {
+	Type      string
+	SessionID string `json:"session_id"`
+	Model     string
+	Role      string
+	Content   string
+	Status    string
+	Severity  string
+	Message   string
+	Response  string
+	Error     *struct{ Type, Message string }
+	Stats     *struct {
+		Models json.RawMessage
+		Tools  struct {
+			TotalCalls int
+		}
+	}
+}
+
+func (s *geminiStream) Line(line []byte) []byte {
+	s.out = s.out[:0]
+	if len(s.object) > 0 || string(bytes.TrimSpace(line)) == "{" {
+		s.addToObject(line)
+		return line
+	}
+	var event geminiEvent
+	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &event) != nil || event.Type == "" {
+		return line // what something beside gemini's own output wrote
+	}
+	s.learn(&event)
+	if s.call.Format != Text {
+		return line
+	}
+	s.print(&event)
+	return s.out
+}
+
+// addToObject collects json's object, which ends with a brace at the start of a
+// line.
+func (s *geminiStream) addToObject(line []byte) {
+	s.object = append(s.object, line...)
+	if line[0] != '}' {
+		return
+	}
+	var e geminiEvent
+	if json.Unmarshal(s.object, &e) != nil || e.SessionID == "" {
+		return
+	}
+	s.learnID(e.SessionID)
+	s.answer.WriteString(e.Response)
+	s.learnResult(&e)
+	if e.Stats != nil {
+		s.seen.ToolRan = e.Stats.Tools.TotalCalls > 0
+	}
+}
+
+func (s *geminiStream) learn(e *geminiEvent) {
+	switch e.Type {
+	case "init":
+		s.learnID(e.SessionID)
+		s.seen.Model = e.Model
+	case "message":
+		s.learnMessage(e)
+	case "tool_use":
+		s.answered()
+		s.seen.ToolRan = true
+	case "tool_result":
+		s.asked = true
+	case "result":
+		s.learnResult(e)
+	}
+}
+
+func (s *geminiStream) learnMessage(e *geminiEvent) {
+	switch {
+	case e.Role == "user":
+		if geminiForgets(e.Content) { // a hook has put its words in front
+			s.seen.Refusal = RefusedBroken
+		}
+	case e.Role == "assistant" && e.Content != "":
+		s.answered()
+		s.answer.WriteString(e.Content)
+	}
+}
+
+// answered notes a sign of the model. It speaks anew when it has the results of
+// its tools.
+func (s *geminiStream) answered() {
+	s.seen.Content = !s.seen.WrongID
+	if s.asked {
+		s.turns++
+	}
+	s.asked = false
+}
+
+// learnID pins the id, or notes that the tool has left the session that was asked
+// for, as versions around 0.2x did (CLI-FACTS 3.2).
+func (s *geminiStream) learnID(id string) {
+	if !isUUID(id) {
+		return
+	}
+	if s.resume != "" && id != s.resume {
+		s.seen.WrongID = true
+	}
+	if s.seen.ID == "" {
+		s.seen.ID, s.seen.Source = id, "stdout"
+	}
+}
+
+// learnResult: an answer that was no answer has no error with it in stream-json,
+// but the status of one, and exit status 0 (recordings/gemini/empty-text).
+func (s *geminiStream) learnResult(e *geminiEvent) {
+	s.seen.Final = true
+	s.seen.Failed = e.Status == "error" || e.Error != nil
+	s.seen.Answer = s.answer.String()
+	if e.Error != nil && s.seen.Refusal == "" {
+		s.seen.Refusal = (gemini{}).Refused(e.Error.Message, 1)
+	}
+	if e.Stats != nil {
+		s.learnUsage(e.Stats.Models)
+	}
+}
+
+// learnUsage adds the models up. Each is counted over all that it was asked in
+// this call; how full the window is follows from that only roughly: the mean of
+// its requests, which is too little, where the sum would be far too much.
+func (s *geminiStream) learnUsage(models json.RawMessage) {
+	var byModel map[string]struct {
+		Input  int64
+		Cached int64
+		Prompt int64 `json:"input_tokens"`
+		Total  int64 `json:"total_tokens"`
+		API    struct{ TotalRequests int64 }
+		Tokens struct{ Input, Cached, Prompt, Total int64 }
+	}
+	if json.Unmarshal(models, &byModel) != nil {
+		return
+	}
+	u := &s.seen.Usage
+	*u = Usage{Known: len(byModel) > 0}
+	for _, m := range byModel {
+		t, requests := m.Tokens, m.API.TotalRequests
+		if requests == 0 {
+			t.Input, t.Cached, t.Prompt, t.Total = m.Input, m.Cached, m.Prompt, m.Total
+			requests = int64(max(s.turns, 1))
+		}
+		u.Input += t.Input
+		u.CacheRead += t.Cached
+		u.Output += t.Total - t.Prompt // thoughts too
+		s.seen.ContextUse.Used = max(s.seen.ContextUse.Used, t.Total/requests)
+	}
+}
+
+// print renders an event as text mode prints it: the model's words as they come,
+// and a newline when tools have run, and at the end, where there is none.
+func (s *geminiStream) print(e *geminiEvent) {
+	switch e.Type {
+	case "message":
+		if e.Role == "assistant" && e.Content != "" {
+			s.out = append(s.out, e.Content...)
+			s.newline = strings.HasSuffix(e.Content, "\n")
+		}
+	case "tool_result":
+		s.endLine()
+		if e.Error != nil && e.Error.Type == "stop_execution" {
+			s.stderr += "Agent execution stopped: " + e.Error.Message + "\n"
+		}
+	case "error":
+		s.printError(e)
+	case "result":
+		if e.Error == nil {
+			s.endLine()
+			return
+		}
+		s.printFailure(e.Error.Type, e.Error.Message)
+	}
+}
+
+func (s *geminiStream) endLine() {
+	if !s.newline {
+		s.out = append(s.out, '\n')
+		s.newline = true
+	}
+}
+
+// printError gives what text mode says on stderr where stream-json has an event;
+// of two of them it says nothing (runNonInteractive in 0.61.0).
+func (s *geminiStream) printError(e *geminiEvent) {
+	switch {
+	case e.Message == "Maximum session turns exceeded" || e.Message == "Loop detected, stopping execution":
+	case e.Severity == "error":
+		s.stderr += "[ERROR] " + e.Message + "\n"
+	default:
+		s.stderr += "[WARNING] " + e.Message + "\n"
+	}
+}
+
+// printFailure gives what text mode says and exits with where a run fails. There
+// an error of the API comes through as something that nobody has thought of, with
+// exit status 1; in stream-json it is marked as one, and its HTTP status is the
+// exit status (recordings/gemini/http400-text and -stream). What stream-json does
+// not have is the stack that text mode prints below the name of an error.
+func (s *geminiStream) printFailure(kind, message string) {
+	inner, wrapped := strings.CutPrefix(message, "[API Error: ")
+	if i := strings.LastIndexByte(inner, ']'); wrapped && i >= 0 {
+		inner = inner[:i]
+	}
+	const unexpected = "An unexpected critical error occurred:"
+	switch {
+	case !wrapped:
+		s.stderr += "[ERROR] " + message + "\n"
+	case strings.HasPrefix(kind, "Fatal") && s.call.noColor:
+		s.stderr += inner + "\n"
+	case strings.HasPrefix(kind, "Fatal"):
+		s.stderr += "\x1b[31m" + inner + "\x1b[0m\n"
+	case kind == "unknown":
+		s.stderr += unexpected + "[object Object]\n"
+		s.seen.Exit = 1
+	default:
+		s.stderr += unexpected + kind + ": " + inner + "\n"
+		s.seen.Exit = 1
+	}
+}
+
+// End: a run that was cut short has shown all that it had.
+func (s *geminiStream) End() []byte { return nil }

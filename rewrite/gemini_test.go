@@ -1,0 +1,410 @@
+package rewrite
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parseGemini reads a command line written as words; underscores stand for spaces
+// and "" for an empty word.
+func parseGemini(line string, env ...string) Call {
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], `""`, ""), "_", " ")
+	}
+	return gemini{}.Parse(Invocation{Args: args, Env: func(name string) string {
+		for _, e := range env {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}})
+}
+
+func TestGeminiReads(t *testing.T) {
+	tests := []struct {
+		line, env string
+		mode      Mode
+		reason    Reason
+		prompt    string
+		format    Format
+	}{
+		{"-p hi", "", Fresh, "", "hi", Text},
+		{"--prompt=hi_there", "", Fresh, "", "hi there", Text},
+		{"--prompt=-x", "", Fresh, "", "-x", Text},
+		{"-p=hi", "", Fresh, "", "hi", Text},
+		{"-yp hi", "", Fresh, "", "hi", Text},
+		{"hi", "", Fresh, "", "hi", Text},
+		{"look here", "", Fresh, "", "look here", Text},
+		{"", "", Fresh, "", "", Text}, // the prompt is on stdin
+		{`-p ""`, "", Fresh, "", "", Text},
+		{`-p "" hi`, "", Fresh, "", " hi", Text},
+		{"-p -5", "", Fresh, "", "-5", Text},
+		{"-p hi -o json", "", Fresh, "", "hi", JSON},
+		{"-p hi -o=json", "", Fresh, "", "hi", JSON},
+		{"-p hi --outputFormat stream-json", "", Fresh, "", "hi", StreamJSON},
+		{"-o text -m a -m b -p hi", "", Fresh, "", "hi", Text},
+		{"-e none hi", "", Fresh, "", "hi", Text}, // an array takes one value
+		{"-e a -e b --policy x,y --allowed-tools t hi", "", Fresh, "", "hi", Text},
+		{"-y true hi", "", Fresh, "", "hi", Text},
+		{"-p hi --no-yolo --approval-mode plan", "", Fresh, "", "hi", Text},
+		{"-p hi --yolo=false --approvalMode plan", "", Fresh, "", "hi", Text},
+		{"-p hi --acp=false", "", Fresh, "", "hi", Text},
+		{"-p hi -o json --raw-output", "", Fresh, "", "hi", JSON},
+
+		{"--help", "", Passthrough, Admin, "", Text},
+		{"-p hi -v", "", Passthrough, Admin, "hi", Text},
+		{"mcp list", "", Passthrough, Admin, "", Text},
+		{"--debug extensions list", "", Passthrough, Admin, "", Text},
+		{"--acp", "", Passthrough, Admin, "", Text},
+		{"-i hi", "", Passthrough, Admin, "", Text},
+		{"--list-sessions", "", Passthrough, Admin, "", Text},
+		{"--delete-session 1", "", Passthrough, Admin, "", Text},
+		{"-p hi -r", "", Passthrough, CallerSession, "hi", Text},
+		{"-p hi --resume=latest", "", Passthrough, CallerSession, "hi", Text},
+		{"-p hi --session-file f -o json", "", Observe, CallerSession, "hi", JSON},
+		{"-p hi -o stream-json --session-id " + someID, "", Observe, CallerSession, "hi", StreamJSON},
+		{"-p hi", "GEMINI_CLI=1", Passthrough, Nested, "hi", Text},
+		{"-p hi", NestedEnv + "=gemini:1", Passthrough, Nested, "hi", Text},
+		{"-p hi --raw-output", "", Passthrough, UnmanagedOption, "hi", Text},
+		{"-p hi -w", "", Passthrough, UnmanagedOption, "hi", Text},
+		{"-p hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
+		{"-p hi --output json", "", Passthrough, UnknownOption, "hi", Text},
+		{"-pP", "", Passthrough, UnknownOption, "", Text},
+		{"-mp hi", "", Passthrough, UnknownOption, "", Text},
+		{"-5", "", Passthrough, UnknownOption, "", Text},
+		{"-p", "", Passthrough, BadUsage, "", Text},
+		{"-p -x", "", Passthrough, BadUsage, "", Text},
+		{"-p hi -p there", "", Passthrough, BadUsage, "", Text},
+		{"-p hi -o json -o text", "", Passthrough, BadUsage, "hi", Text},
+		{"-p hi there", "", Passthrough, BadUsage, "", Text},
+		{"-p hi -o xml", "", Passthrough, BadUsage, "hi", "xml"},
+		{"-p hi -y --approval-mode yolo", "", Passthrough, BadUsage, "hi", Text},
+		{"-p hi --yolo=perhaps", "", Passthrough, BadUsage, "hi", Text},
+		{"-- hi", "", Passthrough, BadUsage, "", Text},
+		{"1e3", "", Passthrough, BadUsage, "", Text},
+		{"-p _/help", "", Passthrough, SlashCommand, "", Text},
+		{"-p ?_why", "", Passthrough, SlashCommand, "", Text},
+	}
+	for _, tt := range tests {
+		c := parseGemini(tt.line, tt.env)
+		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format {
+			t.Errorf("%q: %s %q %s, want %s %q %s", tt.line, c.Mode, c.Reason, c.Format, tt.mode, tt.reason, tt.format)
+		}
+		if c.Mode != Passthrough && c.Prompt != tt.prompt {
+			t.Errorf("%q: prompt %q, want %q", tt.line, c.Prompt, tt.prompt)
+		}
+	}
+}
+
+func TestGeminiNeedsNoTerminal(t *testing.T) {
+	none := func(string) string { return "" }
+	tests := []struct {
+		args          string
+		stdin, stdout bool
+		want          Reason
+	}{
+		{"-p hi", true, false, ""},
+		{"hi", true, false, ""}, // headless: stdout is no terminal
+		{"-p hi", false, true, Interactive},
+		{"", true, false, Interactive},
+	}
+	for _, tt := range tests {
+		c := gemini{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
+		if c.Reason != tt.want {
+			t.Errorf("%q, terminals %v %v: %q, want %q", tt.args, tt.stdin, tt.stdout, c.Reason, tt.want)
+		}
+	}
+}
+
+func TestGeminiSettings(t *testing.T) {
+	equal := func(a, b string) bool { return slices.Equal(parseGemini(a).Settings, parseGemini(b).Settings) }
+	for _, s := range [][2]string{{"-p hi -y", "--yolo hi -o json -d"}, {"-p hi -e a --policy p", "--policy p -e=a hi"}} {
+		if !equal(s[0], s[1]) {
+			t.Errorf("%q and %q differ in settings", s[0], s[1])
+		}
+	}
+	for _, s := range [][2]string{{"-p hi", "-p hi -y"}, {"-p hi -y", "-p hi --no-yolo"}, {"-e a -e b hi", "-e a hi"}} {
+		if equal(s[0], s[1]) {
+			t.Errorf("%q and %q do not differ in settings", s[0], s[1])
+		}
+	}
+	c := parseGemini("-p hi -m a", "GEMINI_API_KEY=secret", "GOOGLE_GEMINI_BASE_URL=http://x", "GEMINI_MODEL=b", "HOME=/h")
+	if c.Auth != "GEMINI_API_KEY GOOGLE_GEMINI_BASE_URL=http://x" || c.Model != "a" || c.Home != "/h/.gemini" {
+		t.Errorf("auth %q, model %q, home %q", c.Auth, c.Model, c.Home)
+	}
+	if c := parseGemini("-p hi", "GEMINI_CLI_HOME=/g", "HOME=/h", "GEMINI_MODEL=b"); c.Home != "/g/.gemini" || c.Model != "b" {
+		t.Errorf("home %q, model %q", c.Home, c.Model)
+	}
+}
+
+func TestGeminiSettles(t *testing.T) {
+	tests := []struct {
+		line, settings, version string
+		want                    Reason
+	}{
+		{"-p hi", `{"model": {"name": "m"}}`, "0.61.0", ""},
+		{"-p hi", `{"output": {"format": "json"}}`, "0.61.0", VerboseSetting},
+		{"-p hi -o text", `{"output": {"format": "json"}}`, "0.61.0", ""},
+		{"-p hi", `{"hooks": {"SessionStart": []}}`, "0.61.0", HookSetting},
+		{"-p hi", "", "0.38.2", NoResume},
+		{"-p hi", "", "", ""},
+	}
+	for _, tt := range tests {
+		c := parseGemini(tt.line)
+		c = gemini{}.Settle(c, Surroundings{Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
+		if c.Reason != tt.want || (c.Mode == Passthrough) != (tt.want != "") {
+			t.Errorf("%q with %q, %s: %s %q, want %q", tt.line, tt.settings, tt.version, c.Mode, c.Reason, tt.want)
+		}
+	}
+}
+
+func TestGeminiPlans(t *testing.T) {
+	const text, r = "--output-format=stream-json", "--resume=" + someID + " --prompt=NEW"
+	tests := []struct{ line, fresh, resume string }{
+		{"-p OLD", text + " -p OLD", text + " " + r},
+		{"-yp OLD -m m", text + " -yp OLD -m m", text + " " + r + " -y -m m"},
+		{"--prompt=OLD -o=text -d", "--prompt=OLD " + text + " -d", r + " " + text + " -d"},
+		{"-o text OLD too", "-o stream-json OLD too", r + " -o stream-json"},
+		{"OLD -e x too -o json", "OLD -e x too -o json", r + " -e x -o json"},
+		{`-o stream-json -p "" -d`, "-o stream-json -p  -d", r + " -o stream-json -d"},
+	}
+	for _, tt := range tests {
+		c := parseGemini(tt.line)
+		if got := strings.Join(gemini{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
+			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
+		}
+		p := gemini{}.Plan(c, Target{id: someID, prompt: "NEW"})
+		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID || !p.HasStdin || p.Stdin != "" {
+			t.Errorf("%q resumed: %q with stdin %v %q, want %q", tt.line, got, p.HasStdin, p.Stdin, tt.resume)
+		}
+	}
+	long := strings.Repeat("x", longestArg+1)
+	p := gemini{}.Plan(parseGemini("-p OLD -o json"), Target{id: someID, prompt: long})
+	if got := strings.Join(p.Args, " "); got != "--resume="+someID+" -o json" || !p.HasStdin || p.Stdin != long {
+		t.Errorf("a long prompt: %.80q with stdin %v %.20q", got, p.HasStdin, p.Stdin)
+	}
+}
+
+func TestGeminiComposes(t *testing.T) {
+	tests := []struct{ line, stdin, want string }{
+		{"", "hi\n", "hi\n"},
+		{"-p look", "hi\n", "hi\n\n\nlook"},
+		{"look here", "hi", "hi\n\nlook here"},
+		{"-p look", "", "look"},
+		{"-p look", "/etc/passwd\n", ""}, // gemini would not keep it
+		{"-p look", strings.Repeat("x", maxGeminiStdin+1), ""},
+	}
+	for _, tt := range tests {
+		if got := (gemini{}).Compose(parseGemini(tt.line), tt.stdin); got != tt.want {
+			t.Errorf("%q with %.20q: %.40q, want %.40q", tt.line, tt.stdin, got, tt.want)
+		}
+	}
+}
+
+// geminiRecording reads what a real run printed.
+func geminiRecording(t *testing.T, name, stream string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../testdata/recordings/gemini", name, stream))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func geminiRun(line, resume, stdout string) (string, *Seen) {
+	out, _, seen := geminiRunBoth(line, resume, stdout)
+	return out, seen
+}
+
+// geminiRunBoth gives what is shown on stderr as well.
+func geminiRunBoth(line, resume, stdout string) (out, errOut string, seen *Seen) {
+	s := (gemini{}).Stream(parseGemini(line), Plan{Resume: resume}, "")
+	for l := range bytes.Lines([]byte(stdout)) {
+		out += string(s.Line(l))
+	}
+	out += string(s.End())
+	return out, s.TakeStderr(), s.Seen()
+}
+
+func TestGeminiRenders(t *testing.T) {
+	for _, name := range []string{"fresh", "resume-ok", "resume-unknown", "tool", "multi", "http400", "toobig"} {
+		stream := geminiRecording(t, name+"-stream", "stdout")
+		got, errOut, seen := geminiRunBoth("-p x", "", stream)
+		if want := geminiRecording(t, name+"-text", "stdout"); name != "resume-ok" && got != want {
+			t.Errorf("%s as text: %q, want %q", name, got, want)
+		}
+		if want := geminiRecording(t, name+"-text", "stderr"); !strings.HasSuffix(want, errOut) || seen.Failed != (errOut != "") {
+			t.Errorf("%s as text says %q on stderr, want the end of %q", name, errOut, want)
+		}
+		if got, _ := geminiRun("-p x -o stream-json", "", stream); got != stream {
+			t.Errorf("%s as stream-json is not what the tool printed", name)
+		}
+	}
+	for _, name := range []string{"fresh-json", "tool-json", "multi-json", "resume-ok-json"} {
+		object := geminiRecording(t, name, "stdout")
+		if got, _ := geminiRun("-p x -o json", "", object); got != object {
+			t.Errorf("%s is not what the tool printed", name)
+		}
+	}
+}
+
+// What text mode prints of cases that there is no recording of, from the source of
+// 0.61.0 (runNonInteractive, handleError).
+func TestGeminiRendersTheRest(t *testing.T) {
+	say := `{"type":"message","role":"assistant","content":"a","delta":true}` + "\n"
+	use, used := `{"type":"tool_use","tool_name":"t"}`+"\n", `{"type":"tool_result","status":"success"}`+"\n"
+	result := func(kind, message string) string {
+		return `{"type":"result","status":"error","error":{"type":"` + kind + `","message":"` + message + `"}}` + "\n"
+	}
+	tests := []struct {
+		stream, env, stdout, stderr string
+		exit                        int
+	}{
+		{say + use + say + use + used + used + say, "", "aa\na", "", 0}, // words between two tools of one turn
+		{"noise\n" + say, "", "noise\na", "", 0},
+		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
+		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
+		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
+		{result("FatalInputError", "[API Error: no]"), "NO_COLOR=1", "", "no\n", 0},
+		{result("ModelNotFoundError", "[API Error: gone]"), "", "", "An unexpected critical error occurred:ModelNotFoundError: gone\n", 1},
+		{`{"type":"error","severity":"error","message":"empty"}` + "\n", "", "", "[ERROR] empty\n", 0},
+		{`{"type":"error","severity":"warning","message":"blocked"}` + "\n", "", "", "[WARNING] blocked\n", 0},
+		{`{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}` + "\n", "", "", "", 0},
+	}
+	for _, tt := range tests {
+		s := (gemini{}).Stream(parseGemini("-p x", tt.env), Plan{}, "")
+		var out []byte
+		for l := range bytes.Lines([]byte(tt.stream)) {
+			out = append(out, s.Line(l)...)
+		}
+		if errOut, seen := s.TakeStderr(), s.Seen(); string(out) != tt.stdout || errOut != tt.stderr || seen.Exit != tt.exit {
+			t.Errorf("%s: %q, stderr %q, exit %d; want %q, %q, %d", tt.stream, out, errOut, seen.Exit, tt.stdout, tt.stderr, tt.exit)
+		}
+	}
+}
+
+func TestGeminiSees(t *testing.T) {
+	const resumed = "407ae252-545b-4b91-86f8-e992e4bccfd4"
+	tests := []struct {
+		recording, resume             string
+		content, final, failed, wrong bool
+		refusal                       Reason
+		exit                          int
+	}{
+		{"fresh-stream", "", true, true, false, false, "", 0},
+		{"tool-stream", "", true, true, false, false, "", 0},
+		{"resume-ok-stream", resumed, true, true, false, false, "", 0},
+		{"resume-ok-stream", someID, false, true, false, true, "", 0},
+		{"fresh-json", "", false, true, false, false, "", 0},
+		{"resume-ok-json", someID, false, true, false, true, "", 0},
+		{"resume-unknown-stream", someID, false, false, false, false, "", 0},
+		{"sigterm-norelaunch-stream", "", false, false, false, false, "", 0},
+		{"toobig-resume-stream", "", false, true, true, false, RefusedContext, 1},
+		{"http400-stream", "", false, true, true, false, "", 1},
+	}
+	for _, tt := range tests {
+		_, got := geminiRun("-p x", tt.resume, geminiRecording(t, tt.recording, "stdout"))
+		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
+			got.Refusal != tt.refusal || got.Exit != tt.exit {
+			t.Errorf("%s: content %v, final %v, failed %v, wrong id %v, refusal %q, exit %d", tt.recording,
+				got.Content, got.Final, got.Failed, got.WrongID, got.Refusal, got.Exit)
+		}
+	}
+	for _, name := range []string{"tool-stream", "tool-json"} {
+		_, seen := geminiRun("-p x -o json", "", geminiRecording(t, name, "stdout"))
+		want := Usage{Known: true, Input: 13260, CacheRead: 3314, Output: 18}
+		if seen.Usage != want || seen.ContextUse.Used != 16592/2 || !seen.ToolRan || seen.ID == "" {
+			t.Errorf("%s: usage %+v, context %+v, tool ran %v, id %q", name, seen.Usage, seen.ContextUse, seen.ToolRan, seen.ID)
+		}
+	}
+	hook := `{"type":"message","role":"user","content":"<hook_context>x</hook_context>\n\nhi"}` + "\n"
+	if _, seen := geminiRun("-p hi", "", hook); seen.Refusal != RefusedBroken {
+		t.Errorf("a prompt that is not kept: %q", seen.Refusal)
+	}
+}
+
+func TestGeminiRefuses(t *testing.T) {
+	tests := []struct {
+		recording string
+		exit      int
+		want      Reason
+	}{
+		{"resume-unknown-text", 42, RefusedUnknown},
+		{"resume-unknown-json", 42, RefusedUnknown},
+		{"resume-othercwd", 42, RefusedUnknown},
+		{"toobig-json", 144, RefusedContext},
+		{"http401-json", 145, ""},
+		{"http400-json", 144, ""},
+		{"no-prompt", 42, ""},
+		{"resume-ok-text", 0, ""},
+	}
+	for _, tt := range tests {
+		if got := (gemini{}).Refused(geminiRecording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
+		}
+	}
+}
+
+func TestGeminiTellsLeftovers(t *testing.T) {
+	orphan, session := geminiRecording(t, "retention", "orphan.jsonl"), geminiRecording(t, "retention", "session.jsonl")
+	header, context, _ := strings.Cut(orphan, "\n")
+	user := `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n"
+	tests := []struct {
+		name, data string
+		want       bool
+	}{
+		{"orphan", orphan, true},
+		{"orphan, half written", header + "\n", true},
+		{"orphan, written on after it was deleted", context, true},
+		{"session", session, false},
+		{"a record of the user", orphan + user, false},
+		{"history in one piece", `{"$set":{"messages":[` + strings.TrimSpace(user) + `]}}` + "\n", false},
+		{"something unknown", orphan + `{"$set":{"summary":"x"}}` + "\n", false},
+		{"a rewind", orphan + `{"$rewindTo":"x"}` + "\n", false},
+		{"not a whole line", orphan + `{"id":`, false},
+		{"blank", "   ", false},
+		{"empty", "", false},
+	}
+	for _, tt := range tests {
+		if got := (gemini{}).Leftover("", []byte(tt.data)); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestGeminiSessionPaths(t *testing.T) {
+	got := gemini{}.SessionPaths("/h/.gemini", "/work/app", "7f0cfa0b-8035-44f6-86ea-562f71d6efe2")
+	want := []string{"/h/.gemini/tmp/app/chats/session-*-7f0cfa0b.jsonl", "/h/.gemini/tmp/*/chats/session-*-7f0cfa0b.jsonl"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestGeminiHelp(t *testing.T) {
+	help, err := os.ReadFile("../testdata/help/gemini-0.61.0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := (gemini{}).Options(string(help))
+	if !probe.Known || !probe.Resume || len(probe.Options) < 25 {
+		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume, len(probe.Options))
+	}
+	for _, o := range probe.Options {
+		for _, name := range o.Names {
+			known, ok := geminiOptions.find(name)
+			arity := known.Arity
+			if arity == OptionalValue { // --help does not tell
+				arity = OneValue
+			}
+			if !ok || arity != o.Arity {
+				t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok, known.Arity, o.Arity)
+			}
+		}
+	}
+}

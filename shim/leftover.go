@@ -1,0 +1,93 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// maxLeftover is the size from which on a file is no leftover, whatever it holds.
+const maxLeftover = 1 << 20
+
+// How often the folder of a resumed session is looked at for what the resume has
+// left: at first very often, since any other start of the tool may see it too,
+// then ever less.
+const (
+	sweepOften  = 20 * time.Millisecond
+	sweepSeldom = time.Second
+	sweepShare  = 50 // of the time since the start
+)
+
+// A sweeper removes what a tool leaves beside the file of a session that it
+// resumes, where that puts the session in danger: gemini takes it, at its next
+// start, for a broken session, and deletes all that bears the session's name
+// (docs/gemini.md). It is gone as soon as it is seen, so that no copy of the
+// session is needed: a copy would be one more place with a prompt in it, and one
+// that is put back while the tool runs lacks what it has written since.
+type sweeper struct {
+	tool    rewrite.Tool
+	pattern string
+}
+
+// sweeper is for the session's own folder; nil where the tool has one certain name
+// for a session's file, so that nothing of that name can stand beside it.
+func (c *call) sweeper(id string) *sweeper {
+	file, _ := c.sessionFile(id)
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		if name := filepath.Base(pattern); file != "" && strings.Contains(name, "*") {
+			return &sweeper{c.tool, filepath.Join(filepath.Dir(file), name)}
+		}
+	}
+	return nil
+}
+
+// sweep deletes leftovers, and only beside a file that is none.
+func (s *sweeper) sweep() {
+	if s == nil {
+		return
+	}
+	matches, err := filepath.Glob(s.pattern)
+	if err != nil {
+		return // a folder's name that reads as a broken pattern
+	}
+	own := sessionFiles(s.tool, matches)
+	if len(own) == 0 || len(own) == len(matches) {
+		return
+	}
+	for _, path := range matches {
+		if isLeftover(s.tool, path) {
+			_ = os.Remove(path) // what cannot be removed is seen at the next look
+		}
+	}
+}
+
+// next is how long to wait for the next look.
+func (s *sweeper) next(since time.Duration) time.Duration {
+	return min(max(since/sweepShare, sweepOften), sweepSeldom)
+}
+
+// sessionFiles are those of several files of one session that are no leftovers.
+func sessionFiles(tool rewrite.Tool, matches []string) []string {
+	if len(matches) < 2 {
+		return matches
+	}
+	var own []string
+	for _, path := range matches {
+		if !isLeftover(tool, path) {
+			own = append(own, path)
+		}
+	}
+	return own
+}
+
+func isLeftover(tool rewrite.Tool, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLeftover {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && tool.Leftover(path, data)
+}

@@ -1,0 +1,81 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+const (
+	orphan  = "session-2026-11-21T04-28-7f0cfa0b.jsonl"
+	session = "session-2026-11-21T04-27-7f0cfa0b.jsonl"
+	other   = "session-2026-11-21T04-28-00000000.jsonl"
+)
+
+// chats fills a folder with copies of a recorded session and of what its resume
+// left, under the given names.
+func chats(t *testing.T, files map[string]string) *sweeper {
+	t.Helper()
+	dir := t.TempDir()
+	for name, from := range files {
+		data, err := os.ReadFile(filepath.Join("../testdata/recordings/gemini/retention", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool, _ := rewrite.Lookup("gemini")
+	return &sweeper{tool, filepath.Join(dir, "session-*-7f0cfa0b.jsonl")}
+}
+
+func TestSweepDeletesLeftoversAlone(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string
+		left  string
+	}{
+		{"a session and its leftover", map[string]string{session: "session.jsonl", orphan: "orphan.jsonl", other: "orphan.jsonl"},
+			session + " " + other},
+		{"nothing but a leftover", map[string]string{orphan: "orphan.jsonl"}, orphan},
+		{"two leftovers", map[string]string{session: "orphan.jsonl", orphan: "orphan.jsonl"}, session + " " + orphan},
+		{"two files with a history", map[string]string{session: "session.jsonl", orphan: "session.jsonl"}, session + " " + orphan},
+		{"none", nil, ""},
+	}
+	for _, tt := range tests {
+		s := chats(t, tt.files)
+		s.sweep()
+		entries, err := os.ReadDir(filepath.Dir(s.pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := map[string]bool{}
+		for _, e := range entries {
+			left[e.Name()] = true
+		}
+		for _, want := range strings.Fields(tt.left) {
+			if !left[want] {
+				t.Errorf("%s: %s is gone", tt.name, want)
+			}
+			delete(left, want)
+		}
+		if len(left) > 0 {
+			t.Errorf("%s: %v is still there", tt.name, left)
+		}
+	}
+	var none *sweeper
+	none.sweep()
+}
+
+func TestSweepLooksLessAndLess(t *testing.T) {
+	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
+		if got := (*sweeper)(nil).next(since); got != want {
+			t.Errorf("after %v: %v, want %v", since, got, want)
+		}
+	}
+}
