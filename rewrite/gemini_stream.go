@@ -74,7 +74,7 @@ type geminiEvent struct {
 
 func (s *geminiStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
-	if len(s.object) > 0 || string(bytes.TrimSpace(line)) == "{" {
+	if s.call.Format != Text && (len(s.object) > 0 || string(bytes.TrimSpace(line)) == "{") {
 		s.addToObject(line)
 		return line
 	}
@@ -98,8 +98,10 @@ func (s *geminiStream) addToObject(line []byte) {
 		return
 	}
 	var e geminiEvent
-	if json.Unmarshal(s.object, &e) != nil || e.SessionID == "" {
-		return
+	err := json.Unmarshal(s.object, &e)
+	s.object = s.object[:0]
+	if err != nil || e.SessionID == "" {
+		return // not gemini's own
 	}
 	s.learnID(e.SessionID)
 	s.answer.WriteString(e.Response)

@@ -268,6 +268,7 @@ func TestGeminiRendersTheRest(t *testing.T) {
 	}{
 		{say + use + say + use + used + used + say, "", "aa\na", "", 0}, // words between two tools of one turn
 		{"noise\n" + say, "", "noise\na", "", 0},
+		{"{\n}\n" + say, "", "{\n}\na", "", 0},
 		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
 		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
@@ -309,7 +310,11 @@ func TestGeminiSees(t *testing.T) {
 		{"http400-stream", "", false, true, true, false, "", 1},
 	}
 	for _, tt := range tests {
-		_, got := geminiRun("-p x", tt.resume, geminiRecording(t, tt.recording, "stdout"))
+		line := "-p x"
+		if strings.HasSuffix(tt.recording, "-json") {
+			line += " -o json"
+		}
+		_, got := geminiRun(line, tt.resume, geminiRecording(t, tt.recording, "stdout"))
 		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
 			got.Refusal != tt.refusal || got.Exit != tt.exit {
 			t.Errorf("%s: content %v, final %v, failed %v, wrong id %v, refusal %q, exit %d", tt.recording,
@@ -322,6 +327,10 @@ func TestGeminiSees(t *testing.T) {
 		if seen.Usage != want || seen.ContextUse.Used != 16592/2 || !seen.ToolRan || seen.ID == "" {
 			t.Errorf("%s: usage %+v, context %+v, tool ran %v, id %q", name, seen.Usage, seen.ContextUse, seen.ToolRan, seen.ID)
 		}
+	}
+	_, seen := geminiRun("-p x -o json", "", "{\n  \"noise\": 1\n}\n"+geminiRecording(t, "fresh-json", "stdout"))
+	if !seen.Final || seen.Answer != "Got it: 456." {
+		t.Errorf("behind another object: final %v, answer %q", seen.Final, seen.Answer)
 	}
 	hook := `{"type":"message","role":"user","content":"<hook_context>x</hook_context>\n\nhi"}` + "\n"
 	if _, seen := geminiRun("-p hi", "", hook); seen.Refusal != RefusedBroken {

@@ -1,0 +1,35 @@
+package shim
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// A shell that waits for a child stands for a tool that has relaunched itself.
+func TestChildrenInGroup(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 60 & echo; wait $!")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	children := childrenInGroup(cmd.Process.Pid)
+	for _, child := range children {
+		if err := child.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(children) != 1 {
+		_ = cmd.Process.Kill()
+	}
+	_ = cmd.Wait() // its exit status is looked at
+	if got := cmd.ProcessState.ExitCode(); got != 128+int(syscall.SIGTERM) || len(children) != 1 {
+		t.Errorf("%d children, exit %d", len(children), got)
+	}
+}
