@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/watch"
 )
 
 // An attempt is one run of the tool under supervision: its output is read,
@@ -18,9 +19,11 @@ type attempt struct {
 	stream rewrite.Stream
 	tool   rewrite.Tool
 	pinned func(id string, pid int) // told once, when the session's id is seen
+	fault  func(what string, err error)
 
+	watcher *watch.Watcher // nil where nothing is followed
+	mu      sync.Mutex     // guards all below, and stream
 	process *process
-	mu      sync.Mutex // guards all below, and stream
 	gate    gateState
 	refusal rewrite.Reason
 	stdout  *sink
@@ -65,9 +68,13 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	}
 	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
 	a.stderr = newSink(files[2], a.gate == gateClosed)
+	a.follow()
+	a.mu.Lock()
 	a.process, err = start(path, args, environ, child)
+	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
+		a.unfollow()
 		return status{}, err
 	}
 	if errOut != nil {
@@ -98,6 +105,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 				}
 			}
 			readers.Wait()
+			a.unfollow()
 			a.finish(st)
 			return st
 		}
@@ -147,6 +155,38 @@ func (a *attempt) readStderr(f *os.File) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// follow begins to follow the files that the plan names. The tool runs without
+// that as well.
+func (a *attempt) follow() {
+	if len(a.plan.Follow) == 0 {
+		return
+	}
+	w, err := watch.Start(a.plan.Follow, a.readFile)
+	if err != nil {
+		a.fault("follow files", err)
+		return
+	}
+	a.watcher = w
+}
+
+// unfollow takes what the files still have to tell.
+func (a *attempt) unfollow() {
+	if a.watcher != nil {
+		a.watcher.Stop()
+	}
+}
+
+// readFile takes what is new in a followed file. Before the tool runs nothing in
+// it can be the tool's.
+func (a *attempt) readFile(path string, data []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.process != nil {
+		a.stream.File(path, data)
+		a.look()
 	}
 }
 
