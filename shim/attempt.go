@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/watch"
 )
 
 // An attempt is one run of the tool under supervision: its output is read,
@@ -18,12 +19,13 @@ type attempt struct {
 	stream rewrite.Stream
 	tool   rewrite.Tool
 	pinned func(id string, pid int) // told once, when the session's id is seen
+	fault  func(what string, err error)
 
-	sweeper *sweeper // of a resumed run, nil where there is nothing to sweep
-
+	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
+	watcher *watch.Watcher // nil where nothing is followed
+	stopped bool           // somebody asked for the run to stop: it is not run again
+	mu      sync.Mutex     // guards all below, and stream
 	process *process
-	stopped bool       // somebody asked for the run to stop: it is not run again
-	mu      sync.Mutex // guards all below, and stream
 	gate    gateState
 	refusal rewrite.Reason
 	stdout  *sink
@@ -71,9 +73,13 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	}
 	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
 	a.stderr = newSink(files[2], a.gate == gateClosed)
+	a.follow()
+	a.mu.Lock()
 	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
+	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
+		a.unfollow()
 		return status{}, err
 	}
 	if errOut != nil {
@@ -108,6 +114,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			}
 			readers.Wait()
 			a.stopped = a.process.release() || a.stopped
+			a.unfollow()
 			a.finish(st)
 			return st
 		}
@@ -195,6 +202,38 @@ func sameFile(a, b *os.File) bool {
 	infoA, errA := a.Stat()
 	infoB, errB := b.Stat()
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// follow begins to follow the files that the plan names. The tool runs without
+// that as well.
+func (a *attempt) follow() {
+	if len(a.plan.Follow) == 0 {
+		return
+	}
+	w, err := watch.Start(a.plan.Follow, a.readFile)
+	if err != nil {
+		a.fault("follow files", err)
+		return
+	}
+	a.watcher = w
+}
+
+// unfollow takes what the files still have to tell.
+func (a *attempt) unfollow() {
+	if a.watcher != nil {
+		a.watcher.Stop()
+	}
+}
+
+// readFile takes what is new in a followed file. Before the tool runs nothing in
+// it can be the tool's.
+func (a *attempt) readFile(path string, data []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.process != nil {
+		a.stream.File(path, data)
+		a.look()
+	}
 }
 
 // show takes what the stream has rendered, and looks at what it has learned.

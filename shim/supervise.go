@@ -57,8 +57,17 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 	if stdin != c.env.Stdin {
 		defer stdin.Close()
 	}
+	plan, remove, err := withScratch(plan)
+	if err != nil {
+		return nil, status{}, err
+	}
+	defer func() {
+		if err := remove(); err != nil {
+			c.log.fault("remove scratch folder", err)
+		}
+	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, pinned: c.pin,
+		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
 	}
 	if plan.Resume != "" {

@@ -1,0 +1,46 @@
+package watch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+var errIrregular = errors.New("not a regular file")
+
+// A fileID tells files apart whatever name they have.
+type fileID struct{ dev, ino uint64 }
+
+// A stamp is what a file looks like from outside; with another content it nearly
+// always has another.
+type stamp struct {
+	id      fileID
+	size    int64
+	changed int64
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	s := stamp{size: info.Size(), changed: info.ModTime().UnixNano()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.id = fileID{uint64(st.Dev), uint64(st.Ino)}
+	}
+	return s
+}
+
+// open opens a regular file, and neither waits for a pipe nor follows a link that
+// has taken its place.
+func open(path string) (*os.File, stamp, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		return nil, stamp{}, errors.Join(err, f.Close())
+	}
+	return f, stampOf(info), nil
+}

@@ -1,0 +1,144 @@
+package watch
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+)
+
+// maxLine is the length beyond which a line is passed over.
+const maxLine = 1 << 20
+
+// tails are files that are handed on line by line as they grow. They are known by
+// identity: a file goes on where it was under another name.
+type tails struct {
+	handle func(string, []byte)
+	known  map[fileID]*tail
+}
+
+// A tail is the end of one file. From its first change on the file is kept open,
+// so that nothing is lost of it when it loses its name.
+type tail struct {
+	path string
+	was  stamp
+	file *os.File
+	at   int64  // what has been read
+	part []byte // an unfinished line
+	long bool   // in a line that is passed over
+}
+
+func newTails(handle func(string, []byte)) *tails {
+	return &tails{handle, map[fileID]*tail{}}
+}
+
+func (ts *tails) note(path string, info fs.FileInfo) {
+	s := stampOf(info)
+	ts.known[s.id] = &tail{path: path, was: s, at: s.size}
+}
+
+func (ts *tails) look(path string, info fs.FileInfo) {
+	now := stampOf(info)
+	t := ts.known[now.id]
+	if t == nil || t.file == nil && t.was != now {
+		t = ts.open(path)
+	}
+	if t == nil {
+		return
+	}
+	t.path = path
+	if t.file != nil {
+		ts.read(t)
+	}
+}
+
+// open gives the file that has that name now.
+func (ts *tails) open(path string) *tail {
+	f, now, err := open(path)
+	if err != nil {
+		return nil
+	}
+	t := ts.known[now.id]
+	switch {
+	case t == nil:
+		t = &tail{}
+		ts.known[now.id] = t
+	case t.file != nil:
+		f.Close()
+		return t
+	}
+	t.file = f
+	return t
+}
+
+// read hands on what the file has gained.
+func (ts *tails) read(t *tail) {
+	info, err := t.file.Stat()
+	if err != nil {
+		return
+	}
+	if info.Size() < t.at { // truncated
+		t.at, t.part, t.long = 0, nil, false
+	}
+	buf := make([]byte, min(64<<10, info.Size()-t.at))
+	for t.at < info.Size() {
+		n, err := t.file.ReadAt(buf[:min(int64(len(buf)), info.Size()-t.at)], t.at)
+		t.at += int64(n)
+		ts.feed(t, buf[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (ts *tails) feed(t *tail, data []byte) {
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, '\n') + 1
+		if end == 0 {
+			t.collect(data)
+			return
+		}
+		t.collect(data[:end])
+		ts.flush(t)
+		data = data[end:]
+	}
+}
+
+func (t *tail) collect(data []byte) {
+	if t.long = t.long || len(t.part)+len(data) > maxLine; t.long {
+		t.part = nil
+		return
+	}
+	t.part = append(t.part, data...)
+}
+
+// flush hands the line on that has been collected.
+func (ts *tails) flush(t *tail) {
+	if !t.long && len(t.part) > 0 {
+		ts.handle(t.path, t.part)
+	}
+	t.part, t.long = t.part[:0], false
+}
+
+// gone reads the rest of a file that has lost its name, before another takes it.
+func (ts *tails) gone(path string, removed bool) {
+	for id, t := range ts.known {
+		switch {
+		case t.path != path:
+		case t.file != nil:
+			ts.read(t)
+		case removed:
+			delete(ts.known, id) // another file may come to have this identity
+		}
+	}
+}
+
+func (ts *tails) end() {
+	for _, t := range ts.known {
+		if t.file != nil {
+			ts.read(t)
+			ts.flush(t)
+			t.file.Close()
+		}
+	}
+	clear(ts.known)
+}

@@ -1,0 +1,205 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"reprise/rewrite"
+)
+
+// settle is how long changes are gathered before files are looked at. It counts
+// from the first of them: a file that never rests is looked at all the same.
+const settle = 5 * time.Millisecond
+
+// A Watcher follows files until it is stopped.
+type Watcher struct {
+	trees   []*tree
+	source  source // nil where there are no events
+	watched map[string]bool
+	dirty   map[string]bool // files to be looked at
+
+	stopping chan struct{}
+	stop     func()
+	done     chan struct{}
+}
+
+// Start begins to follow files. From then on handle is called, always from one
+// goroutine, with a file's path and what is new in it: one line with its newline
+// (the last of a file may lack it), or all of a file. The data are valid until
+// handle returns. Files that can not be read are passed over; an error means that
+// a folder or a pattern can not be understood at all.
+func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
+	src, err := newNotify()
+	if err != nil {
+		return begin(follows, handle, nil) // Stop will find everything
+	}
+	return begin(follows, handle, src)
+}
+
+func begin(follows []rewrite.Follow, handle func(path string, data []byte), src source) (*Watcher, error) {
+	w := &Watcher{
+		source: src, watched: map[string]bool{}, dirty: map[string]bool{},
+		stopping: make(chan struct{}), done: make(chan struct{}),
+	}
+	w.stop = sync.OnceFunc(func() { close(w.stopping) })
+	for _, f := range follows {
+		t, err := newTree(f, handle)
+		if err != nil {
+			w.quit()
+			return nil, fmt.Errorf("follow %s: %w", filepath.Join(f.Dir, f.Name), err)
+		}
+		w.trees = append(w.trees, t)
+	}
+	for _, t := range w.trees {
+		w.survey(t, t.files.note)
+	}
+	go w.loop()
+	return w, nil
+}
+
+// Stop hands on what is still new, and ends. It may be called again.
+func (w *Watcher) Stop() {
+	w.stop()
+	<-w.done
+}
+
+// loop owns all that Start has set up.
+func (w *Watcher) loop() {
+	defer close(w.done)
+	var events <-chan fsnotify.Event
+	var lost <-chan struct{}
+	if w.source != nil {
+		events, lost = w.source.events(), w.source.lost()
+	}
+	var settled <-chan time.Time
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				events = nil
+				continue
+			}
+			w.take(e)
+		case <-lost:
+			w.rescan()
+		case <-settled:
+			settled = nil
+			w.lookAtDirty()
+		case <-w.stopping:
+			w.quit()
+			w.finish()
+			return
+		}
+		if len(w.dirty) > 0 && settled == nil {
+			settled = time.After(settle)
+		}
+	}
+}
+
+// take notes what an event tells. Folders are entered at once, for what appears
+// in them must not be missed; files can wait.
+func (w *Watcher) take(e fsnotify.Event) {
+	path := filepath.Clean(e.Name)
+	if e.Has(fsnotify.Remove | fsnotify.Rename) {
+		w.forget(path, e.Has(fsnotify.Remove))
+	}
+	if !e.Has(fsnotify.Create | fsnotify.Write) {
+		return
+	}
+	info, err := os.Lstat(path)
+	for _, t := range w.trees {
+		switch {
+		case within(t.dir, path):
+			w.reach(t)
+		case err != nil || !within(path, t.dir):
+		case info.IsDir():
+			if e.Has(fsnotify.Create) {
+				w.enter(t, path)
+			}
+		case t.holds(path):
+			w.dirty[path] = true
+		}
+	}
+}
+
+// forget lets a path go that names nothing any more.
+func (w *Watcher) forget(path string, removed bool) {
+	for _, t := range w.trees {
+		if t.holds(path) {
+			t.files.gone(path, removed)
+		}
+	}
+	if w.watched[path] {
+		delete(w.watched, path)
+		for _, t := range w.trees {
+			w.reach(t)
+		}
+	}
+}
+
+func (w *Watcher) lookAtDirty() {
+	for path := range w.dirty {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		for _, t := range w.trees {
+			if t.holds(path) {
+				t.files.look(path, info)
+			}
+		}
+	}
+	clear(w.dirty)
+}
+
+// rescan makes up for events that were lost.
+func (w *Watcher) rescan() {
+	for _, t := range w.trees {
+		w.survey(t, t.files.look)
+	}
+}
+
+// finish looks at everything once more.
+func (w *Watcher) finish() {
+	for _, t := range w.trees {
+		t.walk(t.dir, func(string) {}, t.files.look)
+		t.files.end()
+	}
+}
+
+// quit gives events up.
+func (w *Watcher) quit() {
+	if w.source != nil {
+		w.source.close()
+		w.source = nil
+	}
+}
+
+// watch asks for the events of a folder, and tells whether it gets them.
+func (w *Watcher) watch(dir string) bool {
+	if w.source == nil || w.watched[dir] {
+		return w.watched[dir]
+	}
+	if len(w.watched) >= maxWatched {
+		return false
+	}
+	err := w.source.add(dir)
+	if isLimit(err) {
+		w.quit()
+	}
+	if err == nil {
+		w.watched[dir] = true
+	}
+	return err == nil
+}
+
+// isLimit tells of an error that any further watch would meet as well.
+func isLimit(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}

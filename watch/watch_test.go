@@ -1,0 +1,229 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// A record is what a Watcher has handed on.
+type record struct {
+	mu  sync.Mutex
+	dir string
+	got []string
+}
+
+func (r *record) handle(path string, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, strings.TrimPrefix(path, r.dir+"/")+": "+string(data))
+}
+
+func (r *record) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+// wait waits until that has been handed on.
+func (r *record) wait(t *testing.T, want string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if slices.Contains(r.all(), want) {
+			return
+		}
+	}
+	t.Fatalf("not told in time: %q; told: %q", want, r.all())
+}
+
+func grow(t testing.TB, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace puts a file in place as the tools do.
+func replace(t testing.TB, path, text string) {
+	t.Helper()
+	put(t, path+".tmp", text)
+	if err := os.Rename(path+".tmp", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is found must be the same whether there are events or not.
+var cases = []struct {
+	name  string
+	lines bool
+	setup func(t *testing.T, dir string)
+	act   func(t *testing.T, dir string, step func(want string))
+	want  []string // in all, in order within a file
+	last  []string // the same without events, where it differs
+}{
+	{"old files are left alone", true,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
+		func(t *testing.T, dir string, step func(string)) {}, nil, nil},
+	{"old whole files are left alone", false,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
+		func(t *testing.T, dir string, step func(string)) {}, nil, nil},
+	{"a file grows", true,
+		func(t *testing.T, dir string) { put(t, dir+"/d/a.jsonl", "old\n") },
+		func(t *testing.T, dir string, step func(string)) {
+			grow(t, dir+"/d/a.jsonl", "1\n2")
+			step("d/a.jsonl: 1\n")
+			grow(t, dir+"/d/a.jsonl", "2\n\n3")
+			step("d/a.jsonl: 22\n")
+		}, []string{"d/a.jsonl: 1\n", "d/a.jsonl: 22\n", "d/a.jsonl: \n", "d/a.jsonl: 3"}, nil},
+	{"a new file in new folders", true, nil,
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, dir+"/2026/11/21/a.jsonl", "1\n")
+			step("2026/11/21/a.jsonl: 1\n")
+			grow(t, dir+"/2026/11/21/a.jsonl", "2\n")
+			step("2026/11/21/a.jsonl: 2\n")
+		}, []string{"2026/11/21/a.jsonl: 1\n", "2026/11/21/a.jsonl: 2\n"}, nil},
+	{"the folder is not there yet", false,
+		func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, filepath.Dir(dir)+"/other.jsonl", "no")
+			put(t, dir+"/a.jsonl", "yes")
+			step("a.jsonl: yes")
+			replace(t, dir+"/b/a.jsonl", "and yes")
+			step("b/a.jsonl: and yes")
+		}, []string{"a.jsonl: yes", "b/a.jsonl: and yes"}, nil},
+	{"the folder is made anew", false, nil,
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, dir+"/a.jsonl", "1")
+			step("a.jsonl: 1")
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir+"/b.jsonl", "2")
+			step("b.jsonl: 2")
+		}, []string{"a.jsonl: 1", "b.jsonl: 2"}, []string{"b.jsonl: 2"}},
+	{"replaced by rename", false,
+		func(t *testing.T, dir string) { put(t, dir+"/s/meta.jsonl", "0") },
+		func(t *testing.T, dir string, step func(string)) {
+			replace(t, dir+"/s/meta.jsonl", "1")
+			step("s/meta.jsonl: 1")
+			replace(t, dir+"/s/meta.jsonl", "2")
+			step("s/meta.jsonl: 2")
+			replace(t, dir+"/s/meta.jsonl", "2")
+		}, []string{"s/meta.jsonl: 1", "s/meta.jsonl: 2"}, []string{"s/meta.jsonl: 2"}},
+	{"truncated", true,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "a long old line\n") },
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, dir+"/a.jsonl", "1\n")
+			step("a.jsonl: 1\n")
+		}, []string{"a.jsonl: 1\n"}, nil},
+	{"renamed", true,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
+		func(t *testing.T, dir string, step func(string)) {
+			grow(t, dir+"/a.jsonl", "1\n")
+			step("a.jsonl: 1\n")
+			if err := os.Rename(dir+"/a.jsonl", dir+"/b.jsonl"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * settle) // lines go by the name that is known when they are read
+			grow(t, dir+"/b.jsonl", "2\n")
+			step("b.jsonl: 2\n")
+		}, []string{"a.jsonl: 1\n", "b.jsonl: 2\n"}, []string{"b.jsonl: 1\n", "b.jsonl: 2\n"}},
+	{"a line too long", true,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "") },
+		func(t *testing.T, dir string, step func(string)) {
+			grow(t, dir+"/a.jsonl", "1\n"+strings.Repeat("x", maxLine+1)+"\n2\n"+strings.Repeat("x", maxLine+1))
+		}, []string{"a.jsonl: 1\n", "a.jsonl: 2\n"}, nil},
+	{"rotated", true,
+		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
+		func(t *testing.T, dir string, step func(string)) {
+			grow(t, dir+"/a.jsonl", "1\n")
+			step("a.jsonl: 1\n")
+			grow(t, dir+"/a.jsonl", "2\n")
+			if err := os.Rename(dir+"/a.jsonl", dir+"/a.1"); err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir+"/a.jsonl", "3\n")
+			step("a.jsonl: 3\n")
+		}, []string{"a.jsonl: 1\n", "a.jsonl: 2\n", "a.jsonl: 3\n"}, []string{"a.jsonl: 3\n"}},
+	{"a whole file too large", false, nil,
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, dir+"/a.jsonl", strings.Repeat("x", maxWhole+1))
+		}, nil, nil},
+	{"other names, other kinds", true, nil,
+		func(t *testing.T, dir string, step func(string)) {
+			put(t, dir+"/a.json", "no\n")
+			put(t, dir+"/x/target", "no\n")
+			if err := os.Symlink(dir+"/x/target", dir+"/l.jsonl"); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(dir+"/p.jsonl", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir+"/d.jsonl/a.jsonl", "yes\n")
+		}, []string{"d.jsonl/a.jsonl: yes\n"}, nil},
+}
+
+func TestFollow(t *testing.T) {
+	for _, c := range cases {
+		for _, events := range []bool{true, false} {
+			name := c.name
+			if !events {
+				name += ", without events"
+			}
+			t.Run(name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "tool", "files")
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if c.setup != nil {
+					c.setup(t, dir)
+				}
+				r := &record{dir: dir}
+				step := func(want string) { r.wait(t, want) }
+				if !events {
+					step = func(string) {}
+				}
+				w := follow(t, dir, c.lines, r, events)
+				c.act(t, dir, step)
+				w.Stop()
+				w.Stop()
+				want := c.want
+				if !events && c.last != nil {
+					want = c.last
+				}
+				if got := r.all(); !slices.Equal(got, want) {
+					t.Errorf("handed on %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
+func follow(t *testing.T, dir string, lines bool, r *record, events bool) *Watcher {
+	t.Helper()
+	start := Start
+	if !events {
+		start = func(f []rewrite.Follow, h func(string, []byte)) (*Watcher, error) { return begin(f, h, nil) }
+	}
+	w, err := start([]rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: lines}}, r.handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
