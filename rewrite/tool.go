@@ -26,7 +26,8 @@ type Tool interface {
 	// ValidID tells whether id has the form of this tool's session ids.
 	ValidID(id string) bool
 	// SessionPaths gives the places where the tool keeps the session, the most
-	// likely one first; each may contain * as filepath.Glob understands it.
+	// likely one first; each may contain * as filepath.Glob understands it, and the
+	// last by name of what it matches is taken.
 	SessionPaths(home, cwd, id string) []string
 	// Leftover tells of a file beside a session's own, matched by SessionPaths,
 	// that the tool left there and that endangers the session.
