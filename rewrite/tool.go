@@ -37,7 +37,7 @@ type Tool interface {
 	Refused(stderr string, exit int) Reason
 }
 
-var tools = []Tool{claude{}}
+var tools = []Tool{claude{}, vibe{}}
 
 // Names lists the tools that a shim is installed for, managed or not.
 var Names = []string{"claude", "codex", "gemini", "vibe"}
@@ -122,7 +122,9 @@ type Call struct {
 	SettingsFiles []string // files that Settle wants the text of
 	Unknown       string   // the option the grammar does not know, where Reason says so
 
-	formatArg    argSpan // where the caller's output format stands in Args
+	formatArg    argSpan   // where the caller's output format stands in Args
+	prompts      []argSpan // vibe: where -p and its values stand in Args
+	outputDir    string    // vibe: the caller's own --output-dir
 	verbose      bool
 	omitThinking bool
 	maxTurns     string
