@@ -328,6 +328,8 @@ func authOf(env func(string) string, names []string, address string) string {
 	return strings.Join(set, " ")
 }
 
+func (claude) HelpArgs() []string { return []string{"--help"} }
+
 func (claude) Options(help string) Probe {
 	options := parseHelp(help)
 	_, print := optionTable(options).find("--print")

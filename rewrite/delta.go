@@ -17,6 +17,7 @@ type Target struct {
 	id     string
 	prompt string
 	whole  bool
+	asked  string // the caller's prompt, where prompt is only a part of it
 }
 
 // ToFresh sends the whole prompt to a session of its own.
@@ -30,7 +31,7 @@ func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 		return t
 	}
 	if delta, ok := p.delta(c); ok {
-		t.prompt, t.whole = delta, false
+		t.prompt, t.whole, t.asked = delta, false, p.Text
 	}
 	return t
 }
@@ -40,6 +41,9 @@ func (t Target) Session() string { return t.id }
 
 // Prompt is what the model is to be sent, and whether that is the whole prompt.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
+
+// Asked is what the caller sent, where the model is sent less.
+func (t Target) Asked() string { return t.asked }
 
 func (p *Prompt) delta(c Continuity) (string, bool) {
 	if c.Transcript {

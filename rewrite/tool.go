@@ -10,8 +10,11 @@ type Tool interface {
 	// Parse reads a command line. It decides what kind of call it is; it never
 	// fails: what it cannot read is a passthrough with a reason.
 	Parse(Invocation) Call
-	// Options reads the tool's own --help text into the options it knows beyond
-	// the grammar, and tells whether that version can resume a session.
+	// HelpArgs are the arguments that make the tool print the help of its
+	// headless mode.
+	HelpArgs() []string
+	// Options reads that help into the options it knows beyond the
+	// grammar, and tells whether that version can resume a session.
 	Options(help string) Probe
 	// Settle completes a call by what only its surroundings tell. It may find that
 	// the call must not be managed after all.
@@ -160,9 +163,13 @@ type Plan struct {
 	// Resume is the session the tool must come back under, "" for a fresh call.
 	Resume string
 	// Prompt is what the model is sent, Whole whether that is the caller's
-	// whole prompt.
+	// whole prompt. Asked is that whole prompt, where Prompt is not.
 	Prompt string
 	Whole  bool
+	Asked  string
+	// OneStream tells that ErrLine reads stdout and stderr alike: where the
+	// caller has both in one file, they are read as one, in their order.
+	OneStream bool
 }
 
 // A Follow names files to be followed while a tool runs: those below Dir, at any
@@ -195,8 +202,8 @@ type Stream interface {
 	// End is called once, when the output is over, and returns what remains to
 	// be shown. It may be called again and then returns nothing.
 	End() []byte
-	// MaxLine is the length in bytes beyond which a line need not be collected
-	// but may be handed on unread; 0 for no limit.
+	// MaxLine is the length in bytes beyond which a line of either stream need not
+	// be collected but may be handed on unread; 0 for no limit.
 	MaxLine() int
 	// HoldsOutput tells that nothing may be shown before End: a run that is cut
 	// short shows nothing at all.

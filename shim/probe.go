@@ -12,7 +12,7 @@ import (
 // more than two seconds to start.
 const probeTimeout = 10 * time.Second
 
-// learn asks the real binary's own --help for the options it knows. Each binary is
+// learn asks the real binary's own help for the options it knows. Each binary is
 // asked once; the answer is kept in the ledger.
 func (c *call) learn() rewrite.Probe {
 	if _, err := c.target(); err != nil {
@@ -40,11 +40,11 @@ func (c *call) learn() rewrite.Probe {
 	return probe
 }
 
-// Ask runs a binary with --help, without stdin and terminal, and reads the answer.
+// Ask runs a binary for its help, without stdin and terminal, and reads the answer.
 func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--help")
+	cmd := exec.CommandContext(ctx, path, tool.HelpArgs()...)
 	cmd.Env = environ
 	help, err := cmd.Output()
 	if err != nil {
