@@ -216,6 +216,8 @@ func (vibe) Settle(c Call, s Surroundings) Call {
 	return c
 }
 
+func (vibe) HelpArgs() []string { return []string{"--help"} }
+
 func (vibe) Options(help string) Probe {
 	options := parseHelp(help)
 	_, prompt := optionTable(options).find("--prompt")
@@ -244,7 +246,7 @@ const (
 // attached: both options would do without one.
 func (vibe) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Args: slices.Clone(c.Args)}
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args)}
 	if plan.Resume != "" {
 		plan.resumeVibe(c)
 	}
@@ -264,6 +266,7 @@ func (p *Plan) resumeVibe(c Call) {
 	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
 	if len(p.Prompt) > longestArg {
 		front[0] = "--prompt"
+		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe will
 		p.Stdin, p.HasStdin = p.Prompt, true
 	} else {
 		p.HasStdin = c.Stdin == StdinPrompt // its data are the prompt now

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// vibeStream reads vibe's output in the caller's format. It changes nothing but
-// the json of a resumed run, which shows the whole session: that is cut to this
-// call's turn.
+// vibeStream reads vibe's output in the caller's format. It changes only what a
+// resumed run shows: json shows the whole session, and is cut to this call's
+// turn; json and streaming show the prompt, which is to be the caller's.
 type vibeStream struct {
 	call    Call
-	resume  string
+	plan    Plan
 	private bool // nobody else writes to the followed folder
 	seen    Seen
 
@@ -23,7 +23,7 @@ type vibeStream struct {
 }
 
 func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
-	return &vibeStream{call: c, resume: p.Resume, private: c.outputDir == ""}
+	return &vibeStream{call: c, plan: p, private: c.outputDir == ""}
 }
 
 func (s *vibeStream) Seen() *Seen { return &s.seen }
@@ -36,7 +36,7 @@ func (s *vibeStream) MaxLine() int {
 	return 0
 }
 
-func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.resume != "" }
+func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }
 
 // ErrLine: stderr is the caller's; what it says stands in the export too.
 func (s *vibeStream) ErrLine(line []byte) []byte { return line }
@@ -50,10 +50,34 @@ func (s *vibeStream) Line(line []byte) []byte {
 		return line
 	}
 	var e vibeEntry
-	if json.Unmarshal(line, &e) == nil {
-		s.learn(&e)
+	if json.Unmarshal(line, &e) != nil {
+		return line
+	}
+	s.learn(&e)
+	if e.Role == "user" {
+		return s.asAsked(line)
 	}
 	return line
+}
+
+// asAsked puts the caller's prompt in the place of what the model was sent of it.
+func (s *vibeStream) asAsked(entry []byte) []byte {
+	if s.plan.Asked == "" {
+		return entry
+	}
+	return bytes.Replace(entry, vibeString(s.plan.Prompt), vibeString(s.plan.Asked), 1)
+}
+
+// vibeString writes text as vibe writes it in JSON: nothing is escaped but what
+// must be (recordings/vibe/multi-streaming).
+func vibeString(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) != nil {
+		return nil
+	}
+	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
 func (s *vibeStream) End() []byte {
@@ -88,7 +112,7 @@ func (s *vibeStream) endJSON() []byte {
 		return s.output // no array that we know: as it is
 	}
 	s.seen.Final = true
-	return append([]byte("["), s.output[turn.offset:]...)
+	return append([]byte("["), s.asAsked(s.output[turn.offset:])...)
 }
 
 // A vibeTurn is where a turn begins in an array of entries: its first entry, and
@@ -157,7 +181,7 @@ func (s *vibeStream) learnIDFrom(id, source string) {
 	if !isUUID(id) {
 		return
 	}
-	if s.resume != "" && id != s.resume {
+	if s.plan.Resume != "" && id != s.plan.Resume {
 		s.seen.WrongID = true
 	}
 	if s.seen.ID == "" {
@@ -229,7 +253,7 @@ func (s *vibeStream) refusal(e *vibeRun) Reason {
 		return RefusedContext // it was tried since the history was too long
 	case vibeBadRequest.MatchString(e.Error.Message):
 		return RefusedBroken
-	case s.resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
+	case s.plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
 		return RefusedSilent // it gave up before it asked the model
 	}
 	return ""
