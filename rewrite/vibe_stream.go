@@ -74,9 +74,7 @@ func vibeString(text string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if e.Encode(text) != nil {
-		return nil
-	}
+	_ = e.Encode(text) // there is no string that it could not write
 	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
@@ -128,8 +126,8 @@ func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool)
 	}
 	id := ""
 	last.offset = int(d.InputOffset())
-	for d.More() {
-		rest := bytes.TrimPrefix(array[d.InputOffset():], []byte(","))
+	for at := last.offset; d.More(); at = int(d.InputOffset()) {
+		rest := bytes.TrimPrefix(array[at:], []byte(","))
 		var e vibeEntry
 		if d.Decode(&e) != nil {
 			return nil, vibeTurn{}, false
