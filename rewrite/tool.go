@@ -29,7 +29,8 @@ type Tool interface {
 	// ValidID tells whether id has the form of this tool's session ids.
 	ValidID(id string) bool
 	// SessionPaths gives the places where the tool keeps the session, the most
-	// likely one first; each may contain * as filepath.Glob understands it.
+	// likely one first; each may contain * as filepath.Glob understands it, and the
+	// last by name of what it matches is taken.
 	SessionPaths(home, cwd, id string) []string
 	// Leftover tells of a file beside a session's own, matched by SessionPaths,
 	// that the tool left there and that endangers the session.
@@ -39,7 +40,7 @@ type Tool interface {
 	Refused(stderr string, exit int) Reason
 }
 
-var tools = []Tool{claude{}, codex{}, gemini{}}
+var tools = []Tool{claude{}, codex{}, gemini{}, vibe{}}
 
 // Names lists the tools that a shim is installed for, managed or not.
 var Names = []string{"claude", "codex", "gemini", "vibe"}
@@ -127,6 +128,7 @@ type Call struct {
 	formatArg    argSpan   // where the caller's output format stands in Args
 	promptArgs   []argSpan // likewise for the prompt, where it may be in several places
 	noColor      bool
+	outputDir    string // vibe: the caller's own --output-dir
 	verbose      bool
 	omitThinking bool
 	maxTurns     string

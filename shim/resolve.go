@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,8 +82,9 @@ func (t target) fingerprint() string {
 }
 
 // version is the binary's version as its place tells it, without running it: a
-// file named by its version, as claude's own installer lays them, or the
-// package.json of an npm package around it; "" where neither is found.
+// file named by its version, as claude's own installer lays them, the npm package
+// that it is a command of, or the Python package that it is a script of; "" where
+// none is found.
 func (t target) version() string {
 	path, err := filepath.EvalSymlinks(t.path)
 	if err != nil {
@@ -91,15 +93,50 @@ func (t target) version() string {
 	if name := filepath.Base(path); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
 	}
+	dir := path
 	for range 3 {
-		path = filepath.Dir(path)
-		var pkg struct{ Version string }
-		text, err := os.ReadFile(filepath.Join(path, "package.json"))
-		if err == nil && json.Unmarshal(text, &pkg) == nil {
-			return pkg.Version
+		dir = filepath.Dir(dir)
+		var pkg struct {
+			Version string
+			Bin     map[string]string
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err != nil || json.Unmarshal(text, &pkg) != nil {
+			continue
+		}
+		for _, command := range pkg.Bin {
+			if filepath.Join(dir, command) == path {
+				return pkg.Version
+			}
 		}
 	}
-	return ""
+	return pythonVersion(path)
+}
+
+// pythonVersion is the version of the Python package that a script belongs to: the
+// one installed beside it whose entry points name it; "" if there are none, or
+// several of different versions.
+func pythonVersion(script string) string {
+	bin, name := filepath.Split(script)
+	files, err := filepath.Glob(filepath.Join(bin, "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
+	if err != nil {
+		return "" // the folder's name reads as a pattern, and a broken one
+	}
+	entry := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `\s*=`)
+	version := ""
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || !entry.Match(text) {
+			continue
+		}
+		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // a package's own name has no dash there
+		v = strings.TrimSuffix(v, ".dist-info")
+		if version != "" && v != version {
+			return ""
+		}
+		version = v
+	}
+	return version
 }
 
 var (

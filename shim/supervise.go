@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,8 @@ func (c *call) finish(a *attempt, st status) {
 	c.log.done(c.decision, &o)
 }
 
-// sessionFile finds where the tool keeps the session, and how large it is now.
+// sessionFile finds where the tool keeps the session, and how large it is now. Of
+// the files of one pattern it is the last by name.
 func (c *call) sessionFile(id string) (string, int64) {
 	if id == "" {
 		return "", 0
@@ -139,7 +141,7 @@ func (c *call) sessionFile(id string) (string, int64) {
 		if err != nil {
 			continue // a folder's name that reads as a pattern, and a broken one
 		}
-		for _, path := range sessionFiles(c.tool, matches) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, matches)) {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				return path, info.Size()
 			}

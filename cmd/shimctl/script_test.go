@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -42,7 +43,12 @@ func setup(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(real, "claude"), fake, 0o700); err != nil {
+	// A process that is forked while the file is open for writing would make it
+	// busy for a moment.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(real, "claude"), fake, 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		return err
 	}
 	env.Setenv("HOME", home)

@@ -1,0 +1,326 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// vibe is Mistral Vibe. Facts in this file were measured with 3.0.3 and are
+// written down in docs/vibe.md, unless they name another version.
+//
+// A call is run in the format that its caller asked for, text included: that a
+// run has failed stands in no format, so that text could not be told from the
+// other formats for certain. What the output does not tell is read from the
+// files that --output-dir has vibe write.
+type vibe struct{}
+
+func (vibe) Name() string { return "vibe" }
+
+// vibeOptions is every option of vibe 3.0.3: those of --help, and the hidden
+// ones.
+var vibeOptions = optionTable{
+	{[]string{"--add-dir"}, OneValue, setting},
+	{[]string{"--agent"}, OneValue, setting},
+	{[]string{"--agent-socket"}, OneValue, unmanaged},
+	{[]string{"--auto-approve", "--yolo"}, NoValue, setting},
+	{[]string{"--check-upgrade"}, NoValue, admin},
+	{[]string{"--continue", "-c"}, NoValue, callerOwned},
+	{[]string{"--disabled-tools"}, OneValue, setting},
+	{[]string{"--enabled-tools"}, OneValue, setting},
+	{[]string{"--help", "-h"}, NoValue, admin},
+	{[]string{"--max-price"}, OneValue, neutral},
+	{[]string{"--max-tokens"}, OneValue, neutral},
+	{[]string{"--max-turns"}, OneValue, neutral},
+	{[]string{"--output"}, OneValue, format},
+	{[]string{"--output-dir"}, OneValue, neutral},
+	{[]string{"--prompt", "-p"}, OptionalValue, neutral},
+	{[]string{"--prompt-file"}, OneValue, unmanaged},
+	{[]string{"--resume"}, OptionalValue, callerOwned},
+	{[]string{"--setup"}, NoValue, admin},
+	{[]string{"--smart-approve"}, NoValue, setting},
+	{[]string{"--teleport"}, NoValue, unmanaged},
+	{[]string{"--time-limit"}, OneValue, neutral},
+	{[]string{"--trust"}, NoValue, setting},
+	{[]string{"--version", "-v"}, NoValue, admin},
+	{[]string{"--workdir"}, OneValue, neutral},
+	{[]string{"--worktree"}, OptionalValue, unmanaged},
+}
+
+var vibeCommands = []string{"mcp", "config", "help", "update", "run-server"}
+
+// vibeSettingEnv are variables that shape a session as an option or the
+// configuration would: vibe reads any key of that from VIBE_KEY.
+var vibeSettingEnv = []string{
+	"VIBE_AGENT_PATHS", "VIBE_AUTO_COMPACT_THRESHOLD", "VIBE_BYPASS_TOOL_PERMISSIONS", "VIBE_COMPACTION_MODEL",
+	"VIBE_CONNECTORS", "VIBE_DEFAULT_AGENT", "VIBE_DISABLED_TOOLS", "VIBE_ENABLED_TOOLS", "VIBE_MCP_SERVERS",
+	"VIBE_MODELS", "VIBE_OUTSIDE_WORKDIR", "VIBE_PROVIDERS", "VIBE_SKILL_PATHS", "VIBE_SYSTEM_PROMPT_ID",
+	"VIBE_TOOLS", "VIBE_TOOL_PATHS",
+}
+
+// vibeNestedEnv is set by vibe's launcher, which overrides what it was before:
+// only vibe's own children have it.
+const vibeNestedEnv = "VIBE_APP_SERVER_BIN"
+
+func (v vibe) Parse(in Invocation) Call {
+	call := Call{Tool: v.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	table := vibeOptions
+	if in.Learned.Known {
+		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
+	}
+	p, _ := parseClap(in.Args, 0, table, func(string) bool { return false })
+	call.readVibe(p, in)
+	switch call.Reason = vibeReason(&call, p, in); call.Reason {
+	case "":
+		call.Mode = Fresh
+	case CallerSession:
+		if call.Format == StreamJSON && !in.StdoutTTY {
+			call.Mode = Observe // each of its lines carries the id
+		}
+	}
+	return call
+}
+
+// vibeFormats are the values of --output.
+var vibeFormats = map[string]Format{"text": Text, "json": JSON, "streaming": StreamJSON}
+
+// readVibe takes from the options all that does not decide whether the call is
+// managed. Of an option that is given twice the last counts.
+func (c *Call) readVibe(p parsedArgs, in Invocation) {
+	c.Unknown, c.Dir, c.Model = p.unknown, in.Env("VIBE_CWD"), in.Env("VIBE_ACTIVE_MODEL")
+	agent := ""
+	for _, o := range p.options {
+		value := strings.Join(o.values, "")
+		switch o.Kind {
+		case setting:
+			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: value})
+		case format:
+			c.Format = vibeFormats[value]
+		case callerOwned:
+			c.SessionID = value
+		}
+		switch o.Names[0] {
+		case "--prompt":
+			c.Prompt = value
+			c.promptArgs = append(c.promptArgs, o.span)
+		case "--workdir":
+			c.Dir = value
+		case "--output-dir":
+			c.outputDir = value
+		case "--agent":
+			agent = value
+		}
+	}
+	for _, name := range vibeSettingEnv {
+		if v := in.Env(name); v != "" {
+			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+	c.Auth = authOf(in.Env, []string{"MISTRAL_API_KEY"}, "VIBE_VIBE_BASE_URL")
+	c.Home = vibeStore(in.Env)
+	c.SettingsFiles = vibeSettingsFiles(agent, c.Dir, in.Env)
+	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
+	if c.Prompt == "" && !in.StdinTTY {
+		c.Stdin = StdinPrompt
+	}
+}
+
+// vibeStore is the folder that holds the sessions. VIBE_SESSION_LOGGING can move
+// it out of VIBE_HOME, which is how sessions outlive a caller that makes a new
+// VIBE_HOME for each call.
+func vibeStore(env func(string) string) string {
+	var logging struct {
+		SaveDir string `json:"save_dir"`
+	}
+	// What is not JSON is refused by vibe itself.
+	if json.Unmarshal([]byte(env("VIBE_SESSION_LOGGING")), &logging) == nil && logging.SaveDir != "" {
+		if below, ok := strings.CutPrefix(logging.SaveDir, "~/"); ok {
+			return env("HOME") + "/" + below
+		}
+		return logging.SaveDir
+	}
+	return vibeHome(env) + "/logs/session"
+}
+
+func vibeHome(env func(string) string) string {
+	if dir := env("VIBE_HOME"); dir != "" {
+		return dir
+	}
+	return env("HOME") + "/.vibe"
+}
+
+// vibeSettingsFiles are the configuration, the user's and the project's, and the
+// agent's file where one is named.
+func vibeSettingsFiles(agent, dir string, env func(string) string) []string {
+	if dir == "" {
+		dir = "."
+	}
+	var files []string
+	for _, folder := range []string{vibeHome(env), dir + "/.vibe"} {
+		files = append(files, folder+"/config.toml")
+		if agent != "" {
+			files = append(files, folder+"/agents/"+agent+".toml")
+		}
+	}
+	return files
+}
+
+// vibeReason says why the call is not managed, or "".
+func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
+	has := func(k optionKind) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
+	}
+	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeCommands, c.Args[s.at]) })
+	switch {
+	case has(admin) || command:
+		return Admin
+	case in.StdoutTTY || p.unknown == "" && !named("--prompt") && !named("--prompt-file"):
+		return Interactive
+	case in.Env(vibeNestedEnv) != "" || in.Env(NestedEnv) != "":
+		return Nested
+	case has(unmanaged):
+		return UnmanagedOption
+	case p.unknown != "":
+		return UnknownOption
+	case p.bad || len(p.operands) > 1 || c.Format == "":
+		return BadUsage
+	case has(callerOwned):
+		return CallerSession
+	case c.outputDir != "" && c.Format == Text:
+		return UnmanagedOption // no id that is this call's for certain: see File
+	case c.Prompt == "" && in.StdinTTY:
+		return BadUsage
+	case IsSlashCommand(c.Prompt):
+		return SlashCommand
+	}
+	return ""
+}
+
+// Settle leaves alone what is older than 2.26.1, newer than 3, or of no version
+// that can be told: --output-dir would be refused by an older one, and no other
+// has been measured. The texts of the configuration count as settings, since a
+// session goes on with the model that it began with, whatever they say now
+// (recordings/vibe/resume-model-changed).
+func (vibe) Settle(c Call, s Surroundings) Call {
+	if s.Version == "" || !atLeast(s.Version, 2, 26, 1) || atLeast(s.Version, 4) {
+		c.Mode, c.Reason, c.NoResume = Passthrough, NoResume, true
+		return c
+	}
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+		}
+	}
+	return c
+}
+
+func (vibe) HelpArgs() []string { return []string{"--help"} }
+
+func (vibe) Options(help string) Probe {
+	options := parseHelp(help)
+	_, prompt := optionTable(options).find("--prompt")
+	_, resume := optionTable(options).find("--resume")
+	return Probe{Known: prompt, Resume: resume, Options: options}
+}
+
+// Compose: what comes on stdin is trimmed, what stands in argv is not.
+func (vibe) Compose(c Call, stdin string) string {
+	if c.Stdin == StdinPrompt {
+		return strings.TrimSpace(stdin)
+	}
+	return c.Prompt
+}
+
+// vibeExport is the file in --output-dir that tells how a run ended, and
+// vibeCheckpoint one of the copy of the session beside it.
+const (
+	vibeExport     = "export.json"
+	vibeCheckpoint = "checkpoint.json"
+)
+
+// Plan adds a private --output-dir, which changes nothing else of what vibe does
+// (recordings/vibe/output-dir-*). A resume gets the prompt in place of the
+// caller's; all stands in front, where "--" has not been passed. The values are
+// attached: both options would do without one.
+func (vibe) Plan(c Call, t Target) Plan {
+	prompt, whole := t.Prompt()
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args)}
+	if plan.Resume != "" {
+		plan.resumeVibe(c)
+	}
+	if c.outputDir != "" {
+		plan.Follow = []Follow{{Dir: c.outputDir, Name: vibeExport}}
+		return plan
+	}
+	plan.Args = append([]string{"--output-dir", Scratch}, plan.Args...)
+	plan.Follow = []Follow{{Dir: Scratch, Name: vibeExport}, {Dir: Scratch, Name: vibeCheckpoint}}
+	return plan
+}
+
+func (p *Plan) resumeVibe(c Call) {
+	for _, span := range slices.Backward(c.promptArgs) {
+		p.Args = slices.Delete(p.Args, span.at, span.at+span.n)
+	}
+	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
+	if len(p.Prompt) > longestArg {
+		front[0] = "--prompt"
+		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe will
+		p.Stdin, p.HasStdin = p.Prompt, true
+	} else {
+		p.HasStdin = c.Stdin == StdinPrompt // its data are the prompt now
+	}
+	p.Args = append(front, p.Args...)
+}
+
+// ValidID: ids look like lower-case UUIDs, but their version digit is random. vibe
+// takes the first eight characters for the whole; we never do.
+func (vibe) ValidID(id string) bool { return isUUID(id) }
+
+// SessionPaths: home is the folder of sessions. A session keeps the files of its
+// last two generations, named by number, and each run begins a new one: the last
+// of its journals is empty after a run, and grows or goes when somebody else
+// goes on with the session.
+func (vibe) SessionPaths(home, cwd, id string) []string {
+	return []string{home + "/unified/" + id + "/journal/*.jsonl"}
+}
+
+// Leftover: a lock beside a session belongs to a process that has it open.
+func (vibe) Leftover(string, []byte) bool { return false }
+
+// vibeRefusals are how vibe begins to say that it does not take a resume.
+var vibeRefusals = []struct {
+	text   string
+	reason Reason
+}{
+	{"Session not found: ", RefusedUnknown},
+	{"Session is already open: ", RefusedBusy},
+	{"Session logging is disabled.", RefusedUnknown},
+	{"The session's pinned plugin environment could not be rebuilt", RefusedBroken},
+}
+
+// Refused reads a run that left no export behind. What it does not know is not
+// taken for a refusal: vibe's other errors are the API's.
+func (vibe) Refused(stderr string, exit int) Reason {
+	if exit == 0 {
+		return ""
+	}
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "Error: "); ok && vibeRefusal(text) != "" {
+			return vibeRefusal(text)
+		}
+	}
+	return ""
+}
+
+func vibeRefusal(text string) Reason {
+	for _, r := range vibeRefusals {
+		if strings.HasPrefix(text, r.text) {
+			return r.reason
+		}
+	}
+	return ""
+}

@@ -1,0 +1,279 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// vibeStream reads vibe's output in the caller's format. It changes only what a
+// resumed run shows: json shows the whole session, and is cut to this call's
+// turn; json and streaming show the prompt, which is to be the caller's.
+type vibeStream struct {
+	call    Call
+	plan    Plan
+	private bool // nobody else writes to the followed folder
+	seen    Seen
+
+	output     []byte // all of stdout; not kept of streaming
+	checkpoint string // the newest that was read
+	ended      bool
+}
+
+func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
+	return &vibeStream{call: c, plan: p, private: c.outputDir == ""}
+}
+
+func (s *vibeStream) Seen() *Seen { return &s.seen }
+
+// MaxLine: the answer is read from the whole of text and json.
+func (s *vibeStream) MaxLine() int {
+	if s.call.Format == StreamJSON {
+		return 1 << 20
+	}
+	return 0
+}
+
+func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }
+
+// ErrLine: stderr is the caller's; what it says stands in the export too.
+func (s *vibeStream) ErrLine(line []byte) []byte { return line }
+
+// TakeStderr: nothing is missing there in any format.
+func (s *vibeStream) TakeStderr() string { return "" }
+
+func (s *vibeStream) Line(line []byte) []byte {
+	if s.call.Format != StreamJSON {
+		s.output = append(s.output, line...)
+		if s.HoldsOutput() {
+			return nil
+		}
+		return line
+	}
+	var e vibeEntry
+	if json.Unmarshal(line, &e) != nil {
+		return line
+	}
+	s.learn(&e)
+	if e.Role == "user" {
+		return s.asAsked(line)
+	}
+	return line
+}
+
+// asAsked puts the caller's prompt in the place of what the model was sent of it.
+func (s *vibeStream) asAsked(entry []byte) []byte {
+	if s.plan.Asked == "" {
+		return entry
+	}
+	return bytes.Replace(entry, vibeString(s.plan.Prompt), vibeString(s.plan.Asked), 1)
+}
+
+// vibeString writes text as vibe writes it in JSON: nothing is escaped but what
+// must be (recordings/vibe/multi-streaming).
+func vibeString(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // there is no string that it could not write
+	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+func (s *vibeStream) End() []byte {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	switch {
+	case s.call.Format == Text && len(s.output) > 0:
+		s.seen.Final = true
+		s.seen.Answer = strings.TrimSuffix(string(s.output), "\n")
+	case s.call.Format == JSON:
+		return s.endJSON()
+	}
+	return nil
+}
+
+// endJSON reads the array of entries, and gives what of it a resumed run shows.
+func (s *vibeStream) endJSON() []byte {
+	entries, turn, ok := readVibeEntries(s.output)
+	for i := range entries {
+		s.learnID(entries[i].SessionID)
+		s.seen.Compacted = s.seen.Compacted || entries[i].compacts()
+		if i >= turn.first {
+			s.learn(&entries[i])
+		}
+	}
+	switch {
+	case !s.HoldsOutput():
+		return nil
+	case !ok:
+		return s.output // no array that we know: as it is
+	}
+	s.seen.Final = true
+	return append([]byte("["), s.asAsked(s.output[turn.offset:])...)
+}
+
+// A vibeTurn is where a turn begins in an array of entries: its first entry, and
+// what stands behind the comma before that.
+type vibeTurn struct{ first, offset int }
+
+// readVibeEntries reads an array of entries. The last turn in it is the one that
+// the run has made (recordings/vibe/resume-ok-json).
+func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(array))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil, last, false
+	}
+	id := ""
+	last.offset = int(d.InputOffset())
+	for at := last.offset; d.More(); at = int(d.InputOffset()) {
+		rest := bytes.TrimPrefix(array[at:], []byte(","))
+		var e vibeEntry
+		if d.Decode(&e) != nil {
+			return nil, vibeTurn{}, false
+		}
+		if e.TurnID != "" && e.TurnID != id {
+			id = e.TurnID
+			last = vibeTurn{len(entries), len(array) - len(rest)}
+		}
+		entries = append(entries, e)
+	}
+	_, err := d.Token()
+	return entries, last, err == nil && len(entries) > 0
+}
+
+// A vibeEntry holds the fields of all kinds of entries that matter here.
+type vibeEntry struct {
+	SessionID string
+	TurnID    string
+	Type      string
+	Role      string
+	Kind      string
+	Content   []struct{ Text string }
+}
+
+func (e *vibeEntry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
+
+// learn takes from an entry of this run what the ledger and the gate want to
+// know. The first one, the caller's prompt, is written before the model is asked,
+// and shows no more than that the resume was taken.
+func (s *vibeStream) learn(e *vibeEntry) {
+	s.learnID(e.SessionID)
+	switch {
+	case e.compacts():
+		s.seen.Compacted = true
+	case e.Type == "effect":
+		s.seen.ToolRan, s.seen.Content = true, !s.seen.WrongID
+	case e.Type == "message" && e.Role == "assistant":
+		s.seen.Content, s.seen.Final = !s.seen.WrongID, true
+		s.seen.Answer = ""
+		for _, part := range e.Content {
+			s.seen.Answer += part.Text
+		}
+	}
+}
+
+func (s *vibeStream) learnID(id string) { s.learnIDFrom(id, "stdout") }
+
+func (s *vibeStream) learnIDFrom(id, source string) {
+	if !isUUID(id) {
+		return
+	}
+	if s.plan.Resume != "" && id != s.plan.Resume {
+		s.seen.WrongID = true
+	}
+	if s.seen.ID == "" {
+		s.seen.ID, s.seen.Source = id, source
+	}
+}
+
+// File reads what --output-dir has vibe write. A folder of the caller's own may
+// hold the export of another run, which is told by its id: it is not believed
+// unless stdout has shown that id.
+func (s *vibeStream) File(name string, data []byte) {
+	switch path.Base(name) {
+	case vibeExport:
+		var e vibeRun
+		if json.Unmarshal(data, &e) == nil && (s.private || e.SessionID != "" && e.SessionID == s.seen.ID) {
+			s.learnRun(&e)
+		}
+	case vibeCheckpoint:
+		s.learnCheckpoint(name, data)
+	}
+}
+
+// A vibeRun is what export.json tells of a run. Its figures are the run's alone
+// (recordings/vibe/output-dir-2).
+type vibeRun struct {
+	Outcome   string
+	SessionID string      `json:"session_id"`
+	Version   string      `json:"vibe_version"`
+	Steps     int         // how often the model was asked
+	Cost      json.Number `json:"cost_usd"`
+	Config    struct {
+		Model string `json:"active_model"`
+	}
+	Error struct{ Message, Code string }
+	Usage *struct {
+		Input  int64 `json:"input_tokens"` // the cached ones included
+		Cached int64 `json:"cached_input_tokens"`
+		Output int64 `json:"output_tokens"`
+	}
+}
+
+func (s *vibeStream) learnRun(e *vibeRun) {
+	s.learnIDFrom(e.SessionID, "file")
+	s.seen.Version, s.seen.Model = e.Version, e.Config.Model
+	s.seen.ToolRan = s.seen.ToolRan || e.Steps > 1
+	s.seen.Final, s.seen.Failed = true, e.Outcome != "finished"
+	s.seen.Refusal = s.refusal(e)
+	if u := e.Usage; u != nil {
+		s.seen.Usage = Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
+	}
+	if cost, err := nano(e.Cost.String()); err == nil {
+		s.seen.Usage.CostNano, s.seen.Usage.CostKnown = cost, true
+	}
+}
+
+// vibeBadRequest tells of a history that the API does not take, in the words of
+// either of vibe's two kinds of providers.
+var vibeBadRequest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Client error '400 |API error occurred: Status 400\b)`)
+})
+
+// refusal reads an export for what makes a session unfit to be gone on with.
+func (s *vibeStream) refusal(e *vibeRun) Reason {
+	reason := vibeRefusal(e.Error.Message)
+	switch {
+	case e.Outcome == "finished":
+		return ""
+	case reason != "":
+		return reason
+	case strings.HasPrefix(e.Error.Code, "compaction_"):
+		return RefusedContext // it was tried since the history was too long
+	case vibeBadRequest().MatchString(e.Error.Message):
+		return RefusedBroken
+	case s.plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
+		return RefusedSilent // it gave up before it asked the model
+	}
+	return ""
+}
+
+// learnCheckpoint reads how full the session's context is and whether it was
+// ever shortened. There is a checkpoint for each of the last two generations.
+func (s *vibeStream) learnCheckpoint(name string, data []byte) {
+	var c struct {
+		Compactions int   `json:"compaction_count"`
+		Context     int64 `json:"last_reported_context_tokens"`
+	}
+	if name < s.checkpoint || json.Unmarshal(data, &c) != nil {
+		return
+	}
+	s.checkpoint = name
+	s.seen.Compacted = s.seen.Compacted || c.Compactions > 0
+	s.seen.ContextUse.Used = c.Context
+}

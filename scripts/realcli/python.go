@@ -1,0 +1,112 @@
+package realcli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Vibe is Mistral Vibe, a Python package.
+var Vibe = Pin{"vibe", "mistral-vibe", "3.0.3"}
+
+// ErrNoPython tells that a Python package cannot be installed here.
+var ErrNoPython = errors.New("no Python 3.12 or newer was found")
+
+// InstallPython is Install for a Python package, with nothing but a Python and its
+// pip. A virtual environment cannot be moved once it is made: the folder that bears
+// the version's name is a link to it.
+func InstallPython(p Pin) (bin string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache folder: %w", err)
+	}
+	folder := filepath.Join(cache, "reprise", "cli", p.Tool+"-"+p.Version)
+	bin = filepath.Join(folder, "bin")
+	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
+		return bin, nil
+	}
+	python, err := findPython()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", fmt.Errorf("make cache folder: %w", err)
+	}
+	venv, err := os.MkdirTemp(filepath.Dir(folder), filepath.Base(folder)+"-")
+	if err != nil {
+		return "", fmt.Errorf("make cache folder: %w", err)
+	}
+	if err := fillVenv(venv, python, p); err != nil {
+		return "", errors.Join(fmt.Errorf("install %s %s: %w", p.Package, p.Version, err), os.RemoveAll(venv))
+	}
+	// Somebody else may have been quicker; theirs is as good.
+	if err := os.Symlink(filepath.Base(venv), folder); err != nil {
+		os.RemoveAll(venv)
+		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
+			return "", fmt.Errorf("install %s: %w", p.Package, err)
+		}
+	}
+	return bin, nil
+}
+
+// fillVenv makes a virtual environment and installs the package in it, then what
+// it requires. It pins all of that; vibe 3.0.3 pins a certifi that not every
+// registry has, so that certifi is taken as it comes.
+func fillVenv(venv, python string, p Pin) error {
+	if _, err := output(python, "-m", "venv", venv); err != nil {
+		return err
+	}
+	python = filepath.Join(venv, "bin", "python")
+	if err := pipInstall(python, p.Package+"=="+p.Version); err != nil {
+		return err
+	}
+	requires, err := output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(requires, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "certifi==") {
+			lines[i] = "certifi"
+		}
+	}
+	list := filepath.Join(venv, "requirements.txt")
+	if err := os.WriteFile(list, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		return err
+	}
+	return pipInstall(python, "-r", list)
+}
+
+func pipInstall(python string, what ...string) error {
+	_, err := output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet", "--no-deps"}, what)...)
+	return err
+}
+
+func output(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, exit.Stderr)
+	}
+	return string(out), err
+}
+
+// findPython looks on PATH and among pyenv's versions. A name on PATH may be a
+// launcher that has no Python behind it, so that each is tried.
+func findPython() (string, error) {
+	names := []string{"python3.12", "python3.13", "python3", "python"}
+	if home, err := os.UserHomeDir(); err == nil {
+		found, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", "3.*", "bin", "python3")) // a constant pattern but for the home
+		names = append(names, found...)
+	}
+	for _, name := range names {
+		if _, err := output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
+			return name, nil
+		}
+	}
+	return "", ErrNoPython
+}
