@@ -100,9 +100,6 @@ func (a *app) checkTool(name, bin, configured string) check {
 			c.Finds += ", " + v
 		}
 	}
-	if _, managed := rewrite.Lookup(name); !managed && p.Real != "" && p.Ours {
-		c.Finds += "; passed through for now"
-	}
 	return c
 }
 
