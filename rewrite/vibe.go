@@ -300,6 +300,7 @@ var vibeRefusals = []struct {
 	{"Session is already open: ", RefusedBusy},
 	{"Session logging is disabled.", RefusedUnknown},
 	{"The session's pinned plugin environment could not be rebuilt", RefusedBroken},
+	{"Invalid Unified session store: ", RefusedBroken},
 }
 
 // Refused reads a run that left no export behind. What it does not know is not

@@ -439,6 +439,7 @@ func TestVibeRefusals(t *testing.T) {
 	}{
 		{failure, "Session is already open: " + someID, "", RefusedBusy},
 		{failure, "The session's pinned plugin environment could not be rebuilt (x)", "", RefusedBroken},
+		{failure, "Invalid Unified session store: stored JSON document is not newline terminated: CURRENT", "", RefusedBroken},
 		{failure, "compaction summary cannot fit", "compaction_replacement_too_large", RefusedContext},
 		{failure, "Client error '400 Bad Request' for url", "backend_error", RefusedBroken},
 		{failure, "API error occurred: Status 400. Body: {}", "backend_error", RefusedBroken},
