@@ -6,7 +6,7 @@ import "bytes"
 // that comes in, and keeps at most one unfinished line.
 type splitter struct {
 	line func([]byte) []byte // takes a line with its newline, gives what to show
-	max  int                 // length from which a line is shown unread; 0 for no limit
+	max  int                 // length, with its newline, beyond which a line is shown unread; 0 for no limit
 	part []byte              // the unfinished line
 	long bool                // in a line that is too long to be read
 	out  []byte
@@ -34,24 +34,25 @@ func (s *splitter) unfinished(data []byte) {
 		return
 	}
 	s.part = append(s.part, data...)
-	if s.max > 0 && len(s.part) > s.max {
+	if s.tooLong(s.part) {
 		s.out = append(s.out, s.part...)
 		s.part, s.long = s.part[:0], true
 	}
 }
 
+func (s *splitter) tooLong(line []byte) bool { return s.max > 0 && len(line) > s.max }
+
 func (s *splitter) finished(data []byte) {
-	switch {
-	case s.long:
+	if len(s.part) > 0 {
+		s.part = append(s.part, data...)
+		data, s.part = s.part, s.part[:0]
+	}
+	if s.long || s.tooLong(data) {
 		s.out = append(s.out, data...)
 		s.long = false
-	case len(s.part) > 0:
-		s.part = append(s.part, data...)
-		s.out = append(s.out, s.line(s.part)...)
-		s.part = s.part[:0]
-	default:
-		s.out = append(s.out, s.line(data)...)
+		return
 	}
+	s.out = append(s.out, s.line(data)...)
 }
 
 // flush gives what the last line, which lacks its newline, makes to be shown.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,14 +18,15 @@ import (
 // A log writes one line of JSON for each call that is managed or that went wrong,
 // with REPRISE_LOG=debug for every call. It never holds a word of a prompt or of
 // an answer. The zero log writes nothing, as does one whose file can not be
-// opened.
+// opened. It may be used by several goroutines.
 type log struct {
 	path   string
 	max    int64
 	debug  bool
 	tool   string
 	now    func() time.Time
-	logger *zerolog.Logger
+	once   sync.Once
+	logger zerolog.Logger
 }
 
 // line begins a line; the file is opened with the first.
@@ -32,15 +34,16 @@ func (l *log) line(level zerolog.Level) *zerolog.Event {
 	if l.path == "" {
 		return nil
 	}
-	if l.logger == nil {
-		zerolog.ErrorHandler = func(error) {} // by default it writes on the caller's stderr
-		logger := zerolog.Nop()
-		if f, err := openLogFile(l.path, l.max); err == nil {
-			logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()
-		}
-		l.logger = &logger
-	}
+	l.once.Do(l.open)
 	return l.logger.WithLevel(level).Str("time", l.now().UTC().Format(time.RFC3339Nano))
+}
+
+func (l *log) open() {
+	zerolog.ErrorHandler = func(error) {} // by default it writes on the caller's stderr
+	l.logger = zerolog.Nop()
+	if f, err := openLogFile(l.path, l.max); err == nil {
+		l.logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()
+	}
 }
 
 // openLogFile opens the log for appending. One that has outgrown max is set aside

@@ -12,9 +12,10 @@ import (
 // A sink is one of the caller's streams. While it is held, what is written waits;
 // it is then either shown or dropped.
 type sink struct {
-	fd   int
-	held *spool // nil where output goes straight on
-	err  error  // the first failure to write: nothing more is written then
+	fd      int
+	held    *spool // nil where output goes straight on
+	dropped bool   // all output is thrown away
+	err     error  // the first failure to write: nothing more is written then
 }
 
 func newSink(f *os.File, hold bool) *sink {
@@ -27,7 +28,7 @@ func newSink(f *os.File, hold bool) *sink {
 
 func (s *sink) write(data []byte) {
 	switch {
-	case len(data) == 0 || s.err != nil:
+	case len(data) == 0 || s.err != nil || s.dropped:
 	case s.held != nil && s.held.write(data) == nil:
 	case s.held == nil:
 		s.emit(data)
@@ -54,9 +55,10 @@ func (s *sink) show() {
 	held.drop()
 }
 
+// drop throws away what was held, and all that comes later.
 func (s *sink) drop() {
 	s.held.drop()
-	s.held = &spool{}
+	s.held, s.dropped = nil, true
 }
 
 // writeAll writes to a descriptor that may be non-blocking. A *os.File would not

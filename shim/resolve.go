@@ -50,7 +50,7 @@ func readGuard(value string, pid int) guard {
 		return guard{}
 	}
 	hops, err := strconv.Atoi(fields[1])
-	if err != nil {
+	if err != nil || hops < 0 {
 		return guard{}
 	}
 	g := guard{hops: hops}

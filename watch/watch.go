@@ -31,8 +31,9 @@ type Watcher struct {
 
 // Start begins to follow files. From then on handle is called, always from one
 // goroutine, with a file's path and what is new in it: one line with its newline
-// (the last of a file may lack it), or all of a file. The data are valid until
-// handle returns. Files that can not be read are passed over; an error means that
+// (the last of a file may lack it), or all of a file; one that is written in place
+// may be seen half written, and comes again. The data are valid until handle
+// returns. Files that can not be read are passed over; an error means that
 // a folder or a pattern can not be understood at all.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
 	src, err := newNotify()

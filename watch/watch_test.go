@@ -102,19 +102,19 @@ var cases = []struct {
 		},
 		func(t *testing.T, dir string, step func(string)) {
 			put(t, filepath.Dir(dir)+"/other.jsonl", "no")
-			put(t, dir+"/a.jsonl", "yes")
+			replace(t, dir+"/a.jsonl", "yes")
 			step("a.jsonl: yes")
 			replace(t, dir+"/b/a.jsonl", "and yes")
 			step("b/a.jsonl: and yes")
 		}, []string{"a.jsonl: yes", "b/a.jsonl: and yes"}, nil},
 	{"the folder is made anew", false, nil,
 		func(t *testing.T, dir string, step func(string)) {
-			put(t, dir+"/a.jsonl", "1")
+			replace(t, dir+"/a.jsonl", "1")
 			step("a.jsonl: 1")
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-			put(t, dir+"/b.jsonl", "2")
+			replace(t, dir+"/b.jsonl", "2")
 			step("b.jsonl: 2")
 		}, []string{"a.jsonl: 1", "b.jsonl: 2"}, []string{"b.jsonl: 2"}},
 	{"replaced by rename", false,
@@ -163,7 +163,7 @@ var cases = []struct {
 		}, []string{"a.jsonl: 1\n", "a.jsonl: 2\n", "a.jsonl: 3\n"}, []string{"a.jsonl: 3\n"}},
 	{"a whole file too large", false, nil,
 		func(t *testing.T, dir string, step func(string)) {
-			put(t, dir+"/a.jsonl", strings.Repeat("x", maxWhole+1))
+			replace(t, dir+"/a.jsonl", strings.Repeat("x", maxWhole+1))
 		}, nil, nil},
 	{"other names, other kinds", true, nil,
 		func(t *testing.T, dir string, step func(string)) {

@@ -1,0 +1,185 @@
+package shim
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A follower is a tool whose plan follows files, and which is a shell script.
+type follower struct {
+	rewrite.Tool
+	stream *followerStream
+}
+
+func (follower) Refused(string, int) rewrite.Reason { return "" }
+
+func (f follower) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream { return f.stream }
+
+// A followerStream keeps the files it is shown, and shows them at the end.
+type followerStream struct {
+	files []string
+	seen  rewrite.Seen
+}
+
+func (s *followerStream) Line(line []byte) []byte    { return line }
+func (s *followerStream) ErrLine(line []byte) []byte { return line }
+func (s *followerStream) MaxLine() int               { return 0 }
+func (s *followerStream) HoldsOutput() bool          { return false }
+func (s *followerStream) Seen() *rewrite.Seen        { return &s.seen }
+func (s *followerStream) End() []byte                { return []byte(strings.Join(s.files, "")) }
+func (s *followerStream) File(path string, data []byte) {
+	s.files = append(s.files, filepath.Base(path)+": "+string(data))
+	if string(data) == "go on\n" {
+		s.seen.Content = true
+	}
+}
+
+// try runs a shell script as a follower's tool, and gives what the caller sees.
+func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *attempt) {
+	t.Helper()
+	out := outputFile(t)
+	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+	tool := follower{stream: &followerStream{}}
+	c := &call{
+		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
+			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
+		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool",
+		real: target{path: path},
+	}
+	c.config.GateTimeout = 10 * time.Second
+	a, st, err := c.try(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.exit != 0 || st.signal != 0 {
+		t.Errorf("ended with %+v", st)
+	}
+	return contents(t, out), a
+}
+
+func TestFollowedFilesReachTheStream(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/old.jsonl", []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := try(t, `echo new >>$1/old.jsonl; mkdir $1/d; printf last >$1/d/new.json; echo out`, rewrite.Plan{
+		Args: []string{dir},
+		Follow: []rewrite.Follow{
+			{Dir: dir, Name: "*.jsonl", Lines: true}, {Dir: dir, Name: "*.json"}},
+	})
+	if !strings.HasPrefix(got, "out\n") || !strings.Contains(got, "old.jsonl: new\n") ||
+		!strings.Contains(got, "new.json: last") || strings.Contains(got, ": old") {
+		t.Errorf("shown %q", got)
+	}
+}
+
+// A followed file may tell that a resume has taken: what was held is shown while
+// the tool still runs.
+func TestAFileOpensTheGate(t *testing.T) {
+	dir := t.TempDir()
+	got, a := try(t, `echo out; echo "go on" >$1/a.jsonl; i=0
+		until [ -s $OUT ] || [ $i -gt 200 ]; do sleep 0.02; i=$((i+1)); done; echo $i`, rewrite.Plan{
+		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
+	})
+	if a.gate != gateOpen || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
+		t.Errorf("gate %d, shown %q", a.gate, got)
+	}
+}
+
+func TestScratch(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	got, a := try(t, `echo "$2"; stat -c %a "$1"; printf made >"$1/x.json"; echo "${3#--dir=}" >"$1/y.json"`, rewrite.Plan{
+		Args:   []string{rewrite.Scratch, "say " + rewrite.Scratch, "--dir=" + rewrite.Scratch + "/sub"},
+		Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: "*.json"}},
+	})
+	dir := a.plan.Args[0]
+	for _, want := range []string{"say " + rewrite.Scratch + "\n700\n", "x.json: made", "y.json: " + dir + "/sub\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("shown %q, want %q", got, want)
+		}
+	}
+	if filepath.Dir(dir) != tmp {
+		t.Errorf("scratch folder %s is not below TMPDIR", dir)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestScratchOnlyWhereAsked(t *testing.T) {
+	t.Setenv("TMPDIR", "/nowhere")
+	for _, arg := range []string{"x", "about " + rewrite.Scratch, rewrite.Scratch + " is what?"} {
+		plan := rewrite.Plan{Args: []string{arg}, Prompt: arg}
+		got, remove, err := withScratch(plan)
+		if err != nil || got.Args[0] != arg || remove() != nil {
+			t.Errorf("%q became %q, %v", arg, got.Args, err)
+		}
+	}
+	if _, _, err := withScratch(rewrite.Plan{Args: []string{rewrite.Scratch}}); err == nil {
+		t.Error("no error where the folder can not be made")
+	}
+}
+
+func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
+	var faults []string
+	a := &attempt{
+		plan: rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}}, stream: &followerStream{}, tool: follower{},
+		fault: func(what string, _ error) { faults = append(faults, what) },
+	}
+	out := outputFile(t)
+	st, err := a.run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Second)
+	if err != nil || st.exit != 0 || contents(t, out) != "out\n" || !slices.Equal(faults, []string{"follow files"}) {
+		t.Errorf("%+v %v, faults %q, shown %q", st, err, faults, contents(t, out))
+	}
+}
+
+func outputFile(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func contents(t *testing.T, f *os.File) string {
+	t.Helper()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func devNull(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func executableFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

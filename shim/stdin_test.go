@@ -1,0 +1,178 @@
+package shim
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"reprise/rewrite"
+)
+
+// pair gives the two ends of a pipe, or of a socket.
+func pair(t *testing.T, make func(*[2]int) error) (r, w *os.File) {
+	t.Helper()
+	var fds [2]int
+	if err := make(&fds); err != nil {
+		t.Fatal(err)
+	}
+	r, w = os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w")
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+func blockingPipe(fds *[2]int) error    { return unix.Pipe2(fds[:], unix.O_CLOEXEC) }
+func nonblockingPipe(fds *[2]int) error { return unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
+func socketPair(fds *[2]int) (err error) {
+	*fds, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	return err
+}
+
+func TestStage(t *testing.T) {
+	fed := func(make func(*[2]int) error, pieces ...string) func(*testing.T) *os.File {
+		return func(t *testing.T) *os.File {
+			r, w := pair(t, make)
+			go func() {
+				for _, p := range pieces {
+					_, _ = io.WriteString(w, p)
+					time.Sleep(5 * time.Millisecond)
+				}
+				w.Close()
+			}()
+			return r
+		}
+	}
+	silent := func(t *testing.T) *os.File { r, _ := pair(t, blockingPipe); return r }
+	file := func(text string, at int64) func(*testing.T) *os.File {
+		return func(t *testing.T) *os.File {
+			f := outputFile(t)
+			if _, err := f.WriteString(text); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Seek(at, io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+	}
+	closed := func(t *testing.T) *os.File { f := outputFile(t); f.Close(); return f }
+	large := strings.Repeat("0123456789abcdef", 1<<16)
+
+	tests := []struct {
+		name   string
+		stdin  func(*testing.T) *os.File
+		use    rewrite.StdinUse
+		data   string
+		used   bool
+		reason rewrite.Reason
+	}{
+		{"unused", silent, rewrite.StdinUnused, "", false, ""},
+		{"file", file("hello", 0), rewrite.StdinPrompt, "hello", false, ""},
+		{"file with offset", file("hello", 2), rewrite.StdinPrompt, "llo", false, ""},
+		{"file at its end", file("hello", 5), rewrite.StdinPrompt, "", false, ""},
+		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, "", false, ""},
+		{"empty file", file("", 0), rewrite.StdinAppended, "", false, ""},
+		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
+		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
+		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
+		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, large, true, ""},
+		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, "", false, ""},
+		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, "\x00", true, ""},
+		{"null device", devNull, rewrite.StdinPrompt, "", false, ""},
+		{"silent pipe", silent, rewrite.StdinAppended, "", false, rewrite.StdinOpen},
+		{"closed", closed, rewrite.StdinPrompt, "", false, rewrite.StdinOpen},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			stdin := test.stdin(t)
+			began := time.Now()
+			got, reason, err := stage(stdin, test.use)
+			if err != nil || got.data != test.data || got.used != test.used || reason != test.reason {
+				t.Errorf("%d bytes, used %v, %q, %v", len(got.data), got.used, reason, err)
+			}
+			if spent := time.Since(began); spent > 2*time.Second {
+				t.Errorf("it took %v", spent)
+			}
+		})
+	}
+}
+
+func TestStageLeavesAFileWhereItStands(t *testing.T) {
+	f := outputFile(t)
+	if _, err := f.WriteString("hello"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Seek(2, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := stage(f, rewrite.StdinPrompt)
+	if err != nil || s.data != "llo" {
+		t.Fatalf("%q, %v", s.data, err)
+	}
+	rest, err := io.ReadAll(f)
+	if again, _ := s.file(nil); err != nil || string(rest) != "llo" || again != nil {
+		t.Errorf("the caller's descriptor gives %q, %v", rest, err)
+	}
+}
+
+// Too much to be a prompt: the tool still gets all of it.
+func TestTooMuchIsHandedOnWhole(t *testing.T) {
+	for name, make := range map[string]func(*[2]int) error{
+		"pipe": blockingPipe, "non-blocking pipe": nonblockingPipe, "socket": socketPair,
+	} {
+		r, w := pair(t, make)
+		const size = maxStdin + 3<<20
+		go func() {
+			_, _ = w.Write(pattern(size))
+			w.Close()
+		}()
+		s, reason, err := stage(r, rewrite.StdinPrompt)
+		if reason != rewrite.StdinTooBig || err != nil {
+			t.Fatalf("%s: %q, %v", name, reason, err)
+		}
+		f, err := s.file(r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := io.ReadAll(f)
+		f.Close()
+		if err != nil || string(got) != string(pattern(size)) {
+			t.Errorf("%s: %d bytes of %d are handed on, or others; %v", name, len(got), size, err)
+		}
+	}
+}
+
+func TestLargeFileIsLeftAlone(t *testing.T) {
+	f := outputFile(t)
+	if err := f.Truncate(maxStdin + 1); err != nil {
+		t.Fatal(err)
+	}
+	s, reason, err := stage(f, rewrite.StdinPrompt)
+	if again, _ := s.file(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
+		t.Errorf("used %v, %q, %v", s.used, reason, err)
+	}
+}
+
+func pattern(n int) []byte {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(i * 7 >> 3)
+	}
+	return out
+}
+
+func TestStdinOf(t *testing.T) {
+	for _, text := range []string{"", "a\x00b\n", strings.Repeat("x", 1<<20)} {
+		f, err := stdinOf(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, f); got != text {
+			t.Errorf("%d bytes, want %d", len(got), len(text))
+		}
+		f.Close()
+	}
+}

@@ -1,0 +1,155 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"reprise/rewrite"
+)
+
+// A script is a source whose events the test makes.
+type script struct {
+	event  chan fsnotify.Event
+	missed chan struct{}
+	fail   error
+	added  []string
+	closed bool
+}
+
+func (s *script) add(dir string) error {
+	if s.fail == nil {
+		s.added = append(s.added, dir)
+	}
+	return s.fail
+}
+func (s *script) events() <-chan fsnotify.Event { return s.event }
+func (s *script) lost() <-chan struct{}         { return s.missed }
+func (s *script) close()                        { s.closed = true }
+
+// play runs a watcher on scripted events, where time costs nothing.
+func play(t *testing.T, fail error, act func(s *script, r *record)) *record {
+	t.Helper()
+	r := &record{dir: t.TempDir()}
+	put(t, r.dir+"/a.jsonl", "")
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{event: make(chan fsnotify.Event), missed: make(chan struct{}), fail: fail}
+		w, err := begin([]rewrite.Follow{{Dir: r.dir, Name: "*.jsonl", Lines: true}}, r.handle, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		act(s, r)
+		w.Stop()
+		if !s.closed {
+			t.Error("the source is left open")
+		}
+	})
+	return r
+}
+
+func TestChangesAreGathered(t *testing.T) {
+	play(t, nil, func(s *script, r *record) {
+		for range 50 {
+			grow(t, r.dir+"/a.jsonl", "x\n")
+			s.event <- fsnotify.Event{Name: r.dir + "/a.jsonl", Op: fsnotify.Write}
+		}
+		time.Sleep(settle - 1)
+		synctest.Wait()
+		if n := len(r.all()); n != 0 {
+			t.Errorf("%d lines before things have settled", n)
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if n := len(r.all()); n != 50 {
+			t.Errorf("%d lines, want 50", n)
+		}
+	})
+}
+
+func TestAFileThatNeverRests(t *testing.T) {
+	play(t, nil, func(s *script, r *record) {
+		for range 10 {
+			grow(t, r.dir+"/a.jsonl", "x\n")
+			s.event <- fsnotify.Event{Name: r.dir + "/a.jsonl", Op: fsnotify.Write}
+			time.Sleep(settle / 2)
+		}
+		synctest.Wait()
+		if n := len(r.all()); n < 8 {
+			t.Errorf("%d lines of 10 while the file grows", n)
+		}
+	})
+}
+
+func TestLostEvents(t *testing.T) {
+	play(t, nil, func(s *script, r *record) {
+		put(t, r.dir+"/new/b.jsonl", "x\n")
+		s.missed <- struct{}{}
+		synctest.Wait()
+		if got := r.all(); !slices.Equal(got, []string{"new/b.jsonl: x\n"}) {
+			t.Errorf("after lost events: %q", got)
+		}
+		if !slices.Contains(s.added, filepath.Join(r.dir, "new")) {
+			t.Error("the folder that was missed is not watched")
+		}
+	})
+}
+
+func TestNoWatchesToBeHad(t *testing.T) {
+	for _, fail := range []error{syscall.ENOSPC, syscall.EMFILE, syscall.EACCES} {
+		r := play(t, os.NewSyscallError("add", fail), func(s *script, r *record) {
+			grow(t, r.dir+"/a.jsonl", "x\n")
+		})
+		if got := r.all(); !slices.Equal(got, []string{"a.jsonl: x\n"}) {
+			t.Errorf("%v: %q", fail, got)
+		}
+	}
+}
+
+func TestOldFoldersAreNotWatched(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	for i := range maxFirst + 50 {
+		name := filepath.Join(dir, time.Unix(int64(i)*86400, 0).UTC().Format("2006/01/02"))
+		put(t, name+"/a.jsonl", "x\n")
+		for _, path := range []string{name + "/a.jsonl", name} {
+			if err := os.Chtimes(path, old, old.Add(time.Duration(i)*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := &script{}
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "*.jsonl"}}, func(string, []byte) {}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Stop()
+	if len(s.added) > maxFirst+1 || !slices.Contains(s.added, dir) {
+		t.Errorf("%d folders are watched", len(s.added))
+	}
+	if slices.Contains(s.added, filepath.Join(dir, "1970/01/01")) {
+		t.Error("the oldest folder is watched")
+	}
+}
+
+func TestBadPattern(t *testing.T) {
+	if _, err := Start([]rewrite.Follow{{Dir: t.TempDir(), Name: "["}}, nil); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestManyEventsWhileFoldersAppear(t *testing.T) {
+	r := &record{dir: t.TempDir()}
+	w := follow(t, r.dir, true, r, true)
+	for i := range 300 {
+		put(t, filepath.Join(r.dir, string(rune('a'+i%26)), "x", "y", time.Duration(i).String()+".jsonl"), "1\n2\n")
+	}
+	w.Stop()
+	if got := r.all(); len(got) != 600 {
+		t.Errorf("%d lines, want 600", len(got))
+	}
+}
