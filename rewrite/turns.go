@@ -117,6 +117,9 @@ func questionOrAnswer(line string) (letter byte, rest string) {
 // that, the whole line where it opens no turn. Reading too much as a turn only costs
 // a resume.
 func opensTurn(line string) (who speaker, rest string) {
+	if closesTurn(line) {
+		return other, "" // what follows is not the assistant's
+	}
 	if i := strings.LastIndex(line, "[/INST]"); i >= 0 {
 		return assistant, strings.TrimSpace(line[i+len("[/INST]"):])
 	}
@@ -131,7 +134,7 @@ func opensTurn(line string) (who speaker, rest string) {
 	case who == nobody:
 		return nobody, line
 	case strings.HasPrefix(line, "</"):
-		return other, strings.TrimSpace(rest) // what follows the end of a turn is not the assistant's
+		return other, strings.TrimSpace(rest)
 	case strings.HasPrefix(line, "<"):
 		return who, withoutClosingTag(strings.TrimSpace(rest))
 	}
@@ -205,7 +208,9 @@ func setsOff(line string, i int, sign rune, plain bool) bool {
 		return !near(i-1, "-=")
 	case ']':
 		return line[0] == '['
-	case '|', '—', '–':
+	case '|':
+		return !plain && line[0] == '|'
+	case '—', '–':
 		return !plain
 	case '-':
 		return !plain && near(i-1, " ") && near(i+1, " ")
@@ -249,17 +254,24 @@ func withoutClosingTag(text string) string {
 			return strings.TrimSpace(before)
 		}
 	}
-	if !strings.HasSuffix(text, ">") {
-		return text
+	if i := strings.LastIndex(text, "</"); i >= 0 && closesTurn(text[i:]) {
+		return strings.TrimSpace(text[:i])
 	}
-	i := strings.LastIndex(text, "</")
-	if i < 0 {
-		return text
+	return text
+}
+
+// closesTurn tells of a closing tag that ends a turn, and of nothing else in the
+// line.
+func closesTurn(line string) bool {
+	if !strings.HasPrefix(line, "</") {
+		return false
 	}
-	if who, rest := namedTurn(text[i:]); who == nobody && text[i:] != "</message>" && text[i:] != "</turn>" || rest != "" {
-		return text
+	switch line {
+	case "</message>", "</turn>", "</msg>":
+		return true
 	}
-	return strings.TrimSpace(text[:i])
+	who, rest := namedTurn(line)
+	return who != nobody && rest == ""
 }
 
 // An Answer is what the ledger keeps of one answer: the digests of its lines that
