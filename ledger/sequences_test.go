@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,15 +30,7 @@ type sequence struct {
 }
 
 func TestSequences(t *testing.T) {
-	text, err := os.ReadFile("../testdata/prompts/sequences.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []sequence
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range all {
+	for _, s := range slices.Concat(readSequences(t, "sequences.json"), readSequences(t, "adversarial.json")) {
 		t.Run(s.Name, func(t *testing.T) {
 			if why, ok := waiting[s.Name]; ok && s.Preset != "" {
 				t.Skip("waits for " + why)
@@ -45,6 +38,17 @@ func TestSequences(t *testing.T) {
 			s.play(t)
 		})
 	}
+}
+
+func readSequences(t *testing.T, name string) (all []sequence) {
+	text, err := os.ReadFile("../testdata/prompts/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // play makes the sequence's calls one minute apart; each ends well.

@@ -6,7 +6,11 @@ import "strings"
 // nothing but what time it is. A time beside any other word may name the very
 // thing that the prompt is about ("the incident of 08:15"), and stays.
 var clockWords = wordSet(`and as at current currently date datetime generated gmt is it last local now
-	of on printed refreshed rendered the time timestamp today updated utc`)
+	of on refreshed rendered the time timestamp today updated utc`)
+
+// nowWords are those of them that say that the time is that of writing. Without
+// one, the time may be a parameter ("Date: ...", "Timestamp: ...").
+var nowWords = wordSet("current currently generated now refreshed rendered today")
 
 var calendarWords = wordSet(`mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
@@ -20,23 +24,29 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// withoutClock gives a line with the time cut out of it, if it tells the time and
-// nothing else, and any other line as it is.
+// withoutClock gives a line with the time cut out of it, if it tells the time of
+// the day and nothing else, and any other line as it is. A date alone stays: it
+// changes once in a session's life at most, and often names the job. So does a line
+// that starts with its time, as those of a log do.
 func withoutClock(line string) string {
 	const longest = 80
 	if len(line) > longest || !mayHoldTime(line) {
 		return line
 	}
 	var kept []string
-	times, numbers, names := 0, 0, 0
+	now, clock, numbers, names := false, false, 0, 0
 	for _, word := range words(line) {
 		switch {
 		case clockWords[word]:
 			kept = append(kept, word)
+			now = now || nowWords[word]
+		case len(kept) == 0:
+			return line
 		case calendarWords[word]:
 			names++
-		case isTime(word):
-			times++
+		case isClock(word):
+			clock = true
+		case isDate(word):
 		case isSmallNumber(word):
 			numbers++
 		default:
@@ -44,24 +54,18 @@ func withoutClock(line string) string {
 		}
 	}
 	// A lone number counts as part of a date only beside a month or a weekday.
-	if len(kept) == 0 || times+names == 0 || numbers > 0 && names == 0 {
+	if !now || !clock || numbers > 0 && names == 0 {
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")
 }
 
-// mayHoldTime is a quick look for what every time or date has: two digits with one
-// of its signs between them, or a year.
+// mayHoldTime is a quick look for what every time of day has: a colon between two
+// digits.
 func mayHoldTime(line string) bool {
-	digit := func(i int) bool { return i < len(line) && line[i] >= '0' && line[i] <= '9' }
+	digit := func(i int) bool { return i >= 0 && i < len(line) && line[i] >= '0' && line[i] <= '9' }
 	for i := range len(line) {
-		if !digit(i) {
-			continue
-		}
-		if i+1 < len(line) && strings.IndexByte(":-/.", line[i+1]) >= 0 && digit(i+2) {
-			return true
-		}
-		if line[i] == '2' && digit(i+1) && digit(i+2) && digit(i+3) {
+		if line[i] == ':' && digit(i-1) && digit(i+1) {
 			return true
 		}
 	}
@@ -86,26 +90,51 @@ func words(line string) []string {
 	return trimmed
 }
 
-// isTime tells whether a word has the form of a time of day, of a date with its
-// year, or of both: groups of digits with single signs between them.
-func isTime(word string) bool {
-	groups := strings.FieldsFunc(strings.TrimSuffix(word, "z"), func(r rune) bool {
-		return strings.ContainsRune(":-+./t", r)
-	})
-	size, year := len(groups)-1, false
-	for _, g := range groups {
-		if strings.Trim(g, "0123456789") != "" {
+// isClock tells whether a word is a time of day, alone or behind a date, with or
+// without seconds, their fraction and a zone.
+func isClock(word string) bool {
+	if date, clock, ok := strings.Cut(word, "t"); ok {
+		if !isDate(date) {
 			return false
 		}
-		size += len(g)
-		year = year || len(g) == 4
+		word = clock
 	}
-	if len(groups) < 2 || size != len(strings.TrimSuffix(word, "z")) {
-		return false
+	word = strings.TrimSuffix(word, "z")
+	if i := strings.IndexAny(word, "+-"); i >= 0 {
+		if zone := strings.Replace(word[i+1:], ":", "", 1); len(zone) != 4 || !digits(zone) {
+			return false
+		}
+		word = word[:i]
 	}
-	return strings.Contains(word, ":") || year && len(groups) == 3
+	hour, rest, _ := strings.Cut(word, ":")
+	minute, second, seconds := strings.Cut(rest, ":")
+	second, fraction, _ := strings.Cut(second, ".")
+	return len(hour) >= 1 && len(hour) <= 2 && digits(hour) && len(minute) == 2 && digits(minute) &&
+		(!seconds || len(second) == 2) && digits(second) && digits(fraction)
 }
 
+// isDate tells whether a word is a date with its year.
+func isDate(word string) bool {
+	for _, sign := range []string{"-", "/", "."} {
+		groups := strings.Split(word, sign)
+		if len(groups) != 3 {
+			continue
+		}
+		year, most := false, 0
+		for _, g := range groups {
+			if !digits(g) || g == "" {
+				return false
+			}
+			year = year || len(g) == 4
+			most = max(most, len(g))
+		}
+		return year && most == 4
+	}
+	return false
+}
+
+func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
 func isSmallNumber(word string) bool {
-	return len(word) <= 4 && strings.Trim(word, "0123456789") == ""
+	return len(word) <= 4 && digits(word)
 }

@@ -1,5 +1,7 @@
 package rewrite
 
+import "sort"
+
 // Sent is what a session has been sent, and what it answered, as the ledger
 // remembers it.
 type Sent struct {
@@ -15,10 +17,14 @@ type Continuity struct {
 	Relation Reason
 	// Transcript tells that the prompt is a conversation so far.
 	Transcript bool
-	// Has tells of each block of the prompt whether the session was sent it.
+	// Has tells of each block of the prompt whether the session was sent it, in
+	// this order.
 	Has []bool
-	// turn is the line of the conversation where the new turn starts.
+	// turn is the line of the conversation where the new turn starts; 0 where it
+	// can not be sent alone.
 	turn int
+	// dropped tells that something was taken out and nothing put in its place.
+	dropped bool
 }
 
 // distinctiveAnswer is the length from which an answer that turns up again in a
@@ -29,59 +35,107 @@ const distinctiveAnswer = 40
 // texts alone: whether the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	c := Continuity{Relation: Unrelated}
-	var retained, news int
-	var inOrder bool
-	c.Has, retained, inOrder = match(sent.Base.Blocks, p.blocks)
-	news = len(p.blocks) - retained
-	whole := retained == len(sent.Base.Blocks)
-
-	if whole && inOrder && news == 0 {
+	m := match(sent.Base.Blocks, p.blocks)
+	c.Has, c.dropped = m.has, m.dropped
+	if m.whole && m.retained == len(p.blocks) {
 		c.Relation = Identical
 		return c
 	}
 	said := p.answersIn(sent.Answers, c.Has)
-	c.Transcript, c.turn = sent.Transcript || said.anyTurn, said.end
+	c.Transcript = sent.Transcript || said.anyTurn
+	if !said.more {
+		c.turn = said.end
+	}
+	extends := m.whole && p.sameOpening(sent.Base)
 	switch {
-	case c.Transcript && !(whole && inOrder && said.all && p.sameOpening(sent.Base)):
+	case c.Transcript && !(extends && said.all):
 		c.Relation = HistoryEdited
-	case news == 0:
+	case m.retained == len(p.blocks):
 		c.Relation = BaseChanged
-	case whole && inOrder && p.sameOpening(sent.Base):
+	case extends:
 		c.Relation = Extends
-	case 2*retained > len(sent.Base.Blocks):
+	case 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = Revises
 	}
 	return c
 }
 
+// matched is how blocks match those of a base.
+type matched struct {
+	has      []bool // in order; a block that moved counts as new
+	retained int    // wherever they stand
+	whole    bool   // all of the base, in order
+	dropped  bool
+}
+
 // match finds base in blocks. If base stands there whole and in order, has marks
-// its places; otherwise has marks every block that occurs in base, as often as it
-// does there, wherever it stands.
-func match(base []Digest, blocks []block) (has []bool, retained int, inOrder bool) {
-	has = make([]bool, len(blocks))
-	next := 0
-	for i, b := range blocks {
-		if next < len(base) && b.digest == base[next] {
-			has[i] = true
-			next++
+// its places; otherwise it marks as many blocks as stand in the order of the base.
+func match(base []Digest, blocks []block) matched {
+	m := matched{has: make([]bool, len(blocks))}
+	for i := range blocks {
+		if m.retained < len(base) && blocks[i].digest == base[m.retained] {
+			m.has[i] = true
+			m.retained++
 		}
 	}
-	if next == len(base) {
-		return has, next, true
+	if m.retained == len(base) {
+		m.whole = true
+		return m
 	}
-	clear(has)
-	count := make(map[Digest]int, len(base))
-	for _, d := range base {
-		count[d]++
+	clear(m.has)
+	m.retained = 0
+	places := make(map[Digest][]int, len(base))
+	for j, d := range base {
+		places[d] = append(places[d], j)
 	}
-	for i, b := range blocks {
-		if count[b.digest] > 0 {
-			count[b.digest]--
-			has[i] = true
-			retained++
+	at := make([]int, len(blocks)) // the place in base of each block, -1 for a new one
+	for i := range blocks {
+		at[i] = -1
+		if left := places[blocks[i].digest]; len(left) > 0 {
+			at[i], places[blocks[i].digest] = left[0], left[1:]
+			m.retained++
 		}
 	}
-	return has, retained, false
+	from, put := 0, false // the first of base not passed yet; something new since then
+	for i, keep := range ascending(at) {
+		switch {
+		case keep:
+			m.has[i] = true
+			m.dropped = m.dropped || at[i] > from && !put
+			from, put = at[i]+1, false
+		default:
+			put = true
+		}
+	}
+	m.dropped = m.dropped || from < len(base) && !put
+	return m
+}
+
+// ascending marks a longest ascending run of the numbers that are not negative.
+func ascending(numbers []int) []bool {
+	var ends []int // index of the least number that ends a run of each length
+	before := make([]int, len(numbers))
+	for i, n := range numbers {
+		if n < 0 {
+			continue
+		}
+		k := sort.Search(len(ends), func(k int) bool { return numbers[ends[k]] >= n })
+		before[i] = -1
+		if k > 0 {
+			before[i] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[k] = i
+	}
+	marks := make([]bool, len(numbers))
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			marks[i] = true
+		}
+	}
+	return marks
 }
 
 func (p *Prompt) sameOpening(base Footprint) bool {
@@ -94,71 +148,4 @@ func (p *Prompt) sameOpening(base Footprint) bool {
 		}
 	}
 	return true
-}
-
-// said is what a prompt shows of a session's answers.
-type said struct {
-	anyTurn bool // it shows a turn of the assistant, or an answer of the session
-	all     bool // every answer stands there unchanged, and no other turn of the assistant
-	end     int  // the line behind the last of them
-}
-
-// answersIn looks for the session's answers in the prompt, in order. A turn of the
-// assistant in a block that the session was sent belongs to the prompt itself (an
-// example, say); any other must be one of the session's answers, from its first
-// line to its last.
-func (p *Prompt) answersIn(answers []Answer, has []bool) said {
-	lines := p.conversation()
-	s := said{all: true}
-	next := 0
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		marked := line.speaker == assistant
-		if marked && line.text == "" && i == len(lines)-1 {
-			break // "Assistant:" at the very end asks for the answer
-		}
-		start := i
-		if marked && line.text == "" {
-			start++
-		}
-		n := 0
-		if next < len(answers) && (marked || answers[next].Bytes >= distinctiveAnswer) {
-			n = p.answerAt(answers[next], start, marked)
-		}
-		switch {
-		case n > 0:
-			s.anyTurn = true
-			s.end = start + n
-			next++
-			i = s.end - 1
-		case marked && !(has[line.block] && (start >= len(lines) || has[lines[start].block])):
-			s.anyTurn, s.all = true, false
-		}
-	}
-	s.all = s.all && next == len(answers)
-	return s
-}
-
-// answerAt tells how many lines of the conversation, from line at on, are the
-// answer: all of its lines or none. Under the assistant's name the turn must end
-// where the answer ends.
-func (p *Prompt) answerAt(a Answer, at int, marked bool) int {
-	lines := p.conversation()
-	n := len(a.Lines)
-	if n == 0 || at+n > len(lines) {
-		return 0
-	}
-	for i, want := range a.Lines {
-		if p.lineDigest(at+i) == want {
-			continue
-		}
-		bare := withoutClosingTag(lines[at+i].text)
-		if i < n-1 || bare == lines[at+i].text || p.digest(bare) != want {
-			return 0
-		}
-	}
-	if marked && at+n < len(lines) && lines[at+n].speaker == nobody {
-		return 0
-	}
-	return n
 }

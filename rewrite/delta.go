@@ -27,7 +27,7 @@ func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} 
 // always sends the whole prompt.
 func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	t := Target{id: id, prompt: p.Text, whole: true}
-	if always || c.Relation != Extends && c.Relation != Revises {
+	if always || c.dropped || c.Relation != Extends && c.Relation != Revises {
 		return t
 	}
 	if delta, ok := p.delta(c); ok && !startsLikeCommand(delta) {
@@ -96,13 +96,23 @@ func (p *Prompt) newBlocks(c Continuity) string {
 		out = append(out, b.text)
 	}
 	out = append(out, continuation)
+	var heads []int // the headings that the block at hand stands under, outermost first
 	shown := make([]bool, len(p.blocks))
-	for i := opening; i < len(p.blocks); i++ {
-		last := i == len(p.blocks)-1
-		if c.Has[i] && !last && !mentionsFile(p.blocks[i].text) {
+	for i, b := range p.blocks {
+		if b.level > 0 {
+			for len(heads) > 0 && p.blocks[heads[len(heads)-1]].level >= b.level {
+				heads = heads[:len(heads)-1]
+			}
+			heads = append(heads, i)
+		}
+		known := c.Has[i] && i < len(p.blocks)-1 && !mentionsFile(b.text)
+		for _, h := range heads {
+			known = known && c.Has[h] // under a new heading the same words mean something else
+		}
+		if i < opening || known {
 			continue
 		}
-		for _, h := range append(p.headingsOf(i), i) {
+		for _, h := range append(heads, i) {
 			if h >= opening && !shown[h] {
 				shown[h] = true
 				out = append(out, p.blocks[h].text)
@@ -110,22 +120,6 @@ func (p *Prompt) newBlocks(c Continuity) string {
 		}
 	}
 	return strings.Join(out, "\n\n") + "\n"
-}
-
-// headingsOf gives the headings that block i stands under, outermost first.
-func (p *Prompt) headingsOf(i int) []int {
-	level := p.blocks[i].level
-	if level == 0 {
-		level = 7
-	}
-	var heads []int
-	for j := i - 1; j >= 0 && level > 1; j-- {
-		if l := p.blocks[j].level; l > 0 && l < level {
-			heads = append([]int{j}, heads...)
-			level = l
-		}
-	}
-	return heads
 }
 
 // mentionsFile tells of an @path, which the tool replaces by the file as it is

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"strings"
+	"unicode"
 )
 
 // DigestSize is the length of a Digest in bytes.
@@ -49,7 +50,7 @@ type Prompt struct {
 type Footprint struct {
 	Blocks  []Digest
 	Opening int // how many blocks the opening paragraph takes, with its headings
-	Bytes   int // length of the blocks
+	Bytes   int // how much they say: their lines without the space around them
 }
 
 // NewPrompt cuts text into blocks and digests them under key.
@@ -67,7 +68,7 @@ func (p *Prompt) Footprint() Footprint {
 	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks))}
 	for i, b := range p.blocks {
 		f.Blocks[i] = b.digest
-		f.Bytes += len(b.text)
+		f.Bytes += wordBytes(b.text)
 	}
 	return f
 }
@@ -155,4 +156,16 @@ func normal(text string) string {
 		lines[i] = withoutClock(strings.TrimRight(line, " \t\r"))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wordBytes is the length of a text without the space around its lines, and
+// without the lines that hold neither letter nor digit: neither tells two jobs apart.
+func wordBytes(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0 {
+			n += len(strings.TrimSpace(line)) + 1
+		}
+	}
+	return max(n-1, 0)
 }

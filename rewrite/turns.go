@@ -1,14 +1,21 @@
 package rewrite
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // promptLine is a line of a prompt that is not blank, seen as a line of a
 // conversation.
 type promptLine struct {
 	block    int // the block it stands in
 	speaker  speaker
-	text     string // the line without the speaker's name and surrounding space
-	digest   Digest // of text, once digested is set
+	line     string // the line without the space around it
+	text     string // the same without the name of the speaker
+	step     string // how its indentation differs from that of the line before
+	digest   Digest // of line, once digested is set
 	digested bool
 }
 
@@ -18,16 +25,36 @@ type speaker int
 const (
 	nobody speaker = iota // the line opens no turn
 	assistant
+	toolOutput // what a tool of the assistant's said
 	other
 )
 
-// The names that turns stand under, and the words that may stand beside a name
-// ("Assistant (turn 2):", "### Claude's reply").
+// The names that turns stand under. A plain name also serves as an everyday word:
+// it needs more than a dash or an end of line to be a name.
 var (
-	assistantNames = wordSet("assistant ai model bot agent claude codex gemini vibe chatgpt gpt you response reply answer")
-	otherNames     = wordSet("user human system developer tool function customer client me question")
-	besideNames    = wordSet("s code cli message output turn said says wrote replied answered previous last your role name start im header id")
+	assistantNames = wordSet(`assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
+		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`)
+	plainNames = wordSet("model agent you response reply answer")
+	toolNames  = wordSet("tool function")
+	otherNames = wordSet("user human system developer customer client me question humanmessage systemmessage")
 )
+
+// besideNames may stand beside a name: "Assistant (turn 2):", "### Claude's reply".
+var besideNames = wordSet(`s code cli message output result turn step round said says wrote replied answered previous last your
+	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
+	b strong em p div span summary`)
+
+func speakerNamed(word string) speaker {
+	switch {
+	case assistantNames[word], plainNames[word]:
+		return assistant
+	case toolNames[word]:
+		return toolOutput
+	case otherNames[word]:
+		return other
+	}
+	return nobody
+}
 
 // conversation gives the prompt's lines with the turns that they open.
 func (p *Prompt) conversation() []promptLine {
@@ -35,131 +62,216 @@ func (p *Prompt) conversation() []promptLine {
 		return p.lines
 	}
 	p.lines = []promptLine{}
-	questions := false
+	questions, indent := false, ""
 	for i, b := range p.blocks {
-		for line := range strings.SplitSeq(b.text, "\n") {
-			if line = strings.TrimSpace(line); line == "" {
+		for full := range strings.SplitSeq(b.text, "\n") {
+			line := strings.TrimSpace(full)
+			if line == "" {
 				continue
 			}
-			who, rest := opensTurn(line)
-			switch {
-			case strings.HasPrefix(line, "Q:"):
-				questions, who = true, other
-			case questions && strings.HasPrefix(line, "A:"):
-				who, rest = assistant, strings.TrimSpace(line[2:])
+			l := promptLine{block: i, line: line}
+			l.speaker, l.text = opensTurn(line)
+			if letter, rest := questionOrAnswer(line); letter == 'q' {
+				questions, l.speaker, l.text = true, other, rest
+			} else if letter == 'a' && questions {
+				l.speaker, l.text = assistant, rest
 			}
-			p.lines = append(p.lines, promptLine{block: i, speaker: who, text: rest})
+			l.step, indent = step(indent, full)
+			p.lines = append(p.lines, l)
 		}
 	}
 	return p.lines
 }
 
-// lineDigest is the digest of line i of the conversation.
-func (p *Prompt) lineDigest(i int) Digest {
-	l := &p.lines[i]
-	if !l.digested {
-		l.digest, l.digested = p.digest(l.text), true
+// step says how the indentation of a line differs from the one before it, and
+// gives that indentation. Steps stay the same where a whole text is indented.
+func step(before, line string) (step, indent string) {
+	indent = line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	if indent == before {
+		return "", indent
 	}
-	return l.digest
+	same := 0
+	for same < len(before) && same < len(indent) && before[same] == indent[same] {
+		same++
+	}
+	return strconv.Itoa(len(before)-same) + indent[same:], indent
+}
+
+// questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like.
+func questionOrAnswer(line string) (letter byte, rest string) {
+	label := strings.TrimLeft(line, "*_#> \t")
+	if label == "" || !strings.ContainsRune("QA", rune(label[0])) {
+		return 0, ""
+	}
+	rest = strings.TrimLeft(label[1:], "0123456789")
+	if rest == "" || !strings.ContainsRune(":.)", rune(rest[0])) {
+		return 0, ""
+	}
+	return label[0] | 0x20, withoutEmphasis(rest[1:])
 }
 
 // opensTurn reads a line as the start of a turn in any usual notation:
-// "## assistant", "Assistant:", "**Assistant:** text", "<assistant>", "[assistant]",
-// "<|im_start|>assistant", `"role": "assistant"`. rest is what the line says
-// beyond that, the whole line where it opens no turn.
+// "## assistant", "Assistant:", "**Assistant:** text", "[08:15] assistant> text",
+// "<assistant>", `<turn speaker="assistant">`, "<|im_start|>assistant", "[/INST] text",
+// `"role": "assistant"`, "role: assistant". rest is what the line says beyond
+// that, the whole line where it opens no turn. Reading too much as a turn only costs
+// a resume.
 func opensTurn(line string) (who speaker, rest string) {
-	if role, ok := jsonRole(line); ok {
-		return speakerOf(role), line
+	if closesTurn(line) {
+		return other, "" // what follows is not the assistant's
 	}
-	label, rest, ok := turnLabel(line)
-	if !ok {
+	if i := strings.LastIndex(line, "[/INST]"); i >= 0 {
+		return assistant, strings.TrimSpace(line[i+len("[/INST]"):])
+	}
+	if who := roleIn(line); who != nobody {
+		if _, after, ok := strings.Cut(line, ">"); ok && line[0] == '<' {
+			return who, withoutClosingTag(strings.TrimSpace(after))
+		}
+		return who, line
+	}
+	who, rest = namedTurn(line)
+	switch {
+	case who == nobody:
 		return nobody, line
+	case strings.HasPrefix(line, "</"):
+		return other, strings.TrimSpace(rest)
+	case strings.HasPrefix(line, "<"):
+		return who, withoutClosingTag(strings.TrimSpace(rest))
 	}
-	if who = speakerOf(label); who == nobody {
-		return nobody, line
-	}
-	if strings.HasPrefix(line, "</") {
-		return other, rest // what follows the end of a turn is not the assistant's
-	}
-	return who, withoutClosingTag(rest)
+	return who, withoutEmphasis(rest)
 }
 
-// turnLabel finds what may be the name over a turn, at the start of a line, set
-// off from the rest by one of the signs that set off a name.
-func turnLabel(line string) (label, rest string, ok bool) {
-	start := strings.IndexFunc(line, func(r rune) bool {
-		return r == '<' || r == '[' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	})
-	const longestLead = 16
-	if start < 0 || start > longestLead {
-		return "", "", false
-	}
-	lead, text := line[:start], line[start:]
-	switch text[0] {
-	case '<':
-		label, rest, ok = strings.Cut(text[1:], ">")
-		if strings.HasSuffix(label, "im_start|") || strings.HasSuffix(label, "start_of_turn") {
-			label, rest = rest, ""
-		}
-	case '[':
-		label, rest, ok = strings.Cut(text[1:], "]")
-	default:
-		const longestLabel = 48
-		if end := strings.IndexAny(text, ":>"); end >= 0 && end <= longestLabel {
-			label, rest, ok = text[:end], text[end+1:], true
-		} else if strings.ContainsAny(lead, "#*_=") {
-			label, ok = text, true
-		}
-	}
-	return label, strings.TrimLeft(rest, ":*_ \t"), ok
+func withoutEmphasis(rest string) string {
+	return strings.TrimSpace(strings.TrimLeft(rest, "*_:"))
 }
 
-// speakerOf reads a label: a name, and around it only words that go with a name.
-func speakerOf(label string) speaker {
+// namedTurn reads the name over a turn at the start of a line: a name, around it
+// only numbers, times and words that go with a name, and then a sign that sets it
+// off from what is said.
+func namedTurn(line string) (who speaker, rest string) {
 	const longest = 64
-	if len(label) > longest {
+	plain := false
+	for i := 0; i < len(line); {
+		if i > longest {
+			return nobody, ""
+		}
+		if n := wordLength(line[i:]); n > 0 {
+			word := strings.ToLower(line[i : i+n])
+			found := speakerNamed(word)
+			switch {
+			case found != nobody && who == nobody:
+				who, plain = found, plainNames[word]
+			case found == nobody && !besideNames[word] && !calendarWords[word] && !strings.ContainsAny(word, "0123456789"):
+				return nobody, ""
+			}
+			i += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(line[i:])
+		if who != nobody {
+			if line[0] == '<' && r == ' ' { // the attributes of a tag
+				if _, after, ok := strings.Cut(line[i:], ">"); ok {
+					return who, after
+				}
+			}
+			if setsOff(line, i, r, plain) {
+				return who, line[i+size:]
+			}
+		}
+		i += size
+	}
+	if who != nobody && (!plain || strings.ContainsRune("#*_=<[", rune(line[0]))) {
+		return who, ""
+	}
+	return nobody, ""
+}
+
+// wordLength is the length in bytes of the word that text starts with.
+func wordLength(text string) int {
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if end < 0 {
+		return len(text)
+	}
+	return end
+}
+
+// setsOff tells whether the sign at i ends a name.
+func setsOff(line string, i int, sign rune, plain bool) bool {
+	near := func(j int, chars string) bool {
+		return j >= 0 && j < len(line) && strings.IndexByte(chars, line[j]) >= 0
+	}
+	const digits = "0123456789"
+	switch sign {
+	case ':':
+		return !near(i-1, digits) || !near(i+1, digits) // not within a time
+	case '>':
+		return !near(i-1, "-=")
+	case ']':
+		return line[0] == '['
+	case '|':
+		return !plain && line[0] == '|'
+	case '—', '–':
+		return !plain
+	case '-':
+		return !plain && near(i-1, " ") && near(i+1, " ")
+	}
+	return false
+}
+
+// roleIn finds the speaker where a turn is written as data: JSON, YAML, XML or a
+// program's own print. A line with several turns is the assistant's if one is.
+func roleIn(line string) (who speaker) {
+	if !strings.ContainsAny(line, ":=") {
 		return nobody
 	}
-	who := nobody
-	for _, word := range words(strings.NewReplacer("-", " ", "/", " ", ".", " ").Replace(label)) {
-		switch {
-		case assistantNames[word]:
-			if who == nobody {
-				who = assistant
+	for _, key := range []string{"role", "Role", "speaker", "author", "sender", "from"} {
+		for rest := line; ; {
+			i := strings.Index(rest, key)
+			if i < 0 {
+				break
 			}
-		case otherNames[word]:
-			if who == nobody {
-				who = other
+			inside := i > 0 && wordLength(rest[i-1:i]) > 0
+			rest = rest[i+len(key):]
+			value := strings.TrimLeft(rest, "\"'\\:= \t")
+			if inside || !strings.ContainsAny(rest[:len(rest)-len(value)], ":=") {
+				continue
 			}
-		case !besideNames[word] && strings.Trim(word, "0123456789:") != "":
-			return nobody
+			switch word := strings.ToLower(value[:wordLength(value)]); {
+			case assistantNames[word], word == "model", word == "agent":
+				return assistant
+			case speakerNamed(word) != nobody:
+				who = speakerNamed(word)
+			}
 		}
 	}
 	return who
 }
 
+// withoutClosingTag cuts the end of a turn off its last line.
 func withoutClosingTag(text string) string {
-	if !strings.HasSuffix(text, ">") {
-		return text
+	for _, end := range []string{"<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>"} {
+		if before, ok := strings.CutSuffix(text, end); ok {
+			return strings.TrimSpace(before)
+		}
 	}
-	if i := strings.LastIndex(text, "</"); i >= 0 {
+	if i := strings.LastIndex(text, "</"); i >= 0 && closesTurn(text[i:]) {
 		return strings.TrimSpace(text[:i])
 	}
-	return strings.TrimSpace(strings.TrimSuffix(text, "<|im_end|>"))
+	return text
 }
 
-// jsonRole finds the role in a line of a conversation that is written as JSON.
-func jsonRole(line string) (string, bool) {
-	_, after, ok := strings.Cut(line, `"role"`)
-	if !ok {
-		return "", false
+// closesTurn tells of a closing tag that ends a turn, and of nothing else in the
+// line.
+func closesTurn(line string) bool {
+	if !strings.HasPrefix(line, "</") {
+		return false
 	}
-	after = strings.TrimLeft(after, ": \t")
-	if !strings.HasPrefix(after, `"`) {
-		return "", false
+	switch line {
+	case "</message>", "</turn>", "</msg>":
+		return true
 	}
-	role, _, ok := strings.Cut(after[1:], `"`)
-	return role, ok
+	who, rest := namedTurn(line)
+	return who != nobody && rest == ""
 }
 
 // An Answer is what the ledger keeps of one answer: the digests of its lines that
@@ -173,11 +285,161 @@ type Answer struct {
 func NewAnswer(text string, key Key) Answer {
 	digest := key.Digester()
 	var a Answer
-	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			a.Lines = append(a.Lines, digest(line))
-			a.Bytes += len(line)
+	indent, change := "", ""
+	for full := range strings.SplitSeq(text, "\n") {
+		line := strings.TrimSpace(full)
+		if line == "" {
+			continue
 		}
+		if change, indent = step(indent, full); len(a.Lines) == 0 {
+			change = "" // the first line may stand behind a name
+		}
+		a.Lines = append(a.Lines, digest(stepped(change, line)))
+		a.Bytes += len(line)
 	}
 	return a
+}
+
+// stepped marks a line by its indentation: what is indented otherwise is another
+// program.
+func stepped(step, line string) string {
+	if step == "" {
+		return line
+	}
+	return "\x00" + step + "\x00" + line
+}
+
+// lineDigest is the digest of line i of the conversation, wherever it is
+// indented.
+func (p *Prompt) lineDigest(i int) Digest {
+	l := &p.lines[i]
+	if !l.digested {
+		l.digest, l.digested = p.digest(l.line), true
+	}
+	return l.digest
+}
+
+// said is what a prompt shows of a session's answers.
+type said struct {
+	anyTurn bool // it adds a turn of the assistant, or an answer of the session
+	all     bool // every answer stands there unchanged, no other turn of the assistant, and nothing new before them
+	more    bool // something new stands before the last of them
+	end     int  // the line behind the last of them
+}
+
+// answersIn looks for the session's answers in the prompt, in order: the newest in
+// what the prompt adds, those before it anywhere. A turn of the assistant in a block
+// that the session was sent belongs to the prompt itself (an example, say); any
+// other must be one of the session's answers, from its first line to its last.
+func (p *Prompt) answersIn(answers []Answer, has []bool) said {
+	lines := p.conversation()
+	s := said{all: true}
+	old := func(i int) bool { return i >= len(lines) || has[lines[i].block] }
+	next := 0
+	var turn speaker               // whose turn it is
+	more, inserted := false, false // something new was seen; and it is not a tool's
+	oldTurn, grown := false, false // in an assistant's turn that was sent before; something new was seen there
+	for i := 0; i < len(lines); i++ {
+		line := &lines[i]
+		marked := line.speaker == assistant
+		if marked && line.text == "" && i == len(lines)-1 {
+			break // "Assistant:" at the very end asks for the answer
+		}
+		start := i
+		if marked && line.text == "" {
+			start++
+		}
+		if next < len(answers) && (marked || answers[next].Bytes >= distinctiveAnswer) && (next < len(answers)-1 || !old(start)) {
+			if n := p.answerAt(answers[next], start, start == i, marked); n > 0 {
+				s.anyTurn = s.anyTurn || !old(start)
+				s.all = s.all && !(marked && inserted)
+				s.more = more
+				s.end = start + n
+				next++
+				i = s.end - 1
+				turn, oldTurn, grown = nobody, false, false
+				continue
+			}
+		}
+		if line.speaker != nobody {
+			if grown && old(i) {
+				s.anyTurn, s.all = true, false
+			}
+			turn, oldTurn, grown = line.speaker, marked && old(i), false
+		}
+		if marked && !(old(i) && old(start)) {
+			s.anyTurn, s.all = true, false
+		}
+		if !old(i) && (line.speaker == nobody || line.text != "") {
+			more, grown = true, oldTurn
+			inserted = inserted || turn != toolOutput
+		}
+	}
+	if next < len(answers) && !s.anyTurn && p.showsMost(answers[len(answers)-1], has) {
+		s.anyTurn = true
+	}
+	s.all = s.all && next == len(answers)
+	return s
+}
+
+// answerAt tells how many lines of the conversation, from line at on, are the
+// answer: all of its lines or none. Under the assistant's name the turn must end
+// where the answer ends; named tells that the name stands in line at itself.
+func (p *Prompt) answerAt(a Answer, at int, named, marked bool) int {
+	lines := p.conversation()
+	n := len(a.Lines)
+	if n == 0 || at+n > len(lines) {
+		return 0
+	}
+	for i, want := range a.Lines {
+		l := &lines[at+i]
+		shown := l.line
+		var got Digest
+		switch {
+		case i == 0 && named && marked:
+			shown = l.text
+			got = p.digest(shown)
+		case i == 0 || l.step == "":
+			got = p.lineDigest(at + i)
+		default:
+			shown = stepped(l.step, l.line)
+			got = p.digest(shown)
+		}
+		if got == want {
+			continue
+		}
+		bare := withoutClosingTag(shown)
+		if !marked || i < n-1 || bare == shown || p.digest(bare) != want {
+			return 0
+		}
+	}
+	if marked && at+n < len(lines) && lines[at+n].speaker == nobody {
+		return 0
+	}
+	return n
+}
+
+// showsMost tells whether most of an answer's lines stand in what the prompt adds:
+// it shows the answer, but cut short or changed.
+func (p *Prompt) showsMost(a Answer, has []bool) bool {
+	if a.Bytes < distinctiveAnswer {
+		return false
+	}
+	lines := p.conversation()
+	shown := map[Digest]bool{}
+	for i := range lines {
+		if l := &lines[i]; !has[l.block] {
+			shown[p.lineDigest(i)] = true
+			if l.step != "" {
+				shown[p.digest(stepped(l.step, l.line))] = true
+			}
+		}
+	}
+	found := 0
+	for _, d := range a.Lines {
+		if shown[d] {
+			found++
+		}
+	}
+	return 2*found > len(a.Lines)
 }
