@@ -22,6 +22,8 @@ type follower struct {
 
 func (follower) Refused(string, int) rewrite.Reason { return "" }
 
+func (follower) SessionPaths(home, cwd, id string) []string { return nil }
+
 func (f follower) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream { return f.stream }
 
 // A followerStream keeps the files it is shown, and shows them at the end.
@@ -35,6 +37,7 @@ func (s *followerStream) ErrLine(line []byte) []byte { return line }
 func (s *followerStream) MaxLine() int               { return 0 }
 func (s *followerStream) HoldsOutput() bool          { return false }
 func (s *followerStream) Seen() *rewrite.Seen        { return &s.seen }
+func (s *followerStream) TakeStderr() string         { return "" }
 func (s *followerStream) End() []byte                { return []byte(strings.Join(s.files, "")) }
 func (s *followerStream) File(path string, data []byte) {
 	s.files = append(s.files, filepath.Base(path)+": "+string(data))
@@ -52,7 +55,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 	c := &call{
 		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
 			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
-		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool",
+		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
 		real: target{path: path},
 	}
 	c.config.GateTimeout = 10 * time.Second

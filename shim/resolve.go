@@ -64,6 +64,10 @@ func (g guard) with(target fileID, pid int) string {
 	return fmt.Sprintf("%d:%d:%s", pid, g.hops+1, strings.Join(append(slices.Clone(g.tried), target.String()), ","))
 }
 
+// skip are the files that are not the real binary: those that were tried, and the
+// running program.
+func (g guard) skip() []string { return append(slices.Clone(g.tried), self().String()) }
+
 // A target is a real binary.
 type target struct {
 	path string

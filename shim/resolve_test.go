@@ -68,15 +68,16 @@ func TestResolve(t *testing.T) {
 	}
 	for _, test := range tests {
 		in := func(s string) string { return strings.ReplaceAll(s, "R/", root+"/") }
-		got, err := resolve("tool", in(test.configured), in(test.path), test.guard)
+		got, err := resolve("tool", in(test.configured), in(test.path), test.guard.skip())
 		if got.path != in(test.want) || (test.want == "") != errors.Is(err, errNotFound) {
 			t.Errorf("%s: %q, %v; want %q", test.name, got.path, err, in(test.want))
 		}
 	}
-	if _, err := resolve("tool", "", root+"/real", guard{hops: maxHops}); !errors.Is(err, errLoop) {
+	lost := &call{name: "tool", env: Env{Environ: []string{"PATH=" + root + "/real"}}, guard: guard{hops: maxHops}}
+	if _, err := lost.target(); !errors.Is(err, errLoop) {
 		t.Errorf("after %d hops: %v", maxHops, err)
 	}
-	if got, err := resolve("hard", "", root, guard{}); !errors.Is(err, errNotFound) {
+	if got, err := resolve("hard", "", root, guard{}.skip()); !errors.Is(err, errNotFound) {
 		t.Errorf("a hard link of ours is taken for real: %q, %v", got.path, err)
 	}
 }

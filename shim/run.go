@@ -147,8 +147,7 @@ func (c *call) target() (target, error) {
 	if c.guard.hops >= maxHops {
 		return target{}, errLoop
 	}
-	skip := append(slices.Clone(c.guard.tried), self().String())
-	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), skip)
+	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.guard.skip())
 	if err == nil {
 		c.real = t
 	}
