@@ -3,7 +3,6 @@ package shim
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
