@@ -53,7 +53,8 @@ func (p *Prompt) delta(c Continuity) (string, bool) {
 }
 
 // newTurn is what follows the session's last answer in a transcript. The answers
-// before it are the session's own and the session has been sent the rest.
+// before it are the session's own and the session has been sent the rest; of that
+// only what is always kept comes first.
 func (p *Prompt) newTurn(c Continuity) (string, bool) {
 	lines := p.conversation()
 	if c.turn == 0 || c.turn >= len(lines) {
@@ -74,11 +75,21 @@ func (p *Prompt) newTurn(c Continuity) (string, bool) {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "\n\n"), len(parts) > 0
+	if len(parts) == 0 {
+		return "", false
+	}
+	var again []string
+	for i, kept := range p.kept()[:first.block] {
+		if kept {
+			again = append(again, p.blocks[i].text)
+		}
+	}
+	return strings.Join(append(again, parts...), "\n\n"), true
 }
 
 // newBlocks is the opening paragraph, a line that says what follows, every block
-// that the session has not been sent under its headings, and the closing block.
+// that the session has not been sent or that is always kept, under its headings,
+// and the closing block.
 func (p *Prompt) newBlocks(c Continuity) string {
 	opening := p.opening()
 	var out []string
@@ -86,10 +97,10 @@ func (p *Prompt) newBlocks(c Continuity) string {
 		out = append(out, b.text)
 	}
 	out = append(out, continuation)
-	shown := make([]bool, len(p.blocks))
+	shown, kept := make([]bool, len(p.blocks)), p.kept()
 	for i := opening; i < len(p.blocks); i++ {
 		last := i == len(p.blocks)-1
-		if c.Has[i] && !last && !mentionsFile(p.blocks[i].text) {
+		if c.Has[i] && !last && !kept[i] && !mentionsFile(p.blocks[i].text) {
 			continue
 		}
 		for _, h := range append(p.headingsOf(i), i) {
