@@ -33,6 +33,9 @@ func Parse(file, text, home string) (Config, error) {
 func decode(file, text string) (document, error) {
 	d := document{file: file, text: text}
 	md, err := toml.Decode(text, &d.root)
+	if err == nil {
+		err = md.PrimitiveDecode(d.root, &d.tree)
+	}
 	d.md = &md
 	var at toml.ParseError
 	switch {
@@ -48,8 +51,9 @@ func decode(file, text string) (document, error) {
 type document struct {
 	file, text string
 	md         *toml.MetaData
-	root       toml.Primitive
-	under      toml.Key // what root stands under in the file
+	tree       any
+	root       toml.Primitive // the tree, as the library gives the places in it
+	under      toml.Key       // what root stands under in the file
 }
 
 // apply puts the value of one key into t.
@@ -83,14 +87,12 @@ func (d document) place(key toml.Key, err error) error {
 // name is the key as it stands in the file.
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
+// value gives what stands under key, nil where there is nothing.
 func (d document) value(key toml.Key) any {
-	at, ok := d.find(key)
-	if !ok {
-		return nil
-	}
-	var v any
-	if err := d.md.PrimitiveDecode(at, &v); err != nil {
-		return nil // an `any` takes whatever the file holds
+	v := d.tree
+	for _, part := range key {
+		table, _ := v.(map[string]any) // nil within an array of tables
+		v = table[part]
 	}
 	return v
 }

@@ -31,7 +31,7 @@ func (d document) rules(policy Policy, home string) ([]Rule, error) {
 func (d document) rule(r *Rule, index int, home string) error {
 	within, variables := d.ruleAt(index)
 	known := ruleSettings(home, variables)
-	for _, key := range keysOf(within.value(nil).(map[string]any), nil) {
+	for _, key := range keysOf(within.tree, nil) {
 		if err := apply(within, r, key, known); err != nil {
 			return err
 		}
@@ -49,6 +49,7 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 	if err := d.md.PrimitiveDecode(list, &all); err != nil {
 		return d, nil // it is a list: that has been looked at
 	}
+	d.tree = d.value(toml.Key{ruleKey}).([]map[string]any)[index]
 	d.root, d.under = all[index], toml.Key{ruleKey}
 	if env, ok := d.value(toml.Key{"env"}).(map[string]any); ok {
 		variables = slices.Sorted(maps.Keys(env))
@@ -57,14 +58,12 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 }
 
 // keysOf lists the keys of a table and of those in it.
-func keysOf(table map[string]any, under toml.Key) []toml.Key {
+func keysOf(tree any, under toml.Key) []toml.Key {
+	table, _ := tree.(map[string]any)
 	var keys []toml.Key
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key := slices.Concat(under, toml.Key{name})
-		keys = append(keys, key)
-		if inner, ok := table[name].(map[string]any); ok {
-			keys = append(keys, keysOf(inner, key)...)
-		}
+		keys = append(append(keys, key), keysOf(table[name], key)...)
 	}
 	return keys
 }
@@ -74,6 +73,9 @@ func keysOf(table map[string]any, under toml.Key) []toml.Key {
 // like a header but stands in a text or a list is none: what comes before it can not be decoded.
 func (d document) through(index int) document {
 	last := d
+	if d.countRules() == index+1 {
+		return last
+	}
 	for at := 0; at < len(d.text); at += strings.IndexByte(d.text[at:]+"\n", '\n') + 1 {
 		if !strings.HasPrefix(strings.TrimLeft(d.text[at:], " \t"), "[[") {
 			continue
@@ -82,9 +84,14 @@ func (d document) through(index int) document {
 		if err != nil {
 			continue
 		}
-		if list, _ := before.value(toml.Key{ruleKey}).([]map[string]any); len(list) == index+1 {
+		if before.countRules() == index+1 {
 			last = before
 		}
 	}
 	return last
+}
+
+func (d document) countRules() int {
+	list, _ := d.value(toml.Key{ruleKey}).([]map[string]any)
+	return len(list)
 }

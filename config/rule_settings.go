@@ -28,6 +28,7 @@ func ruleSettings(home string, variables []string) []setting[Rule] {
 		{"strict", boolean(func(r *Rule) *bool { return &r.Strict })},
 		{"unset_env", unsetEnv(func(r *Rule) *[]string { return &r.UnsetEnv })},
 	}
+	list = append(list, setting[Rule]{"env", environmentTable})
 	for _, name := range variables {
 		list = append(list, setting[Rule]{toml.Key{"env", name}.String(), environment(name)})
 	}
@@ -90,6 +91,14 @@ func each(value any, do func(string) error) error {
 		if err := do(s); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// environmentTable takes any table: each variable in it is a key of its own.
+func environmentTable(_ *Rule, value any) error {
+	if _, ok := value.(map[string]any); !ok {
+		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}
 	}
 	return nil
 }
