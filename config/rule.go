@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"reprise/rewrite"
 )
 
 // A Rule says which calls belong to which job, and what holds for them. Rules are pure: whether one matches
@@ -54,30 +56,35 @@ type Match struct {
 	Task, Role string
 	Scope      string   // the rule whose names these are, "" where the caller gave them
 	Strict     bool     // the names keep jobs apart, but do not prove that two calls belong to one
-	Attempt    int      // NoAttempt where it is not told
+	Attempt    int      // rewrite.NoAttempt where it is not told
 	Fresh      bool     // the prompt ends the chain
 	Resets     []string // the roles whose chains of the task the prompt ends
 }
 
-// NoAttempt stands for the number of an attempt that is not told.
-const NoAttempt = -1
-
 // Match finds the first rule that matches: the user's come before the presets. Where none does, a rule without
 // a name stands for the configuration.
 func (c Config) Match(s Subject) (Match, error) {
+	if m, ok := firstMatch(c.Rules, s); ok {
+		return m, nil
+	}
 	presets, err := c.presets()
 	if err != nil {
 		return Match{}, err
 	}
-	for _, rules := range [][]Rule{c.Rules, presets} {
-		for i := range rules {
-			if m, ok := rules[i].match(s); ok {
-				return m, nil
-			}
-		}
+	if m, ok := firstMatch(presets, s); ok {
+		return m, nil
 	}
 	m, _ := (&Rule{Policy: c.Policy}).match(s)
 	return m, nil
+}
+
+func firstMatch(rules []Rule, s Subject) (Match, bool) {
+	for i := range rules {
+		if m, ok := rules[i].match(s); ok {
+			return m, true
+		}
+	}
+	return Match{}, false
 }
 
 // match looks at what is cheap first: no pattern of a preset is compiled for a call that is none of its.
@@ -85,13 +92,13 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) {
 		return Match{}, false
 	}
-	found := captures{attempt: NoAttempt}
+	found := captures{attempt: rewrite.NoAttempt}
 	if !r.capture(&found, s) {
 		return Match{}, false
 	}
 	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Attempt: found.attempt,
 		Task: name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
-	if len(m.Task) > longestName || len(m.Role) > longestName {
+	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
 		return Match{}, false // that is a text, and no name
 	}
 	m.takeNames(s.Env)

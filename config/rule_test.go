@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 // subject is a call of claude.
@@ -85,7 +87,7 @@ func TestMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.want.Attempt == 0 {
-				c.want.Attempt = NoAttempt
+				c.want.Attempt = rewrite.NoAttempt
 			}
 			if c.want.Scope == "r" && got.Name != "r" {
 				t.Fatal("the rule does not match")

@@ -19,7 +19,7 @@ type Call struct {
 	Task, Role      string   // Task is "" where continuity must find the chain
 	Rule            string   // the rule that holds for the call
 	Scope           string   // the rule whose names Task and Role are, "" where the caller gave them
-	Attempt         int      // or NoAttempt
+	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task keeps jobs apart, but continuity must prove the same one
 	Resets          []string // roles whose chains of this task its prompt ends
@@ -101,7 +101,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates)
+		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates)
 	if err != nil {
 		return f, err
 	}
@@ -392,7 +392,9 @@ func (t *Ticket) finishInvocation(tx *sql.Tx, o *Outcome) error {
 	return err
 }
 
-func (c *Call) attempt() sql.NullInt64 { return known(c.Attempt != NoAttempt, int64(c.Attempt)) }
+func (c *Call) attempt() sql.NullInt64 {
+	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
+}
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 

@@ -42,16 +42,13 @@ type Facts struct {
 	Fresh    rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
 	NoResume bool           // the binary is known not to offer it
 	Named    bool           // the task is named; otherwise continuity alone finds the chain
-	Attempt  int            // what the caller counts its rounds by, NoAttempt where it does not
+	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
 	Limits   Limits
 	// Chains are those that the call may belong to, the most recently used
 	// first: with Named at most one.
 	Chains []ChainFacts
 }
-
-// NoAttempt stands for the number of an attempt that is not known.
-const NoAttempt = -1
 
 // ChainFacts are the facts about one chain and its newest session.
 type ChainFacts struct {
@@ -70,7 +67,7 @@ type ChainFacts struct {
 	Compacted  bool // the tool has shortened its history
 	BaseBytes  int
 	Continuity rewrite.Continuity
-	Attempt    int     // of its latest call, or NoAttempt
+	Attempt    int     // of its latest call, or rewrite.NoAttempt
 	Reset      bool    // another role's answer, or its own, has ended it
 	Share      float64 // where the chain stands among all, from 0 to 1
 }
@@ -141,7 +138,7 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	case chain == nil || chain.Session == 0:
 	case chain.Reset:
 		reason = rewrite.ContextReset
-	case f.Attempt != NoAttempt && f.Attempt < chain.Attempt:
+	case f.Attempt != rewrite.NoAttempt && f.Attempt < chain.Attempt:
 		reason = rewrite.AttemptReset
 	}
 	return chain, reason

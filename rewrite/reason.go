@@ -35,6 +35,9 @@ const (
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
 
+// NoAttempt stands for the number of an attempt that is not known.
+const NoAttempt = -1
+
 // Why a managed call is fresh.
 const (
 	FirstCall       Reason = "first_call"
