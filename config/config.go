@@ -16,12 +16,11 @@ import (
 
 // Config is the user's configuration, every value checked.
 type Config struct {
-	Enabled      bool          // false: every call becomes the real binary
-	TTL          time.Duration // a session idle for longer is not resumed
-	MaxAge       time.Duration // nor one that was started longer ago
-	Identical    Identical
-	Delta        Delta
-	Busy         Busy
+	Enabled      bool // false: every call becomes the real binary
+	Policy            // where no rule says otherwise
+	Rules        []Rule
+	Presets      bool          // the rules that are built in hold as well
+	PresetsOff   []string      // but for those of these names
 	ErrorLimit   int           // a session with more errors is not resumed
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
@@ -29,10 +28,21 @@ type Config struct {
 	Log          Log
 }
 
+// Policy is what a rule may set for its calls.
+type Policy struct {
+	TTL       time.Duration // a session idle for longer is not resumed
+	MaxAge    time.Duration // nor one that was started longer ago
+	Identical Identical
+	Delta     Delta
+	Busy      Busy
+	Rollout   float64 // share of the chains that are resumed, 0 to 1
+}
+
 // Tool is what is configured for one tool.
 type Tool struct {
-	Enabled bool
-	Path    string // absolute path of the real binary; empty: the next one on PATH
+	Enabled  bool
+	Path     string   // absolute path of the real binary; empty: the next one on PATH
+	UnsetEnv []string // variables that a managed run does not get
 }
 
 // Log is what is configured for the shim's log.
@@ -78,12 +88,16 @@ func ToolNames() []string { return []string{"claude", "codex", "gemini", "vibe"}
 // Default is the configuration of a user who has written none.
 func Default() Config {
 	c := Config{
-		Enabled:      true,
-		TTL:          30 * time.Minute,
-		MaxAge:       24 * time.Hour,
-		Identical:    IdenticalFresh,
-		Delta:        DeltaAuto,
-		Busy:         BusyFresh,
+		Enabled: true,
+		Policy: Policy{
+			TTL:       30 * time.Minute,
+			MaxAge:    24 * time.Hour,
+			Identical: IdenticalFresh,
+			Delta:     DeltaAuto,
+			Busy:      BusyFresh,
+			Rollout:   1,
+		},
+		Presets:      true,
 		ErrorLimit:   3,
 		ContextLimit: 0.8,
 		GateTimeout:  15 * time.Second,

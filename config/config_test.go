@@ -33,11 +33,11 @@ func TestParse(t *testing.T) {
 		{"log", "[log]\nlevel = \"off\"\nmax_bytes = 2048", func(c *Config) { c.Log = Log{LogOff, 2048} }},
 		{"dotted", `log.level = "debug"`, func(c *Config) { c.Log.Level = LogDebug }},
 		{"tool off", "[tool.vibe]\nenabled = false", tool("vibe", Tool{})},
-		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{true, "/opt/c"})},
-		{"path with spaces", `tool.codex.path = "/o p/c"`, tool("codex", Tool{true, "/o p/c"})},
-		{"path from home", `tool.gemini.path = "~/bin/g"`, tool("gemini", Tool{true, "/h/bin/g"})},
-		{"path left as it is", `tool.gemini.path = "/a/../g"`, tool("gemini", Tool{true, "/a/../g"})},
-		{"inline", `tool = { vibe = { enabled = false, path = "/v" } }`, tool("vibe", Tool{false, "/v"})},
+		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
+		{"path with spaces", `tool.codex.path = "/o p/c"`, tool("codex", Tool{Enabled: true, Path: "/o p/c"})},
+		{"path from home", `tool.gemini.path = "~/bin/g"`, tool("gemini", Tool{Enabled: true, Path: "/h/bin/g"})},
+		{"path left as it is", `tool.gemini.path = "/a/../g"`, tool("gemini", Tool{Enabled: true, Path: "/a/../g"})},
+		{"inline", `tool = { vibe = { enabled = false, path = "/v" } }`, tool("vibe", Tool{Path: "/v"})},
 		{"quoted key", `"tool".'vibe'.enabled = false`, tool("vibe", Tool{})},
 	}
 	for _, c := range cases {
@@ -144,7 +144,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	vibe := Default()
-	vibe.Tools["vibe"] = Tool{true, "/h/v"}
+	vibe.Tools["vibe"] = Tool{Enabled: true, Path: "/h/v"}
 	cases := []struct {
 		name, path string
 		want       Config

@@ -6,9 +6,9 @@ import (
 )
 
 // nearest returns a hint that names the known key or table most like name, if one is like it at all.
-func nearest(name string, known []setting) string {
+func nearest(name string, keys []string) string {
 	best, least := "", max(2, len(name)/3)+1
-	for _, candidate := range names(known) {
+	for _, candidate := range names(keys) {
 		if d := distance(strings.ToLower(name), candidate); d < least {
 			best, least = candidate, d
 		}
@@ -20,13 +20,13 @@ func nearest(name string, known []setting) string {
 }
 
 // names are all known keys and the tables they stand in.
-func names(known []setting) []string {
+func names(keys []string) []string {
 	var all []string
-	for _, s := range known {
-		all = append(all, s.key)
-		for i, r := range s.key {
+	for _, key := range keys {
+		all = append(all, key)
+		for i, r := range key {
 			if r == '.' {
-				all = append(all, s.key[:i])
+				all = append(all, key[:i])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -10,61 +11,68 @@ import (
 // Parse checks the text of a configuration file over the defaults. file stands only in errors; home is put
 // for ~ and may be empty where it is not known.
 func Parse(file, text, home string) (Config, error) {
-	var root toml.Primitive
-	md, err := toml.Decode(text, &root)
+	d, err := decode(file, text)
 	if err != nil {
-		return Config{}, syntaxError(file, err)
+		return Config{}, err
 	}
-	doc := document{file: file, md: &md, root: root}
 	c, known := Default(), settings(home)
-	for _, key := range md.Keys() {
-		if err := doc.apply(&c, key, known); err != nil {
+	for _, key := range d.md.Keys() {
+		switch {
+		case key[0] != ruleKey:
+			err = apply(d, &c, key, known)
+		case len(key) == 1 && c.Rules == nil: // it comes once for each rule; what is not in a rule has come before
+			c.Rules, err = d.rules(c.Policy, home)
+		}
+		if err != nil {
 			return Config{}, err
 		}
 	}
 	return c, nil
 }
 
-func syntaxError(file string, err error) error {
-	var at toml.ParseError
-	if !errors.As(err, &at) {
-		return &Error{File: file, Problem: err.Error()}
+func decode(file, text string) (document, error) {
+	d := document{file: file, text: text}
+	md, err := toml.Decode(text, &d.root)
+	if err == nil {
+		err = md.PrimitiveDecode(d.root, &d.tree)
 	}
-	return &Error{File: file, Line: at.Position.Line, Problem: at.Message}
+	d.md = &md
+	var at toml.ParseError
+	switch {
+	case errors.As(err, &at):
+		return d, &Error{File: file, Line: at.Position.Line, Problem: at.Message}
+	case err != nil:
+		return d, &Error{File: file, Problem: err.Error()}
+	}
+	return d, nil
 }
 
-// document is a decoded file whose keys have not been looked at yet.
+// document is a decoded file, or a rule in it, whose keys have not been looked at yet.
 type document struct {
-	file string
-	md   *toml.MetaData
-	root toml.Primitive
+	file, text string
+	md         *toml.MetaData
+	tree       any
+	root       toml.Primitive // the tree, as the library gives the places in it
+	under      toml.Key       // what root stands under in the file
 }
 
-// apply puts the value of one key into c.
-func (d document) apply(c *Config, key toml.Key, known []setting) error {
+// apply puts the value of one key into t.
+func apply[T any](d document, t *T, key toml.Key, known []setting[T]) error {
 	name := key.String()
+	var keys []string
 	for _, s := range known {
 		if s.key == name {
-			return d.place(key, s.set(c, d.value(key)))
+			return d.place(key, s.set(t, d.value(key)))
 		}
+		keys = append(keys, s.key)
 	}
-	if !isTable(name, known) {
-		return d.place(key, &mistake{"unknown key", nearest(name, known)})
+	if !slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, name+".") }) {
+		return d.place(key, &mistake{"unknown key", nearest(name, keys)})
 	}
 	if _, ok := d.value(key).(map[string]any); !ok {
-		return d.place(key, &mistake{"must be a table", "write [" + name + "] on a line of its own"})
+		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})
 	}
 	return nil // its keys have their own turn
-}
-
-// isTable tells whether name is a table that known keys stand in.
-func isTable(name string, known []setting) bool {
-	for _, s := range known {
-		if strings.HasPrefix(s.key, name+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // place adds to a mistake where in the file it was made.
@@ -73,17 +81,18 @@ func (d document) place(key toml.Key, err error) error {
 	if !errors.As(err, &m) {
 		return err
 	}
-	return &Error{File: d.file, Line: d.line(key), Key: key.String(), Problem: m.problem, Hint: m.hint}
+	return &Error{File: d.file, Line: d.line(key), Key: d.name(key), Problem: m.problem, Hint: m.hint}
 }
 
+// name is the key as it stands in the file.
+func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
+
+// value gives what stands under key, nil where there is nothing.
 func (d document) value(key toml.Key) any {
-	at, ok := d.find(key)
-	if !ok {
-		return nil
-	}
-	var v any
-	if err := d.md.PrimitiveDecode(at, &v); err != nil {
-		return nil // an `any` takes whatever the file holds
+	v := d.tree
+	for _, part := range key {
+		table, _ := v.(map[string]any) // nil within an array of tables
+		v = table[part]
 	}
 	return v
 }
@@ -96,7 +105,11 @@ func (d document) find(key toml.Key) (toml.Primitive, bool) {
 		if err := d.md.PrimitiveDecode(at, &table); err != nil {
 			return toml.Primitive{}, false // within an array of tables
 		}
-		at = table[part]
+		inner, ok := table[part]
+		if !ok {
+			return toml.Primitive{}, false
+		}
+		at = inner
 	}
 	return at, true
 }

@@ -7,66 +7,78 @@ import (
 	"time"
 )
 
-// setting is one key that the file may hold.
-type setting struct {
+// setting is one key that a T may hold: the file itself, or one of its rules.
+type setting[T any] struct {
 	key string
-	set func(c *Config, value any) error // a *mistake if the value is not one it takes
+	set func(t *T, value any) error // a *mistake if the value is not one it takes
 }
 
-// settings is the list of all keys; what is not here is an unknown key.
-func settings(home string) []setting {
-	list := []setting{
+// settings is the list of all keys outside of rules; what is not here is an unknown key.
+func settings(home string) []setting[Config] {
+	list := []setting[Config]{
 		{"enabled", boolean(func(c *Config) *bool { return &c.Enabled })},
-		{"ttl", duration(year, func(c *Config) *time.Duration { return &c.TTL })},
-		{"max_age", duration(year, func(c *Config) *time.Duration { return &c.MaxAge })},
-		{"identical", oneOf(func(c *Config) *Identical { return &c.Identical }, IdenticalFresh, IdenticalResume)},
-		{"delta", oneOf(func(c *Config) *Delta { return &c.Delta }, DeltaAuto, DeltaOff)},
-		{"busy", oneOf(func(c *Config) *Busy { return &c.Busy }, BusyFresh)},
 		{"error_limit", integer(0, 1000, func(c *Config, n int64) { c.ErrorLimit = int(n) })},
 		{"context_limit", share(func(c *Config) *float64 { return &c.ContextLimit })},
 		{"gate_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.GateTimeout })},
+		{"presets", boolean(func(c *Config) *bool { return &c.Presets })},
+		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
 		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
 		{"log.max_bytes", integer(1<<10, 1<<30, func(c *Config, n int64) { c.Log.MaxBytes = n })},
 	}
 	for _, name := range ToolNames() {
 		list = append(list, toolSettings(name, home)...)
 	}
-	return list
+	return append(list, policySettings(func(c *Config) *Policy { return &c.Policy })...)
+}
+
+// policySettings are the keys that may stand in the file and in a rule.
+func policySettings[T any](policy func(*T) *Policy) []setting[T] {
+	return []setting[T]{
+		{"ttl", duration(year, func(t *T) *time.Duration { return &policy(t).TTL })},
+		{"max_age", duration(year, func(t *T) *time.Duration { return &policy(t).MaxAge })},
+		{"identical", oneOf(func(t *T) *Identical { return &policy(t).Identical }, IdenticalFresh, IdenticalResume)},
+		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
+		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh)},
+		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
+	}
 }
 
 const year = 365 * 24 * time.Hour
 
-func toolSettings(name, home string) []setting {
-	return []setting{
-		{"tool." + name + ".enabled", func(c *Config, value any) error {
-			t := c.Tools[name]
-			err := boolean(func(*Config) *bool { return &t.Enabled })(c, value)
-			c.Tools[name] = t
+func toolSettings(name, home string) []setting[Config] {
+	return []setting[Config]{
+		{"tool." + name + ".enabled", ofTool(name, boolean(func(t *Tool) *bool { return &t.Enabled }))},
+		{"tool." + name + ".path", ofTool(name, func(t *Tool, value any) (err error) {
+			t.Path, err = absolute(value, home)
 			return err
-		}},
-		{"tool." + name + ".path", func(c *Config, value any) error {
-			t := c.Tools[name]
-			path, err := absolute(value, home)
-			t.Path = path
-			c.Tools[name] = t
-			return err
-		}},
+		})},
+		{"tool." + name + ".unset_env", ofTool(name, unsetEnv(func(t *Tool) *[]string { return &t.UnsetEnv }))},
 	}
 }
 
-func boolean(field func(*Config) *bool) func(*Config, any) error {
+// ofTool lets a setting of a tool be one of the file.
+func ofTool(name string, set func(*Tool, any) error) func(*Config, any) error {
 	return func(c *Config, value any) error {
+		t := c.Tools[name]
+		err := set(&t, value)
+		c.Tools[name] = t
+		return err
+	}
+}
+
+func boolean[T any](field func(*T) *bool) func(*T, any) error {
+	return func(t *T, value any) error {
 		b, ok := value.(bool)
 		if !ok {
 			return &mistake{"must be true or false, not " + kind(value), ""}
 		}
-		*field(c) = b
+		*field(t) = b
 		return nil
 	}
 }
 
-func duration(most time.Duration, field func(*Config) *time.Duration) func(*Config, any) error {
-	return func(c *Config, value any) error {
+func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T, any) error {
+	return func(t *T, value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
@@ -78,7 +90,7 @@ func duration(most time.Duration, field func(*Config) *time.Duration) func(*Conf
 		if d <= 0 || d > most {
 			return &mistake{fmt.Sprintf("must be more than 0s and at most %s", short(most)), ""}
 		}
-		*field(c) = d
+		*field(t) = d
 		return nil
 	}
 }
@@ -88,15 +100,15 @@ const unitHint = `write a number and its unit (ms, s, m, h), as in "30m"`
 // short writes whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
 
-func oneOf[T ~string](field func(*Config) *T, allowed ...T) func(*Config, any) error {
-	return func(c *Config, value any) error {
+func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) func(*T, any) error {
+	return func(t *T, value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be " + alternatives(allowed) + ", not " + kind(value), ""}
 		}
 		for _, a := range allowed {
-			if T(text) == a {
-				*field(c) = a
+			if E(text) == a {
+				*field(t) = a
 				return nil
 			}
 		}
@@ -112,8 +124,8 @@ func alternatives[T ~string](allowed []T) string {
 	return strings.Join(quoted, " or ")
 }
 
-func integer(least, most int64, set func(*Config, int64)) func(*Config, any) error {
-	return func(c *Config, value any) error {
+func integer[T any](least, most int64, set func(*T, int64)) func(*T, any) error {
+	return func(t *T, value any) error {
 		n, ok := value.(int64)
 		if !ok {
 			return &mistake{"must be a whole number, not " + kind(value), ""}
@@ -121,13 +133,13 @@ func integer(least, most int64, set func(*Config, int64)) func(*Config, any) err
 		if n < least || n > most {
 			return &mistake{fmt.Sprintf("must be from %d to %d, not %d", least, most, n), ""}
 		}
-		set(c, n)
+		set(t, n)
 		return nil
 	}
 }
 
-func share(field func(*Config) *float64) func(*Config, any) error {
-	return func(c *Config, value any) error {
+func share[T any](field func(*T) *float64) func(*T, any) error {
+	return func(t *T, value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
@@ -138,7 +150,7 @@ func share(field func(*Config) *float64) func(*Config, any) error {
 		if !(f >= 0 && f <= 1) { // written so that nan is refused too
 			return &mistake{fmt.Sprintf("must be from 0 to 1, not %v", value), "0.8 is eighty per cent"}
 		}
-		*field(c) = f
+		*field(t) = f
 		return nil
 	}
 }

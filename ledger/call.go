@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -15,13 +16,20 @@ const maxCandidates = 64
 // A Call is what the ledger has to know of an invocation before it runs.
 type Call struct {
 	Tool, Cwd, Home string
-	Task, Role      string // Task is "" where continuity must find the chain
+	Task, Role      string   // Task is "" where continuity must find the chain
+	Rule            string   // the rule that holds for the call
+	Scope           string   // the rule whose names Task and Role are, "" where the caller gave them
+	Attempt         int      // or rewrite.NoAttempt
+	Never           bool     // it belongs to no chain
+	Strict          bool     // Task keeps jobs apart, but continuity must prove the same one
+	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
 	Prompt          *rewrite.Prompt
 	Prints          Prints
 	Limits          Limits
 	Now             Millis
-	Fresh, Disabled bool
+	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
+	Disabled        bool
 	NoResume        bool
 	// File looks at what became of a session's file, whose path and size are as
 	// our last run left them.
@@ -59,6 +67,9 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 				d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
 			}
 		}
+		if err := resetRoles(tx, c, c.Resets); err != nil {
+			return err
+		}
 		return t.begin(tx, c, &d)
 	})
 	if err != nil {
@@ -77,16 +88,20 @@ func (l *Ledger) Preview(c *Call) (Decision, error) {
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {
-	f := Facts{Now: c.Now, Disabled: c.Disabled, Fresh: c.Fresh, NoResume: c.NoResume, Named: c.Task != "",
-		Prints: c.Prints, Limits: c.Limits}
+	f := Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+		Named: c.Task != "" && !c.Strict, Attempt: c.Attempt, Prints: c.Prints, Limits: c.Limits}
+	if c.Never {
+		return f, nil
+	}
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
-			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0)
+			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
+			coalesce(s.attempt, ?), s.reset
 		FROM chains c JOIN sessions s ON s.id = c.session_id
-		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		c.Tool, c.Cwd, c.Home, c.Task, c.Role, oldest(c), maxCandidates)
+		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates)
 	if err != nil {
 		return f, err
 	}
@@ -100,11 +115,14 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers,
-			&sent.Transcript, &cf.Compacted, &file, &size); err != nil {
+			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
 		}
 		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers)
 		cf.BaseBytes = sent.Base.Bytes
+		if c.Limits.HoldOut > 0 {
+			cf.Share = l.share(cf.Chain)
+		}
 		cf.Continuity = rewrite.Compare(sent, c.Prompt)
 		if cf.State == Live {
 			cf.File = c.File(file, size)
@@ -122,6 +140,13 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	return f, nil
 }
 
+// share places a chain somewhere from 0 to 1, always at the same place: which
+// chains are held out does not depend on when they are looked at.
+func (l *Ledger) share(chain int64) float64 {
+	d := l.key.Digester()(fmt.Sprintf("share of chain %d", chain))
+	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
+}
+
 // oldest is the time before which an unnamed chain is not looked at any more. A
 // named one keeps its name for ever.
 func oldest(c *Call) Millis {
@@ -136,7 +161,7 @@ func oldest(c *Call) Millis {
 func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
 	var lastUsed Millis
 	err := tx.QueryRow(`SELECT s.last_used FROM chains c JOIN sessions s ON s.id = c.session_id
-		WHERE c.id = ? AND s.id = ? AND s.state = ?`, d.Chain, d.Session, Live).Scan(&lastUsed)
+		WHERE c.id = ? AND s.id = ? AND s.state = ? AND s.reset = 0`, d.Chain, d.Session, Live).Scan(&lastUsed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -153,25 +178,42 @@ func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
 }
 
 func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
-	var err error
+	if d.Reason != rewrite.Never {
+		if err := t.join(tx, c, d); err != nil {
+			return err
+		}
+	}
+	return insert(tx, &t.Invocation, `INSERT INTO invocations
+		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes)
+		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
+		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
+		len(c.Prompt.Text), len(c.Prompt.Text))
+}
+
+// join gives the call its place in a chain, and a session.
+func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
 		return err
 	}
 	d.Chain = t.chain
 	t.transcript = d.Continuity.Transcript
 	if d.Mode == rewrite.Resume {
-		err = t.resumeSession(tx, d.Session)
-	} else {
-		err = t.newSession(tx)
+		return t.resumeSession(tx, d.Session)
 	}
-	if err != nil {
-		return err
+	return t.newSession(tx)
+}
+
+// resetRoles ends the sessions that these roles have in the call's task, in every
+// tool and under every rule's name: one too many costs little.
+func resetRoles(tx *sql.Tx, c *Call, roles []string) error {
+	for _, role := range roles {
+		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE id IN
+			(SELECT session_id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, c.Cwd, c.Task, role)
+		if err != nil {
+			return err
+		}
 	}
-	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(chain_id, session_id, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
-		t.chain, t.Session, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text))
+	return nil
 }
 
 func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
@@ -187,15 +229,15 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 // have been made by somebody else in the meantime.
 func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	if chain == 0 && c.Task != "" {
-		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND task = ? AND role = ?",
-			c.Tool, c.Cwd, c.Home, c.Task, c.Role).Scan(&chain)
+		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
+			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, err
 		}
 	}
 	if chain == 0 {
-		err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, task, role, created, updated)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Task, c.Role, c.Now, c.Now)
+		err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, rule, task, role, created, updated)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
 		return chain, err
 	}
 	_, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", c.Now, chain)
@@ -207,10 +249,10 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, attempt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes)
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, c.attempt())
 	if err != nil {
 		return err
 	}
@@ -224,8 +266,8 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 // as running: whatever happens to us, it is not resumed again unseen.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
-	err := tx.QueryRow("UPDATE sessions SET state = ?, last_used = ? WHERE id = ? RETURNING totals",
-		Running, t.call.Now, session).Scan(&t.Totals)
+	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)
+		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), session).Scan(&t.Totals)
 	if err != nil {
 		return err
 	}
@@ -294,6 +336,7 @@ type Outcome struct {
 	Sent     int            // bytes of the prompt that the model was sent
 	File     string         // where the session is kept, "" where it was not found
 	FileSize int64
+	Resets   []string // roles whose chains of the call's task the answer ends
 }
 
 // Good tells whether a session may be gone on with after such a run: it exited 0,
@@ -317,6 +360,9 @@ func (o *Outcome) state() (state State, outcome string) {
 func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 	return l.write(func(tx *sql.Tx) error {
 		if err := t.finishInvocation(tx, o); err != nil {
+			return err
+		}
+		if err := resetRoles(tx, t.call, o.Resets); err != nil {
 			return err
 		}
 		if t.Session == 0 {
@@ -344,6 +390,10 @@ func (t *Ticket) finishInvocation(tx *sql.Tx, o *Outcome) error {
 		known(u.Known, u.Input), known(u.Known, u.CacheRead), known(u.Known, u.CacheWrite), known(u.Known, u.Output),
 		known(u.CostKnown, u.CostNano), outcome, o.Exit, o.Signal, t.Invocation)
 	return err
+}
+
+func (c *Call) attempt() sql.NullInt64 {
+	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
 }
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }

@@ -37,10 +37,12 @@ type Prints struct {
 // Facts are all that a decision depends on.
 type Facts struct {
 	Now      Millis
-	Disabled bool // configuration switched resuming off
-	Fresh    bool // the caller asked for a fresh session
-	NoResume bool // the binary is known not to offer it
-	Named    bool // the task is named; otherwise continuity alone finds the chain
+	Disabled bool           // configuration switched resuming off
+	Never    bool           // a rule has it stand alone
+	Fresh    rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
+	NoResume bool           // the binary is known not to offer it
+	Named    bool           // the task is named; otherwise continuity alone finds the chain
+	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
 	Limits   Limits
 	// Chains are those that the call may belong to, the most recently used
@@ -65,6 +67,9 @@ type ChainFacts struct {
 	Compacted  bool // the tool has shortened its history
 	BaseBytes  int
 	Continuity rewrite.Continuity
+	Attempt    int     // of its latest call, or rewrite.NoAttempt
+	Reset      bool    // another role's answer, or its own, has ended it
+	Share      float64 // where the chain stands among all, from 0 to 1
 }
 
 // Limits are the bounds within which a session is resumed.
@@ -77,6 +82,7 @@ type Limits struct {
 	ResumeSame    bool    // an identical prompt resumes
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed where the tool does not tell, in tokens
+	HoldOut       float64 // share of the chains that are never resumed, to compare with
 }
 
 // A Decision is what becomes of a call: its mode, and the chain it belongs to.
@@ -96,6 +102,9 @@ type Decision struct {
 // equal decisions, and time counts only through Limits. Whatever is not provably
 // a continuation is fresh.
 func Decide(f Facts) Decision {
+	if f.Never {
+		return Decision{Mode: rewrite.Fresh, Reason: rewrite.Never}
+	}
 	chain, reason := choose(f)
 	d := Decision{Mode: rewrite.Fresh, Reason: reason}
 	if chain == nil {
@@ -124,8 +133,13 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case f.Disabled:
 		reason = rewrite.Disabled
-	case f.Fresh:
-		reason = rewrite.ForcedFresh
+	case f.Fresh != "":
+		reason = f.Fresh
+	case chain == nil || chain.Session == 0:
+	case chain.Reset:
+		reason = rewrite.ContextReset
+	case f.Attempt != rewrite.NoAttempt && f.Attempt < chain.Attempt:
+		reason = rewrite.AttemptReset
 	}
 	return chain, reason
 }
@@ -193,7 +207,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 // retry, and takes that run's place.
 func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	switch {
-	case f.Fresh, c.State != Live && !c.Held:
+	case f.Fresh != "", c.State != Live && !c.Held:
 		return c, rewrite.Identical
 	case f.Limits.ResumeSame && c.BaseBytes >= f.Limits.MinBase:
 		return c, ""
@@ -230,6 +244,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged:
 		return rewrite.SessionMoved, ""
+	case c.Share < f.Limits.HoldOut: // last: only what would be resumed can be compared
+		return rewrite.HeldOut, ""
 	}
 	return "", ""
 }

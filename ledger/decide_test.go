@@ -30,6 +30,9 @@ func TestDecide(t *testing.T) {
 	related := func(r rewrite.Reason) func(*Facts) {
 		return first(func(c *ChainFacts) { c.Continuity.Relation = r })
 	}
+	attempts := func(call, session int) func(*Facts) {
+		return func(f *Facts) { f.Attempt, f.Chains[0].Attempt = call, session }
+	}
 	named := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Named = true; change(f) }
 	}
@@ -42,9 +45,22 @@ func TestDecide(t *testing.T) {
 	}{
 		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, rewrite.FirstCall, 0},
-		{"asked to be fresh", func(f *Facts) { f.Fresh = true }, rewrite.Fresh, rewrite.ForcedFresh, 7},
+		{"asked to be fresh", func(f *Facts) { f.Fresh = rewrite.ForcedFresh }, rewrite.Fresh, rewrite.ForcedFresh, 7},
 		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, rewrite.Disabled, 7},
 		{"binary can not", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, rewrite.NoResume, 7},
+		{"never", func(f *Facts) { f.Never = true }, rewrite.Fresh, rewrite.Never, 0},
+		{"never, whatever else", func(f *Facts) { f.Never, f.Named, f.Fresh = true, true, rewrite.ForcedFresh }, rewrite.Fresh, rewrite.Never, 0},
+		{"prompt ends the chain", func(f *Facts) { f.Fresh = rewrite.ContextReset }, rewrite.Fresh, rewrite.ContextReset, 7},
+		{"answer ended the chain", first(func(c *ChainFacts) { c.Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
+		{"attempt goes up", attempts(2, 1), rewrite.Resume, rewrite.Extends, 7},
+		{"attempt stays", attempts(1, 1), rewrite.Resume, rewrite.Extends, 7},
+		{"attempt goes down", attempts(0, 1), rewrite.Fresh, rewrite.AttemptReset, 7},
+		{"attempt not told", attempts(rewrite.NoAttempt, 1), rewrite.Resume, rewrite.Extends, 7},
+		{"attempt not told before", attempts(0, rewrite.NoAttempt), rewrite.Resume, rewrite.Extends, 7},
+		{"held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 0.5, 0.4 }, rewrite.Fresh, rewrite.HeldOut, 7},
+		{"not held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 0.5, 0.5 }, rewrite.Resume, rewrite.Extends, 7},
+		{"all held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 1, 0.999 }, rewrite.Fresh, rewrite.HeldOut, 7},
+		{"held out, but idle", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].LastUsed = 1, 0 }, rewrite.Fresh, rewrite.Idle, 7},
 		{"other model", func(f *Facts) { f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"other settings", func(f *Facts) { f.Prints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Prints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
@@ -105,7 +121,13 @@ func TestDecide(t *testing.T) {
 		{"named: edited", named(related(rewrite.HistoryEdited)), rewrite.Fresh, rewrite.HistoryEdited, 7},
 		{"named: taken back", named(related(rewrite.BaseChanged)), rewrite.Fresh, rewrite.BaseChanged, 7},
 		{"named: little text", named(first(func(c *ChainFacts) { c.BaseBytes = 1 })), rewrite.Resume, rewrite.Extends, 7},
-		{"named: asked to be fresh", named(func(f *Facts) { f.Fresh = true }), rewrite.Fresh, rewrite.ForcedFresh, 7},
+		{"named: asked to be fresh", named(func(f *Facts) { f.Fresh = rewrite.ForcedFresh }), rewrite.Fresh, rewrite.ForcedFresh, 7},
+		{"named: attempt goes down", named(attempts(0, 1)), rewrite.Fresh, rewrite.AttemptReset, 7},
+		{"named: attempt goes down, same prompt", named(func(f *Facts) {
+			attempts(0, 1)(f)
+			f.Chains[0].Continuity.Relation = rewrite.Identical
+		}), rewrite.Fresh, rewrite.AttemptReset, 7},
+		{"named: answer ended the chain", named(first(func(c *ChainFacts) { c.Reset = true })), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"named: no session yet", named(first(func(c *ChainFacts) { c.Session = 0 })), rewrite.Fresh, rewrite.FirstCall, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
 	}

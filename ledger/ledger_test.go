@@ -312,3 +312,16 @@ func TestProbes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func testCall(l *Ledger, prompt string, now Millis) *Call {
+	return &Call{
+		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
+		Prompt: rewrite.NewPrompt(prompt, l.Key()),
+		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
+		File:   func(string, int64) FileState { return FileSame },
+	}
+}
+
+func goodOutcome(id, answer string, now Millis) *Outcome {
+	return &Outcome{Now: now, Seen: rewrite.Seen{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", FileSize: 1}
+}

@@ -44,6 +44,7 @@ type InvocationRow struct {
 	Mode        rewrite.Mode
 	Reason      rewrite.Reason
 	Detail      rewrite.Reason
+	Rule        string // the rule that held for it
 	FellBack    rewrite.Reason
 	Outcome     string // "" while it runs
 	PromptBytes int64
@@ -57,7 +58,7 @@ func (l *Ledger) Chains(limit int) ([]ChainRow, error) {
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode = ?),
-			i.id, i.started, i.duration, i.mode, i.reason, i.detail, coalesce(i.fell_back, ''), coalesce(i.outcome, ''),
+			i.id, i.started, i.duration, i.mode, i.reason, i.detail, i.rule, coalesce(i.fell_back, ''), coalesce(i.outcome, ''),
 			i.prompt_bytes, i.sent_bytes, i.cost
 		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, rewrite.Resume, limit)
@@ -70,7 +71,7 @@ func (l *Ledger) Chains(limit int) ([]ChainRow, error) {
 		var c ChainRow
 		i := &c.Last
 		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed,
-			&i.ID, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.FellBack, &i.Outcome,
+			&i.ID, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule, &i.FellBack, &i.Outcome,
 			&i.PromptBytes, &i.SentBytes, &i.Cost); err != nil {
 			return nil, fmt.Errorf("list chains: %w", err)
 		}
@@ -117,6 +118,7 @@ func (l *Ledger) sessions(chain int64) ([]SessionRow, error) {
 // Totals counts all that the ledger holds.
 type Totals struct {
 	Chains, Calls, Resumed, Fresh, Observed int64
+	Never                                   int64 // of the fresh ones, those that a rule has stand alone
 	PromptBytes, SentBytes                  int64 // of the managed calls
 }
 
@@ -124,9 +126,10 @@ type Totals struct {
 func (l *Ledger) Totals() (t Totals, err error) {
 	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), count(*),
 		coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
+		coalesce(sum(reason = ?), 0),
 		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations`,
-		rewrite.Resume, rewrite.Fresh, rewrite.Observe).
-		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Fresh, &t.Observed, &t.PromptBytes, &t.SentBytes)
+		rewrite.Resume, rewrite.Fresh, rewrite.Observe, rewrite.Never).
+		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)
 	}

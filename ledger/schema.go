@@ -104,4 +104,16 @@ CREATE TABLE runtimes (
 	probe       TEXT NOT NULL,
 	probed      INTEGER NOT NULL
 ) WITHOUT ROWID;
+`, `
+ALTER TABLE chains ADD COLUMN rule TEXT NOT NULL DEFAULT ''; -- whose names task and role are, '' where the caller gave them
+DROP INDEX chains_key;
+DROP INDEX chains_named;
+CREATE INDEX chains_key ON chains (tool, cwd, home, rule, task, role, updated);
+CREATE UNIQUE INDEX chains_named ON chains (tool, cwd, home, rule, task, role) WHERE task <> '';
+CREATE INDEX chains_role ON chains (cwd, task, role);
+
+ALTER TABLE sessions ADD COLUMN attempt INTEGER;                 -- of its latest call
+ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer has ended it
+
+ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
 `}

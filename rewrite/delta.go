@@ -63,7 +63,8 @@ func (p *Prompt) delta(c Continuity) (string, bool) {
 }
 
 // newTurn is what follows the session's last answer in a transcript. The answers
-// before it are the session's own and the session has been sent the rest.
+// before it are the session's own and the session has been sent the rest; of that
+// only what is always kept comes first.
 func (p *Prompt) newTurn(c Continuity) (string, bool) {
 	lines := p.conversation()
 	if c.turn == 0 || c.turn >= len(lines) {
@@ -84,11 +85,21 @@ func (p *Prompt) newTurn(c Continuity) (string, bool) {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "\n\n"), len(parts) > 0
+	if len(parts) == 0 {
+		return "", false
+	}
+	var again []string
+	for i, kept := range p.kept()[:first.block] {
+		if kept {
+			again = append(again, p.blocks[i].text)
+		}
+	}
+	return strings.Join(append(again, parts...), "\n\n"), true
 }
 
 // newBlocks is the opening paragraph, a line that says what follows, every block
-// that the session has not been sent under its headings, and the closing block.
+// that the session has not been sent or that is always kept, under its headings,
+// and the closing block.
 func (p *Prompt) newBlocks(c Continuity) string {
 	opening := p.opening()
 	var out []string
@@ -97,7 +108,7 @@ func (p *Prompt) newBlocks(c Continuity) string {
 	}
 	out = append(out, continuation)
 	var heads []int // the headings that the block at hand stands under, outermost first
-	shown := make([]bool, len(p.blocks))
+	shown, kept := make([]bool, len(p.blocks)), p.kept()
 	for i, b := range p.blocks {
 		if b.level > 0 {
 			for len(heads) > 0 && p.blocks[heads[len(heads)-1]].level >= b.level {
@@ -105,7 +116,7 @@ func (p *Prompt) newBlocks(c Continuity) string {
 			}
 			heads = append(heads, i)
 		}
-		known := c.Has[i] && i < len(p.blocks)-1 && !mentionsFile(b.text)
+		known := c.Has[i] && i < len(p.blocks)-1 && !kept[i] && !mentionsFile(b.text)
 		for _, h := range heads {
 			known = known && c.Has[h] // under a new heading the same words mean something else
 		}

@@ -40,7 +40,10 @@ type block struct {
 
 // A Prompt is a prompt cut into blocks.
 type Prompt struct {
-	Text   string
+	Text string
+	// Keep tells of a block that every delta repeats, with all that stands under
+	// it if it is a heading; nil for none.
+	Keep   func(block string) bool
 	blocks []block
 	digest func(string) Digest
 	lines  []promptLine // made by turns when first needed
@@ -81,6 +84,25 @@ func (p *Prompt) Headings() []string {
 		heads[i], _, _ = strings.Cut(b.text, "\n")
 	}
 	return heads
+}
+
+// kept tells which blocks are repeated in every delta.
+func (p *Prompt) kept() []bool {
+	kept := make([]bool, len(p.blocks))
+	if p.Keep == nil {
+		return kept
+	}
+	under := 0 // the level of the heading that is kept, 0 for none
+	for i, b := range p.blocks {
+		if b.level > 0 && b.level <= under {
+			under = 0
+		}
+		kept[i] = under > 0 || p.Keep(b.text)
+		if kept[i] && under == 0 {
+			under = b.level
+		}
+	}
+	return kept
 }
 
 // opening is the number of blocks up to and with the first that is no heading.

@@ -36,6 +36,9 @@ const (
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
 
+// NoAttempt stands for the number of an attempt that is not known.
+const NoAttempt = -1
+
 // Why a managed call is fresh.
 const (
 	FirstCall       Reason = "first_call"
@@ -60,6 +63,10 @@ const (
 	ContextFull     Reason = "context_full"
 	ErrorLimit      Reason = "error_limit"
 	Leased          Reason = "leased"
+	Never           Reason = "never"         // a rule's: calls that stand alone
+	AttemptReset    Reason = "attempt_reset" // the caller counts from the start again
+	ContextReset    Reason = "context_reset" // a prompt or another role's answer asked for it
+	HeldOut         Reason = "held_out"      // one of those that are not resumed, to compare with
 )
 
 // How a prompt relates to what the session was sent; each is also the reason of

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"reprise/config"
@@ -19,8 +20,8 @@ const unknownWindow = 200_000
 // tell it from another.
 const minBase = 200
 
-// key opens the ledger and gathers what says which chain the call belongs to: the
-// tool, where it works, and the names that the caller gave.
+// key opens the ledger and gathers what says where the call belongs: the tool, and
+// where it works.
 func (c *call) key() rewrite.Reason {
 	if _, err := c.target(); err != nil {
 		return rewrite.Fault // passthrough finds the same, and says it
@@ -40,8 +41,6 @@ func (c *call) key() rewrite.Reason {
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
-		Task: c.env.Get("REPRISE_TASK"), Role: c.env.Get("REPRISE_ROLE"),
-		Fresh: c.env.Get("REPRISE_FRESH") == "1", Limits: c.limits(), Prints: c.prints(),
 		Now: millis(c.started), NoResume: c.parsed.NoResume || c.knownNoResume(), File: fileState,
 	}
 	return ""
@@ -108,16 +107,51 @@ func (c *call) readPrompt() rewrite.Reason {
 		return rewrite.SlashCommand
 	}
 	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	return c.matchRules()
+}
+
+// matchRules finds the rule that holds for the call, and lets it say which job the
+// call belongs to.
+func (c *call) matchRules() rewrite.Reason {
+	var err error
+	c.rule, err = c.config.Match(config.Subject{
+		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: withoutPrompt(c.parsed), Prompt: c.record.Prompt.Text,
+	})
+	if err != nil {
+		return c.fault("match rules", err)
+	}
+	apply(c.rule, c.config, c.record)
+	if c.env.Get("REPRISE_FRESH") == "1" {
+		c.record.Fresh = rewrite.ForcedFresh
+	}
+	c.unset = slices.Concat(c.config.Tools[c.name].UnsetEnv, c.rule.UnsetEnv)
+	c.record.Prints = c.prints()
 	return ""
 }
 
-func (c *call) limits() ledger.Limits {
-	return ledger.Limits{
-		TTL: ledger.Millis(c.config.TTL.Milliseconds()), MaxAge: ledger.Millis(c.config.MaxAge.Milliseconds()),
-		ErrorLimit: c.config.ErrorLimit, ContextShare: c.config.ContextLimit,
+// withoutPrompt gives the command line without the prompt, which has patterns of
+// its own.
+func withoutPrompt(parsed rewrite.Call) []string {
+	return slices.DeleteFunc(slices.Clone(parsed.Args), func(arg string) bool {
+		return parsed.Prompt != "" && (arg == parsed.Prompt || strings.HasSuffix(arg, "="+parsed.Prompt))
+	})
+}
+
+// apply writes down what a rule says of a call.
+func apply(m config.Match, c config.Config, r *ledger.Call) {
+	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
+	r.Never, r.Strict, r.Resets = m.Never, m.Strict, m.Resets
+	if m.Fresh {
+		r.Fresh = rewrite.ContextReset
+	}
+	r.Prompt.Keep = m.Keep()
+	r.Limits = ledger.Limits{
+		TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds()),
+		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
 		MinBase: minBase, UnknownWindow: unknownWindow,
-		ResumeSame:  c.config.Identical == config.IdenticalResume,
-		WholePrompt: c.config.Delta == config.DeltaOff,
+		ResumeSame:  m.Identical == config.IdenticalResume,
+		WholePrompt: m.Delta == config.DeltaOff,
+		HoldOut:     1 - m.Rollout,
 	}
 }
 
@@ -137,6 +171,9 @@ func (c *call) prints() ledger.Prints {
 			}
 		}
 		settings.WriteByte(0)
+	}
+	for _, name := range c.unset {
+		settings.WriteString("unset " + name + "\x00")
 	}
 	print := func(text string) string {
 		d := digest(text)

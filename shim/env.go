@@ -2,6 +2,7 @@ package shim
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,6 +33,14 @@ func (e Env) Get(name string) string {
 		}
 	}
 	return ""
+}
+
+// without gives an environment in which none of the names is set.
+func without(environ, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(names, name)
+	})
 }
 
 // with gives an environment in which a variable is set.

@@ -16,6 +16,9 @@ type Explanation struct {
 	Mode     rewrite.Mode
 	Reason   rewrite.Reason
 	Detail   rewrite.Reason
+	Rule     string // the name of the rule that holds, "" where none does
+	Task     string
+	Role     string
 	Chain    int64
 	Session  string
 	Unknown  string // the option that is not known, where Reason says so
@@ -80,7 +83,8 @@ func (c *call) explain() Explanation {
 
 func (c *call) explainDecision(d ledger.Decision) Explanation {
 	e := Explanation{
-		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Chain: d.Chain, Session: d.NativeID,
+		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail,
+		Rule: c.record.Rule, Task: c.record.Task, Role: c.record.Role, Chain: d.Chain, Session: d.NativeID,
 		Plan: planFor(c.tool, c.parsed, c.record.Prompt, d), PromptIn: len(c.record.Prompt.Text),
 	}
 	for i, head := range c.record.Prompt.Headings() {

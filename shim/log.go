@@ -84,14 +84,14 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
 			Str("detail", string(d.Detail)).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
-			Str("task", r.Task).Str("role", r.Role).Str("format", string(r.Format)).
+			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
 			Str("model", r.Prints.Model).Str("settings", r.Prints.Settings).Str("runtime", r.Prints.Runtime).
 			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Headings())).Msg("decided")
 	}
 }
 
-func (l *log) done(d ledger.Decision, o *ledger.Outcome) {
-	l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
+func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
+	l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
 		Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
 }
 

@@ -27,6 +27,9 @@ type call struct {
 	ledger *ledger.Ledger
 	real   target
 
+	rule  config.Match
+	unset []string // variables that the run does not get
+
 	decision ledger.Decision
 	ticket   *ledger.Ticket
 	record   *ledger.Call

@@ -76,7 +76,7 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 		a.sweeper.sweep()
 		defer a.sweeper.sweep()
 	}
-	environ := with(c.env.Environ, rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
+	environ := with(without(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
 	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
 	for _, entry := range plan.Env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -120,6 +120,9 @@ func (c *call) finish(a *attempt, st status) {
 		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
 		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
 	}
+	if c.rule.Rule != nil {
+		o.Resets = c.rule.ResetBy(seen.Answer)
+	}
 	o.File, o.FileSize = c.sessionFile(seen.ID)
 	if o.Seen.ID != "" && o.File == "" {
 		c.log.fault("find session file", os.ErrNotExist)
@@ -127,7 +130,7 @@ func (c *call) finish(a *attempt, st status) {
 	if err := c.ledger.Finish(c.ticket, &o); err != nil {
 		c.log.fault("record outcome", err)
 	}
-	c.log.done(c.decision, &o)
+	c.log.done(c.decision, c.record.Rule, &o)
 }
 
 // sessionFile finds where the tool keeps the session, and how large it is now. Of

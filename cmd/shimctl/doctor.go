@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"reprise/config"
 	"reprise/ledger"
@@ -45,7 +47,8 @@ func runDoctor(a *app, args []string) error {
 		return usageError{fmt.Sprintf("doctor takes no argument %q", rest[0]), ""}
 	}
 	cfg, configured := a.checkConfig()
-	checks := append(a.checkTools(cfg), configured, a.checkLedger(), checkBuild())
+	checks := append(a.checkTools(cfg), a.checkKeys(cfg)...)
+	checks = append(checks, configured, a.checkLedger(), checkBuild())
 	if asJSON {
 		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
@@ -101,6 +104,33 @@ func (a *app) checkTool(name, bin, configured string) check {
 		}
 	}
 	return c
+}
+
+// loginKeys are the variables for whose sake a tool leaves the login that it has of
+// its own. vibe has no other login than its key.
+var loginKeys = map[string][]string{
+	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	"codex":  {"CODEX_API_KEY", "OPENAI_API_KEY"},
+	"gemini": {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+}
+
+// checkKeys looks for provider keys that the tools would find in the environment.
+func (a *app) checkKeys(cfg config.Config) []check {
+	var checks []check
+	for _, name := range rewrite.Names {
+		var found []string
+		for _, key := range loginKeys[name] {
+			if a.getenv(key) != "" && !slices.Contains(cfg.Tools[name].UnsetEnv, key) {
+				found = append(found, key)
+			}
+		}
+		if len(found) > 0 {
+			checks = append(checks, check{name + " login", "note",
+				strings.Join(found, " and ") + " is set: the tool may use and bill that account, not its own login",
+				fmt.Sprintf("unset it, or write unset_env = \"provider_keys\" under [tool.%s]", name)})
+		}
+	}
+	return checks
 }
 
 func (a *app) checkConfig() (config.Config, check) {

@@ -56,6 +56,9 @@ func (a *app) printExplanation(e shim.Explanation) {
 		}
 	}
 	show("detail", string(e.Detail))
+	show("rule", e.Rule)
+	show("task", e.Task)
+	show("role", e.Role)
 	show("unknown option", e.Unknown)
 	if e.Fault != nil {
 		show("fault", e.Fault.Error())
@@ -119,6 +122,9 @@ type explainReport struct {
 	Unknown     string         `json:"unknown_option,omitempty"`
 	Fault       string         `json:"fault,omitempty"`
 	Binary      string         `json:"binary,omitempty"`
+	Rule        string         `json:"rule,omitempty"`
+	Task        string         `json:"task,omitempty"`
+	Role        string         `json:"role,omitempty"`
 	Chain       int64          `json:"chain,omitempty"`
 	Session     string         `json:"session,omitempty"`
 	Args        []string       `json:"args"`            // of the real binary, without its name
@@ -136,7 +142,7 @@ type blockReport struct {
 
 func explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail,
-		Unknown: e.Unknown, Binary: e.Real, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
+		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()

@@ -68,21 +68,29 @@ func (a *app) readStatus() (ledger.Totals, []ledger.ChainRow, error) {
 }
 
 func (a *app) printStatus(t ledger.Totals, chains []ledger.ChainRow) {
-	if len(chains) == 0 {
+	if t.Resumed+t.Fresh == 0 {
 		fmt.Fprintln(a.stderr, "no managed call has been made yet")
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s, %s: %d resumed, %d fresh; prompts of %s, of which %s were sent\n\n",
-		count(t.Chains, "chain"), count(t.Resumed+t.Fresh, "managed call"), t.Resumed, t.Fresh,
+	fmt.Fprintf(a.stdout, "%s, %s: %d resumed, %d fresh%s; prompts of %s, of which %s were sent\n\n",
+		count(t.Chains, "chain"), count(t.Resumed+t.Fresh, "managed call"), t.Resumed, t.Fresh, never(t.Never),
 		size(t.PromptBytes), size(t.SentBytes))
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CHAIN\tTOOL\tTASK\tROLE\tTURNS\tLAST\tAGO\tCONTEXT\tSESSION\tDIRECTORY")
+	fmt.Fprintln(w, "CHAIN\tTOOL\tTASK\tROLE\tRULE\tTURNS\tLAST\tAGO\tCONTEXT\tSESSION\tDIRECTORY")
 	for _, c := range chains {
 		s := newest(c)
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Tool, orDash(c.Task), orDash(c.Role),
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Tool, orDash(c.Task), orDash(c.Role), orDash(c.Last.Rule),
 			c.Calls, decision(c.Last), ago(a.now, c.Last.Started), contextUsed(s.Context), sessionState(s), a.tilde(c.Cwd))
 	}
 	w.Flush()
+}
+
+// never counts the calls that belong to no chain, and so stand in no row.
+func never(calls int64) string {
+	if calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of them never to be resumed)", calls)
 }
 
 func newest(c ledger.ChainRow) ledger.SessionRow {
@@ -153,6 +161,7 @@ type totalsReport struct {
 	Resumed     int64 `json:"resumed"`
 	Fresh       int64 `json:"fresh"`
 	Observed    int64 `json:"observed"`
+	Never       int64 `json:"never"` // of the fresh ones, those that a rule has stand alone
 	PromptBytes int64 `json:"prompt_bytes"`
 	SentBytes   int64 `json:"sent_bytes"`
 }
@@ -192,6 +201,7 @@ type invocationReport struct {
 	Mode         rewrite.Mode   `json:"mode"`
 	Reason       rewrite.Reason `json:"reason"`
 	Detail       rewrite.Reason `json:"detail,omitempty"`
+	Rule         string         `json:"rule,omitempty"`
 	FellBack     rewrite.Reason `json:"fell_back,omitempty"`
 	Outcome      *string        `json:"outcome"` // null while it runs
 	PromptBytes  int64          `json:"prompt_bytes"`
@@ -216,7 +226,7 @@ func statusJSON(t ledger.Totals, chains []ledger.ChainRow) statusReport {
 }
 
 func invocationJSON(i ledger.InvocationRow) invocationReport {
-	r := invocationReport{ID: i.ID, Started: clock(i.Started), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail,
+	r := invocationReport{ID: i.ID, Started: clock(i.Started), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Rule: i.Rule,
 		FellBack: i.FellBack, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes}
 	if i.Duration.Valid {
 		r.Milliseconds = &i.Duration.Int64

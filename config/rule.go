@@ -1,0 +1,250 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/rewrite"
+)
+
+// A Rule says which calls belong to which job, and what holds for them. Rules are pure: whether one matches
+// depends on the Subject alone.
+type Rule struct {
+	Name     string // rules of one name share their tasks
+	Policy          // the configuration's, where the rule says nothing else
+	Never    bool   // its calls stand alone: they are fresh, and never resumed
+	Strict   bool   // its names keep jobs apart, but do not prove that two calls belong to one
+	UnsetEnv []string
+
+	tools      []string
+	cwd        *pattern
+	env        []variable
+	argv       []*pattern
+	starts     []string
+	prompt     []*pattern
+	task, role string // where nothing captures them
+	keep       []*pattern
+	freshWhen  []*pattern
+	reset      reset
+}
+
+// A variable must be set, to a value that matches.
+type variable struct {
+	name string
+	*pattern
+}
+
+// reset says what ends the chain of a role, which may be another than the call's.
+type reset struct {
+	prompt, answer []*pattern
+	role           string // "": the call's own
+}
+
+// A Subject is all of a call that rules look at.
+type Subject struct {
+	Tool   string
+	Cwd    string
+	Env    func(string) string
+	Args   []string // without the prompt
+	Prompt string
+}
+
+// A Match is the rule that holds for a call, and what it captured.
+type Match struct {
+	*Rule
+	Task, Role string
+	Scope      string   // the rule whose names these are, "" where the caller gave them
+	Strict     bool     // the names keep jobs apart, but do not prove that two calls belong to one
+	Attempt    int      // rewrite.NoAttempt where it is not told
+	Fresh      bool     // the prompt ends the chain
+	Resets     []string // the roles whose chains of the task the prompt ends
+}
+
+// Match finds the first rule that matches: the user's come before the presets. Where none does, a rule without
+// a name stands for the configuration.
+func (c Config) Match(s Subject) (Match, error) {
+	if m, ok := firstMatch(c.Rules, s); ok {
+		return m, nil
+	}
+	presets, err := c.presets()
+	if err != nil {
+		return Match{}, err
+	}
+	if m, ok := firstMatch(presets, s); ok {
+		return m, nil
+	}
+	m, _ := (&Rule{Policy: c.Policy}).match(s)
+	return m, nil
+}
+
+func firstMatch(rules []Rule, s Subject) (Match, bool) {
+	for i := range rules {
+		if m, ok := rules[i].match(s); ok {
+			return m, true
+		}
+	}
+	return Match{}, false
+}
+
+// match looks at what is cheap first: no pattern of a preset is compiled for a call that is none of its.
+func (r *Rule) match(s Subject) (Match, bool) {
+	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) {
+		return Match{}, false
+	}
+	found := captures{attempt: rewrite.NoAttempt}
+	if !r.capture(&found, s) {
+		return Match{}, false
+	}
+	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Attempt: found.attempt,
+		Task: name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
+	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
+		return Match{}, false // that is a text, and no name
+	}
+	m.takeNames(s.Env)
+	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt))
+	if anyIn(r.reset.prompt, ends(s.Prompt)) {
+		m.resets(m.resetRole())
+	}
+	return m, true
+}
+
+const longestName = 200
+
+// takeNames lets the names that the caller gives beat those of the rule.
+func (m *Match) takeNames(env func(string) string) {
+	if task := env("REPRISE_TASK"); task != "" {
+		m.Task, m.Scope, m.Strict = task, "", false
+	}
+	if role := env("REPRISE_ROLE"); role != "" {
+		m.Role = role
+	}
+}
+
+func (r *Rule) variablesSet(env func(string) string) bool {
+	return !slices.ContainsFunc(r.env, func(v variable) bool { return env(v.name) == "" })
+}
+
+func (r *Rule) startsWell(prompt string) bool {
+	prompt = head(prompt)
+	return len(r.starts) == 0 ||
+		slices.ContainsFunc(r.starts, func(start string) bool { return strings.HasPrefix(prompt, start) })
+}
+
+// capture tells whether every pattern matches, and takes what they capture.
+func (r *Rule) capture(found *captures, s Subject) bool {
+	if r.cwd != nil && !found.from(r.cwd, s.Cwd) {
+		return false
+	}
+	for _, v := range r.env {
+		if !found.from(v.pattern, s.Env(v.name)) {
+			return false
+		}
+	}
+	line := strings.Join(s.Args, " ")
+	for _, p := range r.argv {
+		if !found.from(p, line) {
+			return false
+		}
+	}
+	for _, p := range r.prompt {
+		if !found.from(p, head(s.Prompt)) {
+			return false
+		}
+	}
+	return true
+}
+
+// captures are what the groups task, role and attempt of a rule's patterns stand for.
+type captures struct {
+	task, role []string
+	attempt    int
+}
+
+// from tells whether p matches, and takes what its groups captured.
+func (c *captures) from(p *pattern, text string) bool {
+	re := p.compiled()
+	found := re.FindStringSubmatch(text)
+	for i, group := range re.SubexpNames() {
+		if found == nil || found[i] == "" {
+			continue
+		}
+		switch group {
+		case "task":
+			c.task = append(c.task, found[i])
+		case "role":
+			c.role = append(c.role, found[i])
+		case "attempt":
+			if n, err := strconv.Atoi(found[i]); err == nil {
+				c.attempt = n
+			}
+		}
+	}
+	return found != nil
+}
+
+// name is what was captured, as one line, or otherwise.
+func name(captured []string, otherwise string) string {
+	if len(captured) == 0 {
+		return otherwise
+	}
+	return strings.Join(strings.Fields(strings.Join(captured, " ")), " ")
+}
+
+// resetRole is the role whose chain the rule's reset_when ends.
+func (m Match) resetRole() string {
+	if m.reset.role != "" {
+		return m.reset.role
+	}
+	return m.Role
+}
+
+// resets notes that a role's chain ends with the call. Where that is the call's own, the call is fresh.
+func (m *Match) resets(role string) {
+	if strings.EqualFold(role, m.Role) {
+		m.Fresh = true
+		return
+	}
+	m.Resets = append(m.Resets, role)
+}
+
+// ResetBy gives the roles whose chains the tool's final answer ends.
+func (m Match) ResetBy(answer string) []string {
+	if anyIn(m.reset.answer, ends(answer)) {
+		return []string{m.resetRole()}
+	}
+	return nil
+}
+
+// Keep tells of a block of the prompt that every delta repeats; it is nil where there is none.
+func (m Match) Keep() func(block string) bool {
+	if len(m.keep) == 0 {
+		return nil
+	}
+	return func(block string) bool { return anyIn(m.keep, []string{head(block)}) }
+}
+
+// window is how much of a text patterns see. Go's regular expressions take time in proportion to the text, but up
+// to a tenth of a microsecond for each byte.
+const window = 32 << 10
+
+// head is the start of a text, without blank lines before it. What names a job stands there.
+func head(text string) string {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text[:min(len(text), window)]
+}
+
+// ends are the start of a text and, where that is not all, its end.
+func ends(text string) []string {
+	first := head(text)
+	if len(text) <= window {
+		return []string{first}
+	}
+	return []string{first, text[len(text)-window:]}
+}
+
+func anyIn(patterns []*pattern, texts []string) bool {
+	return slices.ContainsFunc(patterns, func(p *pattern) bool {
+		return slices.ContainsFunc(texts, p.compiled().MatchString)
+	})
+}

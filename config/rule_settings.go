@@ -1,0 +1,173 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// ruleSettings is the list of all keys of a rule; variables are those of the environment that it names.
+func ruleSettings(home string, variables []string) []setting[Rule] {
+	list := []setting[Rule]{
+		{"name", text(func(r *Rule) *string { return &r.Name })},
+		{"tool", texts(toolName, func(r *Rule) *[]string { return &r.tools })},
+		{"cwd", directory(home)},
+		{"argv", patterns(capturing, func(r *Rule) *[]*pattern { return &r.argv })},
+		{"starts", texts(anyText, func(r *Rule) *[]string { return &r.starts })},
+		{"prompt", patterns(capturing, func(r *Rule) *[]*pattern { return &r.prompt })},
+		{"task", text(func(r *Rule) *string { return &r.task })},
+		{"role", text(func(r *Rule) *string { return &r.role })},
+		{"keep", patterns(matching, func(r *Rule) *[]*pattern { return &r.keep })},
+		{"fresh_when", patterns(matching, func(r *Rule) *[]*pattern { return &r.freshWhen })},
+		{"reset_when.answer", patterns(matching, func(r *Rule) *[]*pattern { return &r.reset.answer })},
+		{"reset_when.prompt", patterns(matching, func(r *Rule) *[]*pattern { return &r.reset.prompt })},
+		{"reset_when.role", text(func(r *Rule) *string { return &r.reset.role })},
+		{"never", boolean(func(r *Rule) *bool { return &r.Never })},
+		{"strict", boolean(func(r *Rule) *bool { return &r.Strict })},
+		{"unset_env", unsetEnv(func(r *Rule) *[]string { return &r.UnsetEnv })},
+	}
+	list = append(list, setting[Rule]{"env", environmentTable})
+	for _, name := range variables {
+		list = append(list, setting[Rule]{toml.Key{"env", name}.String(), environment(name)})
+	}
+	return append(list, policySettings(func(r *Rule) *Policy { return &r.Policy })...)
+}
+
+// text takes a text that says something.
+func text[T any](field func(*T) *string) func(*T, any) error {
+	return func(t *T, value any) error {
+		s, ok := value.(string)
+		switch {
+		case !ok:
+			return &mistake{"must be text, not " + kind(value), ""}
+		case strings.TrimSpace(s) == "" || strings.ContainsAny(s, "\n\r\t"):
+			return &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
+		}
+		*field(t) = s
+		return nil
+	}
+}
+
+// texts takes one text or a list of them, each as check leaves it.
+func texts[T any](check func(string) error, field func(*T) *[]string) func(*T, any) error {
+	return func(t *T, value any) error {
+		return each(value, func(s string) error {
+			*field(t) = append(*field(t), s)
+			return check(s)
+		})
+	}
+}
+
+// patterns takes one pattern or a list of them.
+func patterns[T any](use patternUse, field func(*T) *[]*pattern) func(*T, any) error {
+	return func(t *T, value any) error {
+		return each(value, func(s string) error {
+			p, err := newPattern(s, use)
+			*field(t) = append(*field(t), p)
+			return err
+		})
+	}
+}
+
+// each does something with a text, or with each of a list of texts.
+func each(value any, do func(string) error) error {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	if len(list) == 0 {
+		return &mistake{"must name something", "leave the key out"}
+	}
+	for _, v := range list {
+		s, ok := v.(string)
+		switch {
+		case !ok:
+			return &mistake{"must be text or a list of texts, not " + kind(v), ""}
+		case s == "":
+			return &mistake{`must not be ""`, "leave the key out"}
+		}
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// environmentTable takes any table: each variable in it is a key of its own.
+func environmentTable(_ *Rule, value any) error {
+	if _, ok := value.(map[string]any); !ok {
+		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}
+	}
+	return nil
+}
+
+func environment(name string) func(*Rule, any) error {
+	return func(r *Rule, value any) error {
+		return each(value, func(s string) error {
+			p, err := newPattern(s, capturing)
+			r.env = append(r.env, variable{name, p})
+			return err
+		})
+	}
+}
+
+// directory takes a path with wildcards.
+func directory(home string) func(*Rule, any) error {
+	return func(r *Rule, value any) error {
+		path, ok := value.(string)
+		if ok && strings.HasPrefix(path, "**") {
+			path = "/" + path
+		}
+		if ok {
+			value = path
+		}
+		path, err := absolute(value, home)
+		if err != nil {
+			return err
+		}
+		r.cwd, err = newPattern(glob(path), capturing)
+		return err
+	}
+}
+
+func anyText(string) error { return nil }
+
+func toolName(name string) error {
+	if !slices.Contains(ToolNames(), name) {
+		return &mistake{fmt.Sprintf("%q is none of the tools", name), "one of " + strings.Join(ToolNames(), ", ")}
+	}
+	return nil
+}
+
+// providerKeys are the variables by which a tool finds somebody else's account before its own login. As one they
+// are called provider_keys.
+var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
+	"GOOGLE_CLOUD_API_KEY", "MISTRAL_API_KEY"}
+
+// fixedEnv says where a tool, its sessions and we ourselves are: the run would be another one without them.
+var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
+
+// unsetEnv takes names of variables, and provider_keys for those of providerKeys.
+func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
+	return func(t *T, value any) error {
+		return each(value, func(name string) error {
+			switch {
+			case name == "provider_keys":
+				*field(t) = append(*field(t), providerKeys...)
+				return nil
+			case !variableName(name):
+				return &mistake{fmt.Sprintf("%q is not the name of a variable", name), ""}
+			case slices.Contains(fixedEnv, name) || strings.HasPrefix(name, "REPRISE_"):
+				return &mistake{name + " can not be unset: sessions are found by it", ""}
+			}
+			*field(t) = append(*field(t), name)
+			return nil
+		})
+	}
+}
+
+func variableName(name string) bool {
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}

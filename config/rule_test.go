@@ -1,0 +1,317 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// subject is a call of claude.
+func subject(change func(*Subject)) Subject {
+	s := Subject{Tool: "claude", Cwd: "/home/u/work/shop-42", Env: lookup(nil), Args: []string{"-p", "--agent", "tester"},
+		Prompt: "\n# Job 17: tidy up\n\nRound 3.\n"}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func TestMatch(t *testing.T) {
+	set := func(pairs ...string) func(*Subject) { return func(s *Subject) { s.Env = lookup(pairs) } }
+	cases := []struct {
+		name, rule string
+		change     func(*Subject)
+		want       Match // without its rule; its Scope tells whether the rule matched
+	}{
+		{"every call", ``, nil, Match{Scope: "r"}},
+		{"tool", `tool = "claude"`, nil, Match{Scope: "r"}},
+		{"tools", `tool = ["codex", "claude"]`, nil, Match{Scope: "r"}},
+		{"other tool", `tool = ["codex", "gemini"]`, nil, Match{}},
+		{"cwd", `cwd = "/home/u/work/*"`, nil, Match{Scope: "r"}},
+		{"cwd, one name only", `cwd = "/home/u/*"`, nil, Match{}},
+		{"cwd, deep", `cwd = "/home/**"`, nil, Match{Scope: "r"}},
+		{"cwd, anywhere", `cwd = "**/shop-??"`, nil, Match{Scope: "r"}},
+		{"cwd, anywhere, whole names", `cwd = "**/hop-42"`, nil, Match{}},
+		{"cwd from home", `cwd = "~/work/{task}"`, func(s *Subject) { s.Cwd = "/h/work/a.b" }, Match{Task: "a.b", Scope: "r"}},
+		{"cwd, a dot is a dot", `cwd = "/a.b"`, func(s *Subject) { s.Cwd = "/axb" }, Match{}},
+		{"cwd, part of a name", `cwd = "**/shop-{task}"`, nil, Match{Task: "42", Scope: "r"}},
+		{"cwd, several", `cwd = "/home/{role}/*/{task}"`, nil, Match{Task: "shop-42", Role: "u", Scope: "r"}},
+		{"env", `env.JOB = '(?P<task>\d+)'`, set("JOB=no. 9"), Match{Task: "9", Scope: "r"}},
+		{"env, unset", `env.JOB = '(?P<task>.*)'`, nil, Match{}},
+		{"env, other", `env.JOB = '^\d+$'`, set("JOB=no. 9"), Match{}},
+		{"env, two", "env.A = '(?P<task>.+)'\nenv.B = '(?P<role>.+)'", set("A=1", "B=2"), Match{Task: "1", Role: "2", Scope: "r"}},
+		{"env, one of two", "env.A = '(?P<task>.+)'\nenv.B = '(?P<role>.+)'", set("A=1"), Match{}},
+		{"argv", `argv = '--agent (?P<role>\S+)'`, nil, Match{Role: "tester", Scope: "r"}},
+		{"argv, both", `argv = ['-p', '--agent']`, nil, Match{Scope: "r"}},
+		{"argv, one of two", `argv = ['-p', '--model']`, nil, Match{}},
+		{"starts", `starts = ["# No", "# Job"]`, nil, Match{Scope: "r"}},
+		{"starts, further down", `starts = "Round"`, nil, Match{}},
+		{"prompt", `prompt = '^# Job (?P<task>\d+)'`, nil, Match{Task: "17", Scope: "r"}},
+		{"prompt, attempt", `prompt = 'Round (?P<attempt>\d+)'`, nil, Match{Attempt: 3, Scope: "r"}},
+		{"prompt, no number", `prompt = 'Round (?P<attempt>.*)'`, nil, Match{Scope: "r"}},
+		{"prompt, several", `prompt = ['^# Job (?P<task>\d+)', 'Round (?P<task>\d+)']`, nil, Match{Task: "17 3", Scope: "r"}},
+		{"prompt, one of two", `prompt = ['Job', 'Task']`, nil, Match{}},
+		{"a text is no name", `prompt = '(?P<task>(?s:.*))'`, func(s *Subject) { s.Prompt = strings.Repeat("x", 201) }, Match{}},
+		{"a name of two lines", `prompt = '(?P<task>(?s:.*))'`, nil, Match{Task: "# Job 17: tidy up Round 3.", Scope: "r"}},
+		{"roles have no case", `prompt = '(?P<role>Job)'`, nil, Match{Role: "job", Scope: "r"}},
+		{"fixed", "task = \"t\"\nrole = \"Coder\"", nil, Match{Task: "t", Role: "coder", Scope: "r"}},
+		{"fixed, captured", "task = \"t\"\nprompt = 'Job (?P<task>\\d+)?'", nil, Match{Task: "17", Scope: "r"}},
+		{"captured nothing", "task = \"t\"\nprompt = 'Round (?P<task>x)?'", nil, Match{Task: "t", Scope: "r"}},
+		{"the caller's task", `task = "t"`, set("REPRISE_TASK=mine"), Match{Task: "mine"}},
+		{"the caller's role", "task = \"t\"\nrole = \"r\"", set("REPRISE_ROLE=Mine"), Match{Task: "t", Role: "Mine", Scope: "r"}},
+		{"strict", "task = \"t\"\nstrict = true", nil, Match{Task: "t", Strict: true, Scope: "r"}},
+		{"strict, but the caller's task", "strict = true", set("REPRISE_TASK=mine"), Match{Task: "mine"}},
+		{"fresh_when", `fresh_when = '(?m)^Round 3'`, nil, Match{Fresh: true, Scope: "r"}},
+		{"fresh_when, not now", `fresh_when = ['Round 4', 'over']`, nil, Match{Scope: "r"}},
+		{"fresh_when, at the end", `fresh_when = 'start over'`, func(s *Subject) {
+			s.Prompt = strings.Repeat("x\n", window) + "start over"
+		}, Match{Fresh: true, Scope: "r"}},
+		{"reset_when", "reset_when.prompt = 'Round'\nreset_when.role = \"Coder\"", nil, Match{Resets: []string{"Coder"}, Scope: "r"}},
+		{"reset_when, its own", "reset_when.prompt = 'Round'", nil, Match{Fresh: true, Scope: "r"}},
+		{"reset_when, its own by name", "reset_when.prompt = 'Round'\nreset_when.role = \"c\"", set("REPRISE_ROLE=C"), Match{Role: "C", Fresh: true, Scope: "r"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			config, err := Parse("c.toml", "presets = false\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := config.Match(subject(c.change))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want.Attempt == 0 {
+				c.want.Attempt = rewrite.NoAttempt
+			}
+			if c.want.Scope == "r" && got.Name != "r" {
+				t.Fatal("the rule does not match")
+			}
+			got.Rule = nil
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFirstRuleDecides(t *testing.T) {
+	const file = `
+ttl = "1h"
+identical = "resume"
+
+[[rule]]
+name = "mine"
+starts = "# TASK: "
+task = "all of them"
+ttl = "5m"
+
+[[rule]]
+name = "rest"
+never = true
+`
+	config, err := Parse("c.toml", file, "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steroids := subject(func(s *Subject) { s.Prompt = "# TASK: 0badcafe - x\n\nYou are a CODER.\n" })
+	for _, c := range []struct {
+		name    string
+		subject Subject
+		rules   []Rule
+		want    string
+	}{
+		{"before presets", steroids, config.Rules, "mine"},
+		{"in order", subject(nil), config.Rules, "rest"},
+		{"presets behind", steroids, config.Rules[:0], "steroids"},
+		{"none", subject(nil), nil, ""},
+	} {
+		config.Rules = c.rules
+		got, err := config.Match(c.subject)
+		if err != nil || got.Name != c.want {
+			t.Errorf("%s: rule %q, %v; want %q", c.name, got.Name, err, c.want)
+		}
+		if got.Identical != IdenticalResume || (got.Name == "mine") != (got.TTL.Minutes() == 5) {
+			t.Errorf("%s: ttl %s, identical %s", c.name, got.TTL, got.Identical)
+		}
+	}
+}
+
+func TestAnswersAndBlocks(t *testing.T) {
+	config, err := Parse("c.toml", `
+[[rule]]
+name = "r"
+role = "reviewer"
+keep = ['^## Contract', 'always']
+reset_when.answer = '(?m)^CONTEXT_RESET: true$'
+reset_when.role = "coder"
+`, "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := config.Match(subject(func(s *Subject) { s.Prompt = "Print CONTEXT_RESET: true\nCONTEXT_RESET: true" }))
+	if err != nil || m.Fresh || m.Resets != nil {
+		t.Errorf("its prompt resets %v (%v), %v", m.Resets, m.Fresh, err)
+	}
+	for answer, want := range map[string][]string{
+		"": nil, "CONTEXT_RESET: false": nil, "I print CONTEXT_RESET: true": nil,
+		"Well.\nCONTEXT_RESET: true\nBye.":                   {"coder"},
+		strings.Repeat("x\n", 1<<20) + "CONTEXT_RESET: true": {"coder"},
+	} {
+		if got := m.ResetBy(answer); !slices.Equal(got, want) {
+			t.Errorf("an answer of %d bytes resets %v, want %v", len(answer), got, want)
+		}
+	}
+	keep := m.Keep()
+	if !keep("## Contract") || !keep("Mind this always.") || keep("## Rules") {
+		t.Error("the wrong blocks are kept")
+	}
+	if (Match{Rule: &Rule{}}).Keep() != nil {
+		t.Error("a rule without keep keeps something")
+	}
+}
+
+func TestRuleMistakes(t *testing.T) {
+	const first = "[[rule]]\nname = \"a\"\nprompt = 'x'\n\n" // a rule without mistake, of four lines
+	cases := []struct{ name, text, want, hint string }{
+		{"no name", first + "[[rule]]\ntool = \"vibe\"", `c.toml:5: rule: has no name`, `write name = "..." in it`},
+		{"name", first + "[[rule]]\nname = 1", `c.toml:6: rule.name: must be text, not a number`, ""},
+		{"name of two lines", "[[rule]]\nname = \"a\\nb\"", `c.toml:2: rule.name: must be one line of text, not "a\nb"`, ""},
+		{"unknown", first + "[[rule]]\nname = \"b\"\npromt = 'x'", `c.toml:7: rule.promt: unknown key`, `did you mean "prompt"`},
+		{"in the first", "[[rule]]\nname = \"a\"\nprompt = '('\n" + first, `c.toml:3: rule.prompt: "(" is not a pattern: missing closing ): (`, patternHint},
+		{"in the second", first + "[[rule]]\nname = \"b\"\nprompt = ['x', '(?<=y)']\n" + first,
+			`c.toml:7: rule.prompt: "(?<=y)" is not a pattern: invalid named capture: (?<=y)`, patternHint},
+		{"behind what looks like a rule", first + "[[rule]]\nkeep = '''\n[[rule]]\n'''\nname = \"b\"\nnever = 1\n\n" + first,
+			`c.toml:10: rule.never: must be true or false, not a number`, ""},
+		{"in a list that looks like a rule", first + "[[rule]]\nkeep = [\n[[]]]\nname = \"b\"", `c.toml:6: rule.keep: must be text or a list of texts, not a list`, ""},
+		{"group", first + "[[rule]]\nname = \"b\"\nargv = '(?P<tsak>x)'", `c.toml:7: rule.argv: unknown group "tsak"`, "groups are named task, role or attempt"},
+		{"group of a directory", "[[rule]]\nname = \"b\"\ncwd = \"/{tsak}\"", `c.toml:3: rule.cwd: unknown group "tsak"`, "groups are named task, role or attempt"},
+		{"relative directory", "[[rule]]\nname = \"b\"\ncwd = \"work/*\"", `c.toml:3: rule.cwd: "work/*" is not an absolute path`, "start it with / or ~/"},
+		{"variable", first + "[[rule]]\nname = \"b\"\n[rule.env]\nX = 'x'\nY = 1\n\n" + first, `c.toml:9: rule.env.Y: must be text or a list of texts, not a number`, ""},
+		{"variable, dotted", first + "[[rule]]\nname = \"b\"\nenv.X = '('", `c.toml:7: rule.env.X: "(" is not a pattern: missing closing ): (`, patternHint},
+		{"env is no table", "[[rule]]\nname = \"b\"\nenv = \"X\"", `c.toml:3: rule.env: must be a table, not text`, "write [rule.env] on a line of its own"},
+		{"reset_when is no table", "[[rule]]\nname = \"b\"\nreset_when = 'x'", `c.toml:3: rule.reset_when: must be a table`, "write [rule.reset_when] on a line of its own"},
+		{"reset_when", "[[rule]]\nname = \"b\"\nreset_when.output = 'x'", `c.toml:3: rule.reset_when.output: unknown key`, `did you mean "reset_when.prompt"`},
+		{"tool", "[[rule]]\nname = \"b\"\ntool = \"cladue\"", `c.toml:3: rule.tool: "cladue" is none of the tools`, "one of claude, codex, gemini, vibe"},
+		{"nothing", "[[rule]]\nname = \"b\"\ntool = []", `c.toml:3: rule.tool: must name something`, "leave the key out"},
+		{"empty text", "[[rule]]\nname = \"b\"\nstarts = \"\"", `c.toml:3: rule.starts: must not be ""`, "leave the key out"},
+		{"ttl", first + "[[rule]]\nname = \"b\"\nttl = 30", `c.toml:7: rule.ttl: must be a duration in quotes, not a number`, unitHint},
+		{"rollout", "[[rule]]\nname = \"b\"\nrollout = 50", `c.toml:3: rule.rollout: must be from 0 to 1, not 50`, "0.8 is eighty per cent"},
+		{"unset_env", "[[rule]]\nname = \"b\"\nunset_env = \"A B\"", `c.toml:3: rule.unset_env: "A B" is not the name of a variable`, ""},
+		{"unset_env, home", "[tool.codex]\nunset_env = [\"X\", \"CODEX_HOME\"]", `c.toml:2: tool.codex.unset_env: CODEX_HOME can not be unset: sessions are found by it`, ""},
+		{"one table", "[rule]\nname = \"b\"", `c.toml:1: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
+		{"on one line", "\nrule = [{name = \"b\"}]", `c.toml:2: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
+		{"tables below", "[[rule]]\nname = \"b\"\n[[rule.env]]\nX = 'x'\n" + first, `c.toml:3: rule.env: must be a table, not a list`, "write [rule.env] on a line of its own"},
+		{"mistake behind tables below", "[[rule]]\nname = \"b\"\n[[rule.x]]\nX = 'x'\n" + first, `c.toml:3: rule.x: unknown key`, "docs/configuration.md lists every key"},
+		{"preset", "presets_off = [\"steroid\"]", `c.toml:1: presets_off: there is no preset "steroid"`, `did you mean "steroids"`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Parse("c.toml", c.text, "/h")
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("error is %v, want an *Error", err)
+			}
+			if e.Error() != c.want || e.Hint != c.hint {
+				t.Errorf("error is %q, hint %q; want %q, %q", e, e.Hint, c.want, c.hint)
+			}
+			if !reflect.DeepEqual(got, Config{}) {
+				t.Error("a mistake left something")
+			}
+		})
+	}
+}
+
+func TestPresetsOff(t *testing.T) {
+	for text, want := range map[string]int{"": 7, "presets = false": 0, `presets_off = "steroids"`: 5, `presets_off = ["steroids", "ralph"]`: 4} {
+		config, err := Parse("c.toml", text, "/h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rules, err := config.presets(); err != nil || len(rules) != want {
+			t.Errorf("%s: %d presets, %v; want %d", text, len(rules), err, want)
+		}
+	}
+}
+
+// TestPresetsAreCheap: a preset looks at nothing dear before it knows that the call may be its caller's, and has
+// sequences.
+func TestPresetsAreCheap(t *testing.T) {
+	rules, err := readPresets(Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules {
+		if len(r.starts) == 0 && len(r.env) == 0 {
+			t.Errorf("%s has neither starts nor env", r.Name)
+		}
+		if _, err := os.Stat(filepath.Join("../testdata/prompts", r.Name+".json")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnsetEnv(t *testing.T) {
+	config, err := Parse("c.toml", "[tool.claude]\nunset_env = \"X\"\n[[rule]]\nname = \"r\"\nunset_env = [\"provider_keys\", \"HF_TOKEN\"]", "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := config.Tools["claude"].UnsetEnv; !slices.Equal(got, []string{"X"}) {
+		t.Errorf("tool: %v", got)
+	}
+	if got := config.Rules[0].UnsetEnv; len(got) != 7 || !slices.Contains(got, "MISTRAL_API_KEY") || got[6] != "HF_TOKEN" {
+		t.Errorf("rule: %v", got)
+	}
+}
+
+// TestRulesPage: every key of a rule is documented, and the examples are right.
+func TestRulesPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range ruleSettings("", []string{"NAME"}) {
+		if s.key != "env" && !strings.Contains(string(page), "\n| `"+s.key+"` |") {
+			t.Errorf("%s is not in the table", s.key)
+		}
+	}
+	examples := strings.Split(string(page), "```toml\n")[1:]
+	if len(examples) == 0 {
+		t.Error("there is no example")
+	}
+	for _, example := range examples {
+		example, _, _ = strings.Cut(example, "```")
+		if _, err := Parse("example", example, "/h"); err != nil {
+			t.Errorf("%v in:\n%s", err, example)
+		}
+	}
+}
+
+// BenchmarkPresets is what the presets cost a call that is none of theirs.
+func BenchmarkPresets(b *testing.B) {
+	config, s := Default(), subject(nil)
+	for b.Loop() {
+		if _, err := config.Match(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPrompt matches a pattern that is hard on the engine against a prompt of 1 MB.
+func BenchmarkPrompt(b *testing.B) {
+	config, err := Parse("c.toml", "[[rule]]\nname = \"r\"\nprompt = '(?P<task>[a-z]+ [a-z]+)#$'\nfresh_when = '[a-z]+ [a-z]+#$'", "/h")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := subject(func(s *Subject) { s.Prompt = strings.Repeat("some words ", 100_000) })
+	for b.Loop() {
+		if _, err := config.Match(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

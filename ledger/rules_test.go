@@ -1,0 +1,171 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// namedCall is a call of a task in a role; the number makes its prompt another one.
+func namedCall(l *Ledger, role string, n int) *Call {
+	c := testCall(l, fmt.Sprintf(base, n), Millis(n)*60_000)
+	c.Task, c.Role, c.Rule, c.Scope = "t", role, "r", "r"
+	return c
+}
+
+// play begins a call and ends it well.
+func play(t *testing.T, l *Ledger, c *Call, resets ...string) Decision {
+	t.Helper()
+	d, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := d.NativeID
+	if id == "" {
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+	}
+	o := goodOutcome(id, "done", c.Now+1)
+	o.Resets = resets
+	finish(t, l, ticket, o)
+	return d
+}
+
+func expect(t *testing.T, what string, d Decision, want rewrite.Reason) {
+	t.Helper()
+	if d.Reason != want {
+		t.Errorf("%s: %s (%s), want %s", what, d.Mode, d.Reason, want)
+	}
+}
+
+func TestAnswersEndOtherRolesChains(t *testing.T) {
+	l, _ := newLedger(t)
+	play(t, l, namedCall(l, "coder", 1))
+	play(t, l, namedCall(l, "reviewer", 2), "Coder")
+	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), rewrite.ContextReset)
+	expect(t, "the coder in its new session", play(t, l, namedCall(l, "coder", 4)), rewrite.Unrelated)
+	expect(t, "the reviewer", play(t, l, namedCall(l, "reviewer", 5)), rewrite.Unrelated)
+
+	c := namedCall(l, "reviewer", 6)
+	c.Task = "other"
+	play(t, l, c, "coder")
+	expect(t, "the coder of another task", play(t, l, namedCall(l, "coder", 7)), rewrite.Unrelated)
+
+	c = namedCall(l, "planner", 8)
+	c.Resets, c.Tool, c.Scope = []string{"coder", "reviewer"}, "codex", "another"
+	play(t, l, c)
+	expect(t, "the coder after a plan", play(t, l, namedCall(l, "coder", 9)), rewrite.ContextReset)
+	expect(t, "the reviewer after a plan", play(t, l, namedCall(l, "reviewer", 10)), rewrite.ContextReset)
+	expect(t, "its own answer", play(t, l, namedCall(l, "coder", 11), "coder"), rewrite.Unrelated)
+	expect(t, "after its own answer", play(t, l, namedCall(l, "coder", 12)), rewrite.ContextReset)
+}
+
+// A reset that comes while the session runs holds for the call after it.
+func TestResetWhileRunning(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket, err := l.Begin(namedCall(l, "coder", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	play(t, l, namedCall(l, "reviewer", 2), "coder")
+	finish(t, l, ticket, goodOutcome(someID, "done", 130_000))
+	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), rewrite.ContextReset)
+}
+
+func TestAttemptIsKeptWithTheSession(t *testing.T) {
+	l, _ := newLedger(t)
+	for i, tt := range []struct {
+		attempt int
+		want    rewrite.Reason
+	}{
+		{1, rewrite.FirstCall}, {2, rewrite.Unrelated}, {rewrite.NoAttempt, rewrite.Unrelated}, {2, rewrite.Unrelated},
+		{1, rewrite.AttemptReset}, {1, rewrite.Unrelated}, {0, rewrite.AttemptReset},
+	} {
+		c := namedCall(l, "coder", i+1)
+		c.Attempt = tt.attempt
+		expect(t, fmt.Sprintf("call %d", i+1), play(t, l, c), tt.want)
+	}
+}
+
+func TestNeverBelongsToNoChain(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for n := range 3 {
+		c := testCall(l, prompt, Millis(n)*60_000)
+		c.Never, c.Rule, c.Scope = true, "judges", "judges"
+		expect(t, "a judge", play(t, l, c), rewrite.Never)
+		prompt += "\n\nMore."
+	}
+	c := testCall(l, prompt, 200_000)
+	c.Scope = "judges"
+	expect(t, "a call that would extend it", play(t, l, c), rewrite.FirstCall)
+	totals, err := l.Totals()
+	if err != nil || totals.Chains != 1 || totals.Never != 3 || totals.Fresh != 4 {
+		t.Errorf("%+v, %v", totals, err)
+	}
+}
+
+func TestRulesShareNoTasks(t *testing.T) {
+	l, _ := newLedger(t)
+	play(t, l, namedCall(l, "coder", 1))
+	c := namedCall(l, "coder", 2)
+	c.Scope = "another"
+	expect(t, "another rule's task of that name", play(t, l, c), rewrite.FirstCall)
+	c = namedCall(l, "coder", 3)
+	c.Rule = "another"
+	expect(t, "the same names under another rule", play(t, l, c), rewrite.Unrelated)
+	c = namedCall(l, "coder", 4)
+	c.Strict = true
+	expect(t, "names that prove nothing", play(t, l, c), rewrite.BaseChanged)
+}
+
+// The share of a chain is even, and always the same.
+func TestShare(t *testing.T) {
+	l, _ := newLedger(t)
+	low := 0
+	for chain := range int64(1000) {
+		s := l.share(chain)
+		if s < 0 || s >= 1 || s != l.share(chain) {
+			t.Fatalf("chain %d: %v", chain, s)
+		}
+		if s < 0.3 {
+			low++
+		}
+	}
+	if low < 240 || low > 360 {
+		t.Errorf("%d of 1000 chains are below 0.3", low)
+	}
+}
+
+// A ledger of the first version is brought up to date with all that it holds.
+func TestMigrateFromFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(migrations[0] + fmt.Sprintf(`;
+		PRAGMA application_id = %d; PRAGMA user_version = 1;
+		INSERT INTO meta VALUES ('key', x'00112233');
+		INSERT INTO chains VALUES (1, 'claude', '/project', '/home/.claude', 't', 'coder', 1, 1, 1);
+		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+			VALUES (1, 1, 'claude', '%s', 'live', 1, 1, '', '', '', '', x'', 0, 0);`, applicationID, someID))
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := namedCall(l, "coder", 1)
+	c.Scope = ""
+	if d := play(t, l, c); d.NativeID != someID {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}

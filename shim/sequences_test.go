@@ -1,0 +1,98 @@
+package shim
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A sequence is what one caller sends, call after call, and what must become of
+// it. Files of testdata/prompts hold them, one for each preset.
+type sequence struct {
+	Name   string
+	Preset string // the rule that must hold for its calls, "" for none
+	Env    map[string]string
+	Args   []string
+	Calls  []struct {
+		Prompt, Answer, Expect, Why, Cwd, Tool string
+		Env                                    map[string]string // beside the sequence's
+	}
+}
+
+func TestSequences(t *testing.T) {
+	files, err := filepath.Glob("../testdata/prompts/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sequences: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []sequence
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, s := range all {
+			t.Run(s.Name, func(t *testing.T) { s.play(t) })
+		}
+	}
+}
+
+// play makes the sequence's calls one minute apart; each ends well. The rules and
+// what they say of a call are the shim's own.
+func (s sequence) play(t *testing.T) {
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	now := ledger.Millis(1_800_000_000_000)
+	for i := range s.Calls {
+		now += 60_000
+		s.call(t, l, i, now)
+	}
+}
+
+func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis) {
+	call := s.Calls[i]
+	r := &ledger.Call{
+		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
+		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()),
+		File:   func(string, int64) ledger.FileState { return ledger.FileSame },
+	}
+	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
+	cfg := config.Default()
+	m, err := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(m, cfg, r)
+	d, ticket, err := l.Begin(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(d.Mode) != call.Expect || string(d.Reason) != call.Why || r.Rule != s.Preset {
+		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
+			i+1, d.Mode, d.Reason, r.Rule, call.Expect, call.Why, s.Preset)
+	}
+	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"),
+		ID: orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))}
+	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", FileSize: 1, Resets: m.ResetBy(seen.Answer)}
+	if err := l.Finish(ticket, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
