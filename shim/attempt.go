@@ -23,6 +23,7 @@ type attempt struct {
 
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
+	broken  bool           // our own code broke down over its output
 	stopped bool           // somebody asked for the run to stop: it is not run again
 	mu      sync.Mutex     // guards all below, and stream
 	process *process
@@ -147,7 +148,7 @@ func (a *attempt) shown(st status) status {
 }
 
 func (a *attempt) readStdout(f *os.File) {
-	lines := splitter{line: a.stream.Line, max: a.stream.MaxLine()}
+	lines := splitter{line: a.careful(a.stream.Line), max: a.stream.MaxLine()}
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := f.Read(buf)
@@ -170,7 +171,7 @@ func (a *attempt) readStdout(f *os.File) {
 }
 
 func (a *attempt) readStderr(f *os.File) {
-	lines := splitter{line: a.stream.ErrLine, max: a.stream.MaxLine()}
+	lines := splitter{line: a.careful(a.stream.ErrLine), max: a.stream.MaxLine()}
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := f.Read(buf)
@@ -233,6 +234,21 @@ func (a *attempt) readFile(path string, data []byte) {
 	if a.process != nil {
 		a.stream.File(path, data)
 		a.look()
+	}
+}
+
+// careful has a line that our own code breaks down over shown as it is. The run is
+// then no ground to go on from.
+func (a *attempt) careful(read func([]byte) []byte) func([]byte) []byte {
+	return func(line []byte) (shown []byte) {
+		defer func() {
+			if broken := recover(); broken != nil {
+				a.fault("read the tool's output", fmt.Errorf("%v", broken))
+				a.broken = true
+				shown = line
+			}
+		}()
+		return read(line)
 	}
 }
 

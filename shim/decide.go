@@ -78,6 +78,9 @@ func (c *call) surroundings() rewrite.Surroundings {
 
 // decide reads the prompt and lets the ledger say what becomes of the call.
 func (c *call) decide() rewrite.Reason {
+	if c.parsed.Mode == rewrite.Observe {
+		return "" // its session is the caller's
+	}
 	if reason := c.readPrompt(); reason != "" {
 		return reason
 	}

@@ -46,19 +46,29 @@ func Main(env Env) int {
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
-	if reason := c.parse(); reason != "" {
-		return c.passthrough(reason)
-	}
-	if reason := c.key(); reason != "" {
+	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
 	}
 	if c.parsed.Mode == rewrite.Observe {
 		return c.observe()
 	}
-	if reason := c.decide(); reason != "" {
-		return c.passthrough(reason)
-	}
 	return c.run()
+}
+
+// inTurn takes the steps that come before the tool is started. A reason means that
+// the real binary runs in our place; so it does if our own code breaks down.
+func (c *call) inTurn(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
+		}
+	}()
+	for _, step := range steps {
+		if reason := step(); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 func newCall(env Env) *call {

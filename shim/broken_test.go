@@ -1,0 +1,35 @@
+package shim
+
+import (
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// Where our own code breaks down before the tool runs, the real binary runs.
+func TestBreakingDownBefore(t *testing.T) {
+	c := &call{log: &log{}}
+	fine := func() rewrite.Reason { return "" }
+	broken := func() rewrite.Reason { panic("a bug of ours") }
+	if reason := c.inTurn(fine, broken, fine); reason != rewrite.Fault || c.failed == nil {
+		t.Errorf("%q, %v", reason, c.failed)
+	}
+	if reason := c.inTurn(fine, fine); reason != "" {
+		t.Errorf("%q", reason)
+	}
+}
+
+// A brokenStream breaks down over every line.
+type brokenStream struct{ followerStream }
+
+func (brokenStream) Line([]byte) []byte { panic("a bug of ours") }
+
+// Where it breaks down over the tool's output, that is shown as it is.
+func TestBreakingDownOverOutput(t *testing.T) {
+	var faults int
+	a := &attempt{stream: &brokenStream{}, fault: func(string, error) { faults++ }}
+	lines := splitter{line: a.careful(a.stream.Line)}
+	if got := string(lines.feed([]byte("one\ntwo\n"))); got != "one\ntwo\n" || faults != 2 || !a.broken {
+		t.Errorf("%q, %d faults, broken %v", got, faults, a.broken)
+	}
+}
