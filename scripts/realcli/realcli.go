@@ -22,10 +22,11 @@ type Pin struct {
 var (
 	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
 	Codex  = Pin{"codex", "@openai/codex", "0.169.0"}
+	Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0"}
 )
 
-// Gemini is Gemini CLI.
-var Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0"}
+// Pins are the CLIs by their names.
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini}
 
 // Install gives the folder that holds the executable, and installs it first where
 // the cache lacks it.
@@ -34,15 +35,20 @@ func Install(p Pin) (bin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find cache folder: %w", err)
 	}
-	folder := filepath.Join(cache, "reprise", "cli", p.Tool+"-"+p.Version)
+	return InstallIn(filepath.Join(cache, "reprise", "cli"), p)
+}
+
+// InstallIn is Install with another folder for a cache.
+func InstallIn(cache string, p Pin) (bin string, err error) {
+	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
 	bin = filepath.Join(folder, "node_modules", ".bin")
 	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
 		return bin, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}
-	half, err := os.MkdirTemp(filepath.Dir(folder), p.Tool+"-")
+	half, err := os.MkdirTemp(cache, p.Tool+"-")
 	if err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}
