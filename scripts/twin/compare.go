@@ -3,6 +3,7 @@ package twin
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/standin"
@@ -25,8 +26,9 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if len(a.Asked) != len(b.Asked) {
 		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d", len(a.Asked), len(b.Asked)))
 	}
-	for i := range min(len(a.Asked), len(b.Asked)) {
-		texts = append(texts, struct{ what, direct, shimmed string }{"request", body(a.Asked[i]), body(b.Asked[i])})
+	one, other := direct.bodies(a), shimmed.bodies(b)
+	for i := range min(len(one), len(other)) {
+		texts = append(texts, struct{ what, direct, shimmed string }{"request", one[i], other[i]})
 	}
 	for _, t := range texts {
 		if d := Differ(t.what, direct.Mask(t.direct), shimmed.Mask(t.shimmed)); d != "" {
@@ -34,6 +36,16 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 		}
 	}
 	return found
+}
+
+// bodies are the requests of a call, sorted: those that are made at the same time
+// (claude 2.0.76 warms its caches up) come in any order.
+func (w *World) bodies(r Result) (all []string) {
+	for _, request := range r.Asked {
+		all = append(all, w.Mask(body(request)))
+	}
+	slices.Sort(all)
+	return all
 }
 
 func body(r standin.Request) string {

@@ -52,6 +52,7 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 // deliberate are the calls in which the shim means to be better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
+	{"gemini", `^KILL (in the middle|at the end)`, "the process that gemini relaunches itself as lives on by itself; a shim that is killed takes the tool with it"},
 }
 
 // Deliberate tells of a scenario in which the shim is to differ, and why.
