@@ -46,8 +46,8 @@ func replyTo(c conversation) Reply {
 	if m := status.FindStringSubmatch(prompt); m != nil {
 		r.Status, _ = strconv.Atoi(m[1])
 	}
-	if marked["RUNTOOL"] && !c.toolRan() {
-		r.Command = "echo hi"
+	if !c.toolRan() {
+		r.Command = command(prompt, marked)
 	}
 	r.Text = say(c, prompt, marked)
 	if marked["SLOW"] {
@@ -57,7 +57,7 @@ func replyTo(c conversation) Reply {
 }
 
 func say(c conversation, prompt string, marked map[string]bool) string {
-	text, echoed := echo(prompt)
+	text, echoed := held(prompt, "ECHO<<")
 	switch {
 	case echoed:
 		return text
@@ -75,13 +75,24 @@ func say(c conversation, prompt string, marked map[string]bool) string {
 	return text
 }
 
-// echo returns what the last ECHO<<...>> of a prompt holds.
-func echo(prompt string) (string, bool) {
-	i := strings.LastIndex(prompt, "ECHO<<")
+// command is what the CLI's shell tool is to run, "" for nothing.
+func command(prompt string, marked map[string]bool) string {
+	if text, ok := held(prompt, "RUN<<"); ok {
+		return text
+	}
+	if marked["RUNTOOL"] {
+		return "echo hi"
+	}
+	return ""
+}
+
+// held returns what the last of such a marker, up to >>, holds.
+func held(prompt, marker string) (string, bool) {
+	i := strings.LastIndex(prompt, marker)
 	if i < 0 {
 		return "", false
 	}
-	text, _, closed := strings.Cut(prompt[i+len("ECHO<<"):], ">>")
+	text, _, closed := strings.Cut(prompt[i+len(marker):], ">>")
 	return text, closed
 }
 

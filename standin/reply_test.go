@@ -28,6 +28,7 @@ func TestReplyTo(t *testing.T) {
 		"too big":          {conversation{said("user", "TOOBIG")}, Reply{TooBig: true, Text: "ok"}},
 		"bad tool":         {conversation{said("user", "BADTOOL")}, Reply{BadTool: true, Text: "ok"}},
 		"run":              {conversation{said("user", "RUNTOOL")}, Reply{Command: "echo hi", Text: "ok"}},
+		"run another":      {conversation{said("user", "RUN<<touch a>>")}, Reply{Command: "touch a", Text: "ok"}},
 		"ran":              {conversation{said("user", "RUNTOOL"), {role: "tool", tool: true}}, Reply{Text: "ok"}},
 		"ran before":       {conversation{{role: "tool", tool: true}, said("user", "RUNTOOL")}, Reply{Command: "echo hi", Text: "ok"}},
 		"echo":             {conversation{said("user", "ECHO<<a>> ECHO<<b>\n>> c")}, Reply{Text: "b>\n"}},

@@ -14,6 +14,7 @@
 // Words in the last user message make it behave otherwise; in earlier messages they mean nothing.
 //
 //	RUNTOOL         asks for one run of `echo hi` with the CLI's shell tool, then answers after its result
+//	RUN<<command>>  the same with another command, up to the first >>
 //	HTTP401         fails with that status; also 403, 429, 500, 529
 //	BADTOOL         fails as for a transcript with a tool call that has no result
 //	TOOBIG          fails as for a conversation that exceeds the context window

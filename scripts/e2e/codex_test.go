@@ -8,64 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/twin"
 	"reprise/standin"
 )
-
-var codexTwins = map[string]call{
-	"text":                      {args: list("exec|hi remember number 456")},
-	"json":                      {args: list("exec|--json|hi remember number 456")},
-	"json by its old name":      {args: list("exec|hi|--experimental-json")},
-	"alias":                     {args: list("e|hi")},
-	"stdin only":                {args: list("exec"), stdin: "hi remember number 9\n"},
-	"stdin by dash":             {args: list("exec|-"), stdin: "hi remember number 9\n"},
-	"stdin by dash, json":       {args: list("exec|--json|-"), stdin: "hi remember number 9\n"},
-	"stdin and argument":        {args: list("exec|look here"), stdin: "hi remember number 9\n"},
-	"stdin, no newline":         {args: list("exec|look here"), stdin: "hi remember number 9"},
-	"stdin is only space":       {args: list("exec|look here"), stdin: " \n\n"},
-	"no prompt":                 {args: list("exec")},
-	"empty prompt":              {args: []string{"exec", ""}},
-	"several lines, text":       {args: list("exec|MULTI")},
-	"several lines, json":       {args: list("exec|MULTI|--json")},
-	"empty result, text":        {args: list("exec|EMPTY")},
-	"empty result, json":        {args: list("exec|EMPTY|--json")},
-	"colours":                   {args: list("exec|--color|always|hi")},
-	"tool use, text":            {args: list("exec|--dangerously-bypass-approvals-and-sandbox|RUNTOOL please")},
-	"tool use, json":            {args: list("exec|--json|--yolo|RUNTOOL please")},
-	"401, text":                 {args: list("exec|HTTP401")},
-	"401, json":                 {args: list("exec|HTTP401|--json")},
-	"429, text":                 {args: list("exec|HTTP429")},
-	"429, json":                 {args: list("exec|HTTP429|--json")},
-	"500, text":                 {args: list("exec|HTTP500")},
-	"500, json":                 {args: list("exec|HTTP500|--json")},
-	"overflow, text":            {args: list("exec|TOOBIG")},
-	"overflow, json":            {args: list("exec|TOOBIG|--json")},
-	"broken transcript":         {args: list("exec|BADTOOL")},
-	"options before exec":       {args: list("-m|gpt-5.4|-a|never|exec|hi")},
-	"options around":            {args: list("exec|-s|read-only|hi|-mgpt-5.4|-c=model_reasoning_effort=low")},
-	"unknown flag":              {args: list("exec|hi|--no-such-flag")},
-	"unknown flag before":       {args: list("--no-such-flag|exec|hi")},
-	"flag given twice":          {args: list("exec|--json|--json|hi")},
-	"bad value":                 {args: list("exec|-s|nowhere|hi")},
-	"value missing":             {args: list("exec|hi|-m")},
-	"two prompts":               {args: list("exec|hi|there")},
-	"prompt like an option":     {args: list("exec|--|--json")},
-	"prompt like a command":     {args: list("exec|--|resume")},
-	"prompt like a slash":       {args: list("exec|/status")},
-	"long prompt":               {args: []string{"exec", strings.Repeat("All work and no play. ", 4600)}},
-	"unknown session, text":     {args: list("exec|resume|" + unknownID + "|hi")},
-	"unknown session, json":     {args: list("exec|--json|resume|" + unknownID + "|hi")},
-	"not a session, json":       {args: list("exec|--json|resume|nonsense|hi")},
-	"no session kept":           {args: list("exec|--ephemeral|hi")},
-	"nested":                    {args: list("exec|hi"), env: []string{"CODEX_THREAD_ID=" + unknownID}},
-	"5 MB answer":               {args: list("exec|BIG5MB|--json")},
-	"one stream":                {args: list("exec|hi remember number 5"), mixed: true},
-	"one stream, several lines": {args: list("exec|MULTI"), mixed: true},
-	"other settings' answer":    {args: list("exec|hi|-o|LAST")},
-	"help":                      {args: list("exec|--help")},
-	"top help":                  {args: list("--help")},
-	"version":                   {args: list("--version")},
-	"mcp list":                  {args: list("mcp|list")},
-}
 
 // What stands in files that codex is given.
 const (
@@ -73,27 +18,6 @@ const (
 	pixel     = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
 		"\x00\x00\x00\rIDATx\x9cc`\x00\x00\x00\x02\x00\x01\xe2!\xbc3\x00\x00\x00\x00IEND\xaeB`\x82"
 )
-
-func TestCodexTwins(t *testing.T) { checkTwins(t, "codex", codexTwins) }
-
-func TestCodexWritesTheCallersFiles(t *testing.T) {
-	for _, args := range []string{"exec|hi|-o|LAST", "exec|MULTI|--json|--output-schema|schema.json|--output-last-message=LAST"} {
-		var last []string
-		for _, shim := range []bool{false, true} {
-			w := newWorld(t, "codex", shim)
-			put(t, filepath.Join(w.project, "schema.json"), anyObject)
-			if r := w.call(list(args)...); r.exit != 0 {
-				t.Errorf("%s: exit %d, %s", args, r.exit, r.stderr)
-			}
-			text, err := os.ReadFile(filepath.Join(w.project, "LAST"))
-			if err != nil {
-				t.Error(err)
-			}
-			last = append(last, string(text))
-		}
-		same(t, "LAST", last[0], last[1])
-	}
-}
 
 // codexFormats are the formats, and how the final answer is read from each.
 var codexFormats = map[string]func(*testing.T, string) string{
@@ -142,15 +66,15 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 	for format, answer := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "codex", true)
-			if got := answer(t, w.call(codexArgs(format, round())...).stdout); got != "Got it: 4711." {
+			if got := answer(t, w.call(codexArgs(format, round())...).Stdout); got != "Got it: 4711." {
 				t.Fatalf("first answer %q", got)
 			}
 			var notes []string
 			for turn := 2; turn <= 5; turn++ {
 				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
 				r := w.call(codexArgs(format, round(notes...))...)
-				if got := answer(t, r.stdout); got != "4711" || r.exit != 0 {
-					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.exit, r.stderr)
+				if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 {
+					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 				}
 				w.sentOnlyNews(r, turn, notes)
 			}
@@ -162,52 +86,52 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 // What a resumed call shows is what a direct one shows, but for the model's own
 // words, which here are the same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
-	calls := map[string]func(prompt string) call{
-		"text":               func(p string) call { return call{args: []string{"exec", p}} },
-		"json":               func(p string) call { return call{args: []string{"exec", "--json", p}} },
-		"colours":            func(p string) call { return call{args: []string{"exec", p, "--color", "always"}} },
-		"stdin":              func(p string) call { return call{args: list("exec"), stdin: p} },
-		"stdin, json":        func(p string) call { return call{args: list("exec|--json"), stdin: p} },
-		"dash":               func(p string) call { return call{args: list("exec|-"), stdin: p} },
-		"argument and stdin": func(p string) call { return call{args: []string{"exec", "Look here."}, stdin: p} },
-		"one stream":         func(p string) call { return call{args: []string{"exec", p}, mixed: true} },
-		"options": func(p string) call {
-			return call{args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
+	calls := map[string]func(prompt string) twin.Call{
+		"text":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}} },
+		"json":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", "--json", p}} },
+		"colours":            func(p string) twin.Call { return twin.Call{Args: []string{"exec", p, "--color", "always"}} },
+		"stdin":              func(p string) twin.Call { return twin.Call{Args: list("exec"), Stdin: p} },
+		"stdin, json":        func(p string) twin.Call { return twin.Call{Args: list("exec|--json"), Stdin: p} },
+		"dash":               func(p string) twin.Call { return twin.Call{Args: list("exec|-"), Stdin: p} },
+		"argument and stdin": func(p string) twin.Call { return twin.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
+		"one stream":         func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}, Mixed: true} },
+		"options": func(p string) twin.Call {
+			return twin.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
 		},
-		"files": func(p string) call {
-			return call{args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
+		"files": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
 		},
-		"tool use": func(p string) call {
-			return call{args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+		"tool use": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
-		"tool use, json": func(p string) call {
-			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
+		"tool use, json": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
 		},
-		"several lines": func(p string) call {
-			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
+		"several lines": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
 		},
-		"nothing": func(p string) call {
-			return call{args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
+		"nothing": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
 		},
-		"a long line": func(p string) call {
-			return call{args: []string{"exec", "-"}, stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
+		"a long line": func(p string) twin.Call {
+			return twin.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
 		},
 	}
 	for name, make := range calls {
 		t.Run(name, func(t *testing.T) {
 			direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
 			for _, world := range []*world{direct, w} {
-				put(t, filepath.Join(world.project, "schema.json"), anyObject)
-				put(t, filepath.Join(world.project, "a.png"), pixel)
+				put(t, filepath.Join(world.Project, "schema.json"), anyObject)
+				put(t, filepath.Join(world.Project, "a.png"), pixel)
 			}
 			first, second := make(round()), make(round("ECHO<<yes>>"))
 			w.run("codex", first)
 			a, b := direct.run("codex", second), w.run("codex", second)
-			if a.exit != b.exit {
-				t.Errorf("exit %d, with the shim %d", a.exit, b.exit)
+			if a.Exit != b.Exit {
+				t.Errorf("exit %d, with the shim %d", a.Exit, b.Exit)
 			}
-			same(t, "stdout", withoutFigures(direct.mask(a.stdout)), withoutFigures(w.mask(b.stdout)))
-			same(t, "stderr", withoutFigures(direct.mask(a.stderr)), withoutFigures(w.mask(b.stderr)))
+			same(t, "stdout", withoutFigures(direct.Mask(a.Stdout)), withoutFigures(w.Mask(b.Stdout)))
+			same(t, "stderr", withoutFigures(direct.Mask(a.Stderr)), withoutFigures(w.Mask(b.Stderr)))
 			if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
 				t.Errorf("the resumed call sent %d messages", n)
 			}
@@ -252,12 +176,12 @@ func (w *world) tokens(format string, notes []string) (took int64) {
 	w.t.Helper()
 	r := w.call(codexArgs(format, round(notes...))...)
 	if format != "" {
-		events := codexEvents(w.t, r.stdout)
+		events := codexEvents(w.t, r.Stdout)
 		return events[len(events)-1].Usage.Input
 	}
-	_, after, _ := strings.Cut(r.stderr, "\ntokens used\n")
+	_, after, _ := strings.Cut(r.Stderr, "\ntokens used\n")
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(strings.TrimSpace(after), ",", "")), &took); err != nil {
-		w.t.Fatalf("%v: %q", err, r.stderr)
+		w.t.Fatalf("%v: %q", err, r.Stderr)
 	}
 	return took
 }
@@ -267,10 +191,10 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
 	task := []string{"REPRISE_TASK=one"}
-	w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n", env: task})
-	r := w.run("codex", call{args: []string{"exec", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", env: task})
-	if r.stdout != "4711\n" {
-		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
+	w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
+	r := w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
+	if r.Stdout != "4711\n" {
+		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	prompt := standin.LastUser(r.last(t))
 	if strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "what number was it?\n</stdin>") {
@@ -294,11 +218,11 @@ func TestCodexSessionFileGone(t *testing.T) {
 func (w *world) runsFresh(format string, answer func(*testing.T, string) string) {
 	w.t.Helper()
 	r := w.call(codexArgs(format, round("remember number 12"))...)
-	if got := answer(w.t, r.stdout); got != "Got it: 12." || r.exit != 0 || len(r.asked) != 1 {
-		w.t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.stderr, r.exit, len(r.asked))
+	if got := answer(w.t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || len(r.Asked) != 1 {
+		w.t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.Stderr, r.Exit, len(r.Asked))
 	}
-	if strings.Contains(r.stderr, "Error") || strings.Count(r.stderr, "Reading additional input") != 1 {
-		w.t.Errorf("stderr %q", r.stderr)
+	if strings.Contains(r.Stderr, "Error") || strings.Count(r.Stderr, "Reading additional input") != 1 {
+		w.t.Errorf("stderr %q", r.Stderr)
 	}
 	if prompt := standin.LastUser(r.last(w.t)); !strings.Contains(prompt, "Rule 7:") {
 		w.t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -334,13 +258,13 @@ func TestCodexOverflowRunsFresh(t *testing.T) {
 	r := w.call("exec", round("TOOBIG"))
 	direct := newWorld(t, "codex", false)
 	d := direct.call("exec", round("TOOBIG"))
-	if r.exit != d.exit || r.stdout != d.stdout {
-		t.Errorf("stdout %q, exit %d; direct %q, %d", r.stdout, r.exit, d.stdout, d.exit)
+	if r.Exit != d.Exit || r.Stdout != d.Stdout {
+		t.Errorf("stdout %q, exit %d; direct %q, %d", r.Stdout, r.Exit, d.Stdout, d.Exit)
 	}
-	same(t, "stderr", direct.mask(d.stderr), w.mask(r.stderr))
+	same(t, "stderr", direct.Mask(d.Stderr), w.Mask(r.Stderr))
 	w.statusSays(`"refused_context_exceeded"`)
-	if r := w.call("exec", round("remember number 5")); r.exit != 0 || r.stdout != "Got it: 5.\n" {
-		t.Errorf("afterwards: stdout %q, exit %d", r.stdout, r.exit)
+	if r := w.call("exec", round("remember number 5")); r.Exit != 0 || r.Stdout != "Got it: 5.\n" {
+		t.Errorf("afterwards: stdout %q, exit %d", r.Stdout, r.Exit)
 	}
 }
 
@@ -352,11 +276,11 @@ func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
 			w.call(codexArgs(format, round())...)
 			args := codexArgs(format, round("HTTP401"))
 			a, b := direct.call(args...), w.call(args...)
-			if a.exit != b.exit || len(b.asked) != len(a.asked) {
-				t.Errorf("exit %d, asked %d times; direct %d, %d", b.exit, len(b.asked), a.exit, len(a.asked))
+			if a.Exit != b.Exit || len(b.Asked) != len(a.Asked) {
+				t.Errorf("exit %d, asked %d times; direct %d, %d", b.Exit, len(b.Asked), a.Exit, len(a.Asked))
 			}
-			same(t, "stdout", direct.mask(a.stdout), w.mask(b.stdout))
-			same(t, "stderr", direct.mask(a.stderr), w.mask(b.stderr))
+			same(t, "stdout", direct.Mask(a.Stdout), w.Mask(b.Stdout))
+			same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
 		})
 	}
 }

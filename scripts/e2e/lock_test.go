@@ -14,7 +14,7 @@ var threadFile = regexp.MustCompile(`([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})
 func (w *world) lockThread() {
 	w.t.Helper()
 	id := threadFile.FindStringSubmatch(w.transcripts()[0])[1]
-	lock := filepath.Join(w.root, "home", ".codex", "thread-writer-locks", id+".lock")
+	lock := filepath.Join(w.Root, "home", ".codex", "thread-writer-locks", id+".lock")
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		w.t.Fatal(err)

@@ -8,27 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/twin"
 	"reprise/standin"
 )
 
-// rules is what a caller repeats in each round: enough that leaving it out pays.
-var rules = func() string {
-	var b strings.Builder
-	for i := range 40 {
-		fmt.Fprintf(&b, "- Rule %d: keep functions small, and write a test for case %d.\n", i, i)
-	}
-	return b.String()
-}()
+func list(words string) []string { return strings.Split(words, "|") }
 
-// round gives the prompt of a round of a job: the notes are appended, the closing
-// contract stays last.
-func round(notes ...string) string {
-	p := "You are the coder. Please remember number 4711.\n\n## Rules\n\n" + rules
-	for i, n := range notes {
-		p += fmt.Sprintf("\n## Rejection %d\n\n%s\n", i+1, n)
-	}
-	return p + "\n## Contract\n\nPrint STATUS: REVIEW when done.\n"
-}
+func round(notes ...string) string { return twin.Round(notes...) }
 
 // formats are the output formats, and how a final answer is read from each.
 var formats = map[string]func(*testing.T, string) string{
@@ -73,15 +59,15 @@ func TestRemembersANumberOverFiveTurns(t *testing.T) {
 			if format != "" {
 				args = append(args, list(format)...)
 			}
-			if got := answer(t, w.call(append(args, round())...).stdout); got != "Got it: 4711." {
+			if got := answer(t, w.call(append(args, round())...).Stdout); got != "Got it: 4711." {
 				t.Fatalf("first answer %q", got)
 			}
 			var notes []string
 			for turn := 2; turn <= 5; turn++ {
 				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
 				r := w.call(append(args, round(notes...))...)
-				if got := answer(t, r.stdout); got != "4711" || r.exit != 0 || r.stderr != "" {
-					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.exit, r.stderr)
+				if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 				}
 				w.sentOnlyNews(r, turn, notes)
 			}
@@ -122,30 +108,30 @@ func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 // statusSays looks for pieces of text in what shimctl status --json prints.
 func (w *world) statusSays(pieces ...string) {
 	w.t.Helper()
-	r := w.run("shimctl", call{args: list("status|--json")})
+	r := w.run("shimctl", twin.Call{Args: list("status|--json")})
 	for _, p := range pieces {
-		if !strings.Contains(r.stdout, p) {
-			w.t.Errorf("status lacks %s:\n%s%s", p, r.stdout, r.stderr)
+		if !strings.Contains(r.Stdout, p) {
+			w.t.Errorf("status lacks %s:\n%s%s", p, r.Stdout, r.Stderr)
 		}
 	}
 }
 
 func TestPromptOnStdinIsResumed(t *testing.T) {
 	w := newWorld(t, "claude", true)
-	w.run("claude", call{args: list("-p"), stdin: round()})
-	r := w.run("claude", call{args: list("-p"), stdin: round("what number was it?")})
-	if r.stdout != "4711\n" {
-		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
+	w.run("claude", twin.Call{Args: list("-p"), Stdin: round()})
+	r := w.run("claude", twin.Call{Args: list("-p"), Stdin: round("what number was it?")})
+	if r.Stdout != "4711\n" {
+		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	w.sentOnlyNews(r, 2, []string{"what number was it?"})
 }
 
 func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	w := newWorld(t, "claude", true)
-	w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n"})
-	r := w.run("claude", call{args: []string{"-p", round()}, stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
-	if r.stdout != "4711\n" {
-		t.Errorf("answer %q, stderr %q", r.stdout, r.stderr)
+	w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
+	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
+	if r.Stdout != "4711\n" {
+		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## More") {
 		t.Errorf("sent %q", prompt)
@@ -168,7 +154,7 @@ func TestFiguresAreThisCallsOwn(t *testing.T) {
 	}
 	for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
 		var f figures
-		decode(t, w.call(append(args, round(notes...))...).stdout, &f)
+		decode(t, w.call(append(args, round(notes...))...).Stdout, &f)
 		for name, m := range f.ModelUsage {
 			if m.CacheRead != f.Usage.CacheRead || fmt.Sprintf("%.6f", m.Cost) != fmt.Sprintf("%.6f", f.Cost) {
 				t.Errorf("turn %d: %s used %+v, the call used %+v", turn+1, name, m, f)
@@ -186,8 +172,8 @@ func TestSessionFileGone(t *testing.T) {
 		}
 	}
 	r := w.call("-p", round("remember number 12"))
-	if r.stdout != "Got it: 12.\n" || r.stderr != "" || r.exit != 0 || len(r.asked) != 1 {
-		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.stdout, r.stderr, r.exit, len(r.asked))
+	if r.Stdout != "Got it: 12.\n" || r.Stderr != "" || r.Exit != 0 || len(r.Asked) != 1 {
+		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.Stdout, r.Stderr, r.Exit, len(r.Asked))
 	}
 	if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
 		t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -210,8 +196,8 @@ func TestRefusedResumeRunsFresh(t *testing.T) {
 				blank(t, f)
 			}
 			r := w.call(append(args, round("remember number 12"))...)
-			if got := answer(t, r.stdout); got != "Got it: 12." || r.stderr != "" || r.exit != 0 {
-				t.Errorf("answer %q, stderr %q, exit %d", got, r.stderr, r.exit)
+			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
+				t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
 			}
 			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
 				t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -238,12 +224,12 @@ func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
 	w.call("-p", round())
 	r := w.call("-p", round("TOOBIG"))
 	direct := newWorld(t, "claude", false).call("-p", round("TOOBIG"))
-	if r.exit != direct.exit || !strings.HasPrefix(r.stdout, "Prompt is too long") || r.stderr != direct.stderr {
-		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.stdout, r.stderr, r.exit, direct.exit)
+	if r.Exit != direct.Exit || !strings.HasPrefix(r.Stdout, "Prompt is too long") || r.Stderr != direct.Stderr {
+		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.Stdout, r.Stderr, r.Exit, direct.Exit)
 	}
 	w.statusSays(`"refused_context_exceeded"`)
-	if r := w.call("-p", round("remember number 5")); r.exit != 0 || r.stdout != "Got it: 5.\n" {
-		t.Errorf("afterwards: stdout %q, exit %d", r.stdout, r.exit)
+	if r := w.call("-p", round("remember number 5")); r.Exit != 0 || r.Stdout != "Got it: 5.\n" {
+		t.Errorf("afterwards: stdout %q, exit %d", r.Stdout, r.Exit)
 	}
 }
 
@@ -252,12 +238,12 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 	var first struct {
 		ID string `json:"session_id"`
 	}
-	decode(t, w.call("-p", round(), "--output-format", "json").stdout, &first)
-	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.exit != 0 {
-		t.Fatalf("the caller's own resume: exit %d, %s", r.exit, r.stderr)
+	decode(t, w.call("-p", round(), "--output-format", "json").Stdout, &first)
+	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.Exit != 0 {
+		t.Fatalf("the caller's own resume: exit %d, %s", r.Exit, r.Stderr)
 	}
-	if r := w.call("-p", round("remember number 3")); r.stdout != "Got it: 3.\n" {
-		t.Errorf("answer %q", r.stdout)
+	if r := w.call("-p", round("remember number 3")); r.Stdout != "Got it: 3.\n" {
+		t.Errorf("answer %q", r.Stdout)
 	}
 	w.statusSays(`"session_changed"`)
 }
@@ -266,19 +252,19 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 func TestFaultsAreNotFelt(t *testing.T) {
 	faults := map[string]func(*testing.T, *world) []string{
 		"state folder is a file": func(t *testing.T, w *world) []string {
-			put(t, filepath.Dir(w.state()), "")
+			put(t, filepath.Dir(w.State()), "")
 			return nil
 		},
 		"ledger is a folder": func(t *testing.T, w *world) []string {
-			mkdir(t, filepath.Join(w.state(), "ledger.db"))
+			mkdir(t, filepath.Join(w.State(), "ledger.db"))
 			return nil
 		},
 		"ledger is corrupt": func(t *testing.T, w *world) []string {
-			put(t, filepath.Join(w.state(), "ledger.db"), strings.Repeat("not a database ", 1000))
+			put(t, filepath.Join(w.State(), "ledger.db"), strings.Repeat("not a database ", 1000))
 			return nil
 		},
 		"configuration is broken": func(t *testing.T, w *world) []string {
-			put(t, filepath.Join(w.root, "home", ".config", "reprise", "config.toml"), "ttl = 'soon'\nbogus = 1\n")
+			put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "ttl = 'soon'\nbogus = 1\n")
 			return nil
 		},
 		"disk is full": func(t *testing.T, w *world) []string {
@@ -289,10 +275,10 @@ func TestFaultsAreNotFelt(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
-			c := call{args: []string{"-p", round()}, env: fault(t, w), stdin: "data on stdin\n"}
+			c := twin.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
 			a, b := direct.run("claude", c), w.run("claude", c)
-			if a.stdout != b.stdout || a.stderr != b.stderr || a.exit != b.exit {
-				t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.stdout, b.stderr, b.exit, a.stdout, a.stderr, a.exit)
+			if a.Stdout != b.Stdout || a.Stderr != b.Stderr || a.Exit != b.Exit {
+				t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit, a.Stdout, a.Stderr, a.Exit)
 			}
 			same(t, "prompt", standin.LastUser(a.last(t)), standin.LastUser(b.last(t)))
 		})

@@ -1,25 +1,18 @@
-// Package e2e runs the real CLIs against a stand-in of their models, with and
-// without the shim in front of them. It needs npm and its registry once, and is
-// skipped unless REPRISE_E2E is set.
+// Package e2e runs jobs of several rounds with the real CLIs, through the shim,
+// against a stand-in of their models. It needs npm and its registry once, and is
+// skipped unless REPRISE_E2E is set. That a single call looks the same with the
+// shim and without it is checked by scripts/conformance.
 package e2e
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"reprise/scripts/realcli"
+	"reprise/scripts/twin"
 	"reprise/standin"
 )
-
-// pins are the CLIs by their names.
-var pins = map[string]realcli.Pin{"claude": realcli.Claude, "codex": realcli.Codex}
 
 var shimBin string
 
@@ -42,135 +35,75 @@ func runAll(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(shimBin)
-	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
-	for tool := range pins {
-		commands[tool] = "reprise/cmd/shim"
-	}
-	for name, pkg := range commands {
-		build := exec.Command("go", "build", "-o", filepath.Join(shimBin, name), pkg)
-		if out, err := build.CombinedOutput(); err != nil {
-			return 1, fmt.Errorf("build %s: %w\n%s", name, err, out)
-		}
+	if err := twin.Build(shimBin); err != nil {
+		return 1, err
 	}
 	return m.Run(), nil
 }
 
-// A world is a home, a project and a model of their own.
+// A world belongs to a test.
 type world struct {
-	t       *testing.T
-	tool    string
-	real    string // the folder with the real CLI
-	root    string
-	project string
-	model   *standin.Server
-	env     []string
-	shim    bool
+	*twin.World
+	t *testing.T
 }
+
+type result struct{ twin.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
-	w := &world{t: t, tool: tool, root: t.TempDir(), shim: shim}
-	w.project = filepath.Join(w.root, "project")
-	home := filepath.Join(w.root, "home")
-	for _, dir := range []string{w.project, home} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
-	if w.real, err = realcli.Install(pins[tool]); err != nil {
+	real, err := realcli.Install(realcli.Pins[tool])
+	if err != nil {
 		t.Fatal(err)
 	}
-	if w.model, err = standin.Start(standin.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.model.Close() })
-	if w.env, err = standin.Setup(tool, home, w.model.URL()); err != nil {
-		t.Fatal(err)
-	}
-	// codex works in repositories only.
-	if out, err := exec.Command("git", "init", "-q", w.project).CombinedOutput(); err != nil {
-		t.Fatalf("make a repository: %v: %s", err, out)
-	}
-	path := w.real + ":" + os.Getenv("PATH")
+	shims := ""
 	if shim {
-		path = shimBin + ":" + path
+		shims = shimBin
 	}
-	w.env = append(w.env, "PATH="+path, "TMPDIR="+w.root)
-	return w
-}
-
-// state is where the shim keeps its ledger and log.
-func (w *world) state() string { return filepath.Join(w.root, "home", ".local", "state", "reprise") }
-
-// sessions are where the tools keep their sessions, in a home.
-var sessions = map[string]string{
-	"claude": ".claude/projects/*/*.jsonl",
-	"codex":  ".codex/sessions/*/*/*/*.jsonl",
+	w, err := twin.New(t.TempDir(), tool, real, shims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return &world{w, t}
 }
 
 // transcripts lists the session files.
 func (w *world) transcripts() []string {
-	files, err := filepath.Glob(filepath.Join(w.root, "home", sessions[w.tool]))
+	w.t.Helper()
+	files, err := w.Transcripts()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return files
 }
 
-type result struct {
-	stdout, stderr string
-	exit           int
-	asked          []standin.Request // what the model was sent
-}
-
-// A call is a command line with its stdin.
-type call struct {
-	args  []string
-	stdin string // "" for the null device
-	env   []string
-	mixed bool // stdout and stderr are one
-}
-
-func (w *world) run(name string, c call) result {
+func (w *world) run(name string, c twin.Call) result {
 	w.t.Helper()
-	before := len(w.model.Asked())
-	cmd := exec.Command(w.lookup(name), c.args...)
-	cmd.Args[0] = name
-	cmd.Dir, cmd.Env = w.project, append(w.env[:len(w.env):len(w.env)], c.env...)
-	if c.stdin != "" {
-		cmd.Stdin = strings.NewReader(c.stdin)
+	r, err := w.RunAs(name, c)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if c.mixed {
-		cmd.Stderr = &stdout
-	}
-	cmd.WaitDelay = 60 * time.Second
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		w.t.Fatalf("%s %v: %v", name, c.args, err)
-	}
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), w.model.Asked()[before:]}
-}
-
-// lookup finds a command on the world's PATH, not on ours.
-func (w *world) lookup(name string) string {
-	if w.shim {
-		return filepath.Join(shimBin, name)
-	}
-	return filepath.Join(w.real, name)
+	return result{r}
 }
 
 // call runs the world's tool.
-func (w *world) call(args ...string) result { w.t.Helper(); return w.run(w.tool, call{args: args}) }
+func (w *world) call(args ...string) result {
+	w.t.Helper()
+	return w.run(w.Tool, twin.Call{Args: args})
+}
 
 // last is the request of a call's last turn.
 func (r result) last(t *testing.T) standin.Request {
 	t.Helper()
-	if len(r.asked) == 0 {
-		t.Fatalf("the model was not asked; stdout %q, stderr %q", r.stdout, r.stderr)
+	if len(r.Asked) == 0 {
+		t.Fatalf("the model was not asked; stdout %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	return r.asked[len(r.asked)-1]
+	return r.Asked[len(r.Asked)-1]
+}
+
+func same(t *testing.T, what, direct, shimmed string) {
+	t.Helper()
+	if d := twin.Differ(what, direct, shimmed); d != "" {
+		t.Error(d)
+	}
 }

@@ -10,21 +10,14 @@ import (
 	"strings"
 )
 
-// Vibe is Mistral Vibe, a Python package.
-var Vibe = Pin{"vibe", "mistral-vibe", "3.0.3"}
-
 // ErrNoPython tells that a Python package cannot be installed here.
 var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 
-// InstallPython is Install for a Python package, with nothing but a Python and its
-// pip. A virtual environment cannot be moved once it is made: the folder that bears
-// the version's name is a link to it.
-func InstallPython(p Pin) (bin string, err error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w", err)
-	}
-	folder := filepath.Join(cache, "reprise", "cli", p.Tool+"-"+p.Version)
+// installPython is InstallIn for a Python package, with nothing but a Python and
+// its pip. A virtual environment cannot be moved once it is made: the folder that
+// bears the version's name is a link to it.
+func installPython(cache string, p Pin) (bin string, err error) {
+	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
 	bin = filepath.Join(folder, "bin")
 	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
 		return bin, nil
@@ -33,10 +26,10 @@ func InstallPython(p Pin) (bin string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}
-	venv, err := os.MkdirTemp(filepath.Dir(folder), filepath.Base(folder)+"-")
+	venv, err := os.MkdirTemp(cache, filepath.Base(folder)+"-")
 	if err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}

@@ -2,7 +2,7 @@
 // of their own, for the end-to-end tests and the demo.
 //
 // It never touches what the user has installed, and downloads from nowhere but the
-// package registry that npm is set up for. Its invariant: a folder that bears a
+// package registries that npm and pip are set up for. Its invariant: a folder that bears a
 // version's name holds that version whole.
 package realcli
 
@@ -16,16 +16,19 @@ import (
 // A Pin is a CLI at the version that the tests were written against.
 type Pin struct {
 	Tool, Package, Version string
+	Python                 bool // a Python package, not one of npm's
 }
 
 // The CLIs that there are end-to-end tests for.
 var (
-	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329"}
-	Codex  = Pin{"codex", "@openai/codex", "0.169.0"}
+	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false}
+	Codex  = Pin{"codex", "@openai/codex", "0.169.0", false}
+	Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0", false}
+	Vibe   = Pin{"vibe", "mistral-vibe", "3.0.3", true}
 )
 
-// Gemini is Gemini CLI.
-var Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0"}
+// Pins are the CLIs by their names.
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
 
 // Install gives the folder that holds the executable, and installs it first where
 // the cache lacks it.
@@ -34,15 +37,23 @@ func Install(p Pin) (bin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find cache folder: %w", err)
 	}
-	folder := filepath.Join(cache, "reprise", "cli", p.Tool+"-"+p.Version)
+	return InstallIn(filepath.Join(cache, "reprise", "cli"), p)
+}
+
+// InstallIn is Install with another folder for a cache.
+func InstallIn(cache string, p Pin) (bin string, err error) {
+	if p.Python {
+		return installPython(cache, p)
+	}
+	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
 	bin = filepath.Join(folder, "node_modules", ".bin")
 	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
 		return bin, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}
-	half, err := os.MkdirTemp(filepath.Dir(folder), p.Tool+"-")
+	half, err := os.MkdirTemp(cache, p.Tool+"-")
 	if err != nil {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}

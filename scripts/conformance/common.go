@@ -1,0 +1,195 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+
+	"reprise/scripts/realcli"
+	"reprise/scripts/twin"
+)
+
+type call = twin.Call
+
+// A cli is what the suite has to know of a tool. A tool more is one of these.
+type cli struct {
+	formats []format // the plain text first
+	ask     func(f format, prompt string) []string
+	stdin   []string // a call whose prompt is on stdin
+	tools   []string // what lets the model use the shell
+	nested  string   // a call of the tool from within its shell
+	pause   string   // the marker for an answer that a signal meets
+	modest  bool     // it starts slowly: fewer scenarios
+	own     map[string]call
+	jobs    map[string][]call
+	passed  []string // for the matrix: calls that are passed through,
+	managed []string // and calls that are managed
+}
+
+// A format is a way to print an answer, and whether it shows one while it comes.
+type format struct {
+	name    string
+	args    []string
+	streams bool
+}
+
+// clis are the tools by their names.
+var clis = map[string]cli{"claude": claude, "codex": codex, "gemini": gemini, "vibe": vibe}
+
+// A scenario is one or several calls that are to look the same with and without
+// the shim.
+type scenario struct {
+	tool  string
+	name  string
+	calls []call
+	timed bool // it runs alone, and when its output comes is compared too
+	racy  bool // by itself it may end in several ways
+}
+
+const unknownID = "11111111-2222-4333-8444-555555555555"
+
+func list(words string) []string { return strings.Split(words, "|") }
+
+// scenarios are all of a tool's.
+func (c cli) scenarios(tool string) (all []scenario) {
+	for name, one := range c.own {
+		all = append(all, scenario{name: name, calls: []call{one}})
+	}
+	for name, calls := range c.jobs {
+		all = append(all, scenario{name: name, calls: calls})
+	}
+	for _, more := range [][]scenario{c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
+		all = append(all, more...)
+	}
+	for i := range all {
+		all[i].tool = tool
+	}
+	return all
+}
+
+func (c cli) text() format { return c.formats[0] }
+
+// some are the formats for what need not be tried in each.
+func (c cli) some() []format {
+	if c.modest {
+		return c.formats[:1]
+	}
+	return c.formats
+}
+
+func one(name string, c call) scenario { return scenario{name: name, calls: []call{c}} }
+
+// inputs are the kinds of stdin.
+func (c cli) inputs() []scenario {
+	const prompt = "hi remember number 9\n"
+	ask := c.ask(c.text(), "look here")
+	all := []scenario{
+		one("prompt in a file", call{Args: c.stdin, Stdin: prompt, From: twin.File}),
+		one("prompt in a socket", call{Args: c.stdin, Stdin: prompt, From: twin.Socket}),
+		one("prompt in two parts", call{Args: c.stdin, Stdin: prompt, From: twin.Late}),
+		one("stdin open and silent", call{Args: ask, From: twin.Silent}),
+		one("stdin closed", call{Args: ask, From: twin.Shut}),
+	}
+	if c.modest {
+		return all
+	}
+	return append(all,
+		one("data in a file", call{Args: ask, Stdin: prompt, From: twin.File}),
+		one("data in a socket", call{Args: ask, Stdin: prompt, From: twin.Socket}),
+		one("data in two parts", call{Args: ask, Stdin: prompt, From: twin.Late}),
+		one("empty file", call{Args: ask, From: twin.File}),
+		one("stdin open and silent, no prompt", call{Args: c.stdin, From: twin.Silent}))
+}
+
+// outputs are the kinds of stdout.
+func (c cli) outputs() (all []scenario) {
+	for _, f := range c.some() {
+		ask := c.ask(f, "hi")
+		all = append(all,
+			one("stdout a file, "+f.name, call{Args: ask, To: twin.ToFile}),
+			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}))
+		if !c.modest {
+			all = append(all, one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
+		}
+	}
+	return append(all,
+		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: twin.Terminal}),
+		one("one stream", call{Args: c.ask(c.text(), "hi remember number 5"), Mixed: true}),
+		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: twin.Leaves}))
+}
+
+// sizes are long prompts and answers. gemini loses output on a pipe by itself.
+func (c cli) sizes() (all []scenario) {
+	long := strings.Repeat("All work and no play. ", 4600)
+	all = append(all, one("100 KB prompt", call{Args: c.ask(c.text(), long)}),
+		one("300 KB prompt on stdin", call{Args: c.stdin, Stdin: long + long + long}))
+	for _, f := range c.some() {
+		all = append(all, one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: twin.ToFile}))
+		if !c.modest {
+			all = append(all, one("5 MB answer on a pipe, "+f.name, call{Args: c.ask(f, "BIG5MB")}))
+		}
+	}
+	return all
+}
+
+// toolUse are runs in which the model works in the project, or calls the tool again.
+func (c cli) toolUse() (all []scenario) {
+	for _, f := range c.some() {
+		f.args = append(f.args[:len(f.args):len(f.args)], c.tools...)
+		all = append(all, one("file written, "+f.name, call{Args: c.ask(f, "RUN<<echo made > made.txt>>")}))
+	}
+	f := format{args: c.tools}
+	return append(all, one("nested call", call{Args: c.ask(f, "RUN<<"+c.nested+">>")}))
+}
+
+// optOuts are calls that the shim is told to leave alone, or not to resume.
+func (c cli) optOuts() (all []scenario) {
+	for _, variable := range []string{"REPRISE_OFF=1", "REPRISE_FRESH=1", "REPRISE_LOG=debug"} {
+		all = append(all, one(variable, call{Args: c.ask(c.text(), "hi"), Env: []string{variable}}))
+	}
+	return all
+}
+
+// signals end a run when it has begun, while the model answers, and at its end.
+func (c cli) signals() (all []scenario) {
+	for _, s := range []struct {
+		name   string
+		signal syscall.Signal
+	}{{"TERM", syscall.SIGTERM}, {"INT", syscall.SIGINT}, {"HUP", syscall.SIGHUP}, {"KILL", syscall.SIGKILL}} {
+		for _, f := range c.some() {
+			middle := one(s.name+" in the middle, "+f.name, call{Args: c.ask(f, c.pause), Signal: s.signal, At: twin.Middle})
+			// claude 2.1.329 ends an interrupted turn in one of several ways, with
+			// a result that has more or fewer fields, or with none.
+			middle.racy = s.signal == syscall.SIGINT
+			all = append(all, middle)
+		}
+		group := one(s.name+" to the group", call{Args: c.ask(c.text(), c.pause), Signal: s.signal, At: twin.Middle, Group: true})
+		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.Start})
+		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.End})
+		end.racy = true
+		all = append(all, group, start, end)
+	}
+	return all
+}
+
+// timing are slow answers.
+func (c cli) timing() (all []scenario) {
+	for _, f := range c.formats {
+		s := one("slow answer, "+f.name, call{Args: c.ask(f, "SLOW")})
+		s.timed = f.streams
+		all = append(all, s)
+	}
+	return all
+}
+
+// install gives the folder of each tool's real CLI.
+func install(tools []string) (map[string]string, error) {
+	real := map[string]string{}
+	for _, tool := range tools {
+		bin, err := realcli.Install(realcli.Pins[tool])
+		if err != nil {
+			return nil, err
+		}
+		real[tool] = bin
+	}
+	return real, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+var gemini = cli{
+	formats: []format{
+		{"text", nil, true},
+		{"json", list("-o|json"), false},
+		{"stream", list("-o|stream-json"), true},
+	},
+	ask:     func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	stdin:   list("-o|text"),
+	tools:   list("--yolo"),
+	nested:  "gemini -p hi </dev/null 2>/dev/null",
+	pause:   "SLOW",
+	modest:  true,
+	own:     geminiCalls,
+	jobs:    geminiJobs,
+	passed:  list("version|unknown flag|unknown session, text"),
+	managed: list("text|json|stream-json|stdin only|401, text"),
+}
+
+// geminiJobs are calls that follow each other.
+var geminiJobs = map[string][]call{
+	"own resume, text":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}")}},
+	"own resume, stream":    {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|latest|-o|stream-json")}},
+	"resume after overflow": {{Args: list("-p|remember number 7")}, {Args: list("-p|TOOBIG|-r|{id}")}, {Args: list("-p|what number|-r|{id}")}},
+	"id in use":             {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--session-id|{id}")}},
+	"two jobs":              {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
+}
+
+// geminiCalls are single calls.
+var geminiCalls = map[string]call{
+	"text":                     {Args: list("-p|hi remember number 456")},
+	"json":                     {Args: list("-p|hi remember number 456|-o|json")},
+	"stream-json":              {Args: list("--output-format=stream-json|-p|hi remember number 456")},
+	"several lines, text":      {Args: list("-p|MULTI")},
+	"empty answer, text":       {Args: list("-p|EMPTY")},
+	"tool use, text":           {Args: list("-p|RUNTOOL please|--yolo")},
+	"tool use, stream":         {Args: list("-p|RUNTOOL please|--yolo|-o|stream-json")},
+	"401, text":                {Args: list("-p|HTTP401")},
+	"401, stream":              {Args: list("-p|HTTP401|-o|stream-json")},
+	"429, json":                {Args: list("-p|HTTP429|-o|json")},
+	"overflow, json":           {Args: list("-p|TOOBIG|-o|json")},
+	"unknown flag":             {Args: list("-p|hi|--no-such-flag")},
+	"two formats":              {Args: list("-p|hi|-o|json|-o|text")},
+	"two prompts":              {Args: list("-p|hi|there")},
+	"unknown session, text":    {Args: list("-p|hi|--resume|" + unknownID)},
+	"chosen session":           {Args: list("-p|hi|-o|json|--session-id|" + unknownID)},
+	"stdin only":               {Stdin: "hi remember number 9\n"},
+	"stdin and argument":       {Args: list("-p|look here"), Stdin: "hi remember number 9\n"},
+	"stdin and positional":     {Args: list("look|here"), Stdin: "hi remember number 9"},
+	"no prompt":                {Args: list("-o|json")},
+	"slash command":            {Args: list("-p|/nosuch thing")},
+	"a file that is not there": {Args: list("-p|@nosuch.txt look")},
+	"nested":                   {Args: list("-p|hi"), Env: []string{"GEMINI_CLI=1"}},
+	"version":                  {Args: list("--version")},
+	"help":                     {Args: list("--help")},
+	"400, text":                {Args: list("-p|HTTP400")},
+	"404, json":                {Args: list("-p|HTTP404|-o|json")},
+	"404, text":                {Args: list("-p|HTTP404")},
+	"positional and -p":        {Args: list("look|-p|hi")},
+}

@@ -1,0 +1,157 @@
+// Command conformance runs the real CLIs against a stand-in of their models, each
+// call with and without the shim, in twin homes, and compares all that caller and
+// model see of it. Nothing leaves this machine but the download of the CLIs.
+//
+// What may differ stands in scripts/twin/differences.go, with the reasons.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"reprise/scripts/twin"
+)
+
+// parallel is how many scenarios run at a time.
+const parallel = 2
+
+func main() {
+	var o options
+	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
+	flag.StringVar(&o.run, "run", "", "run the scenarios whose names match this `regexp` only")
+	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
+	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
+	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
+	flag.Parse()
+	if err := o.main(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	tool, run, shims string
+	verbose, matrix  bool
+}
+
+func (o options) main() error {
+	tools := slices.Sorted(maps.Keys(clis))
+	if o.tool != "" {
+		if _, ok := clis[o.tool]; !ok {
+			return fmt.Errorf("no scenarios for the tool %q", o.tool)
+		}
+		tools = []string{o.tool}
+	}
+	shims, err := o.shimFolder()
+	if err != nil {
+		return err
+	}
+	if o.shims == "" {
+		defer os.RemoveAll(shims)
+	}
+	if o.matrix {
+		return runMatrix(tools, shims)
+	}
+	return o.suite(tools, shims)
+}
+
+// shimFolder gives the shims that were asked for, or builds them.
+func (o options) shimFolder() (string, error) {
+	if o.shims != "" {
+		return filepath.Abs(o.shims)
+	}
+	dir, err := os.MkdirTemp("", "reprise-conformance-shims-")
+	if err != nil {
+		return "", err
+	}
+	if err := twin.Build(dir); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// suite runs all scenarios of the tools.
+func (o options) suite(tools []string, shims string) error {
+	all, err := o.chosen(tools)
+	if err != nil {
+		return err
+	}
+	real, err := install(tools)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	judge := func(s scenario) verdict { return stage{real[s.tool], shims}.judge(s) }
+	for v := range verdicts(all, judge) {
+		v.print(o.verbose)
+		if v.failed {
+			failed++
+		}
+	}
+	fmt.Printf("%d passed, %d failed\n", len(all)-failed, failed)
+	if failed > 0 {
+		return errors.New("the shim can be noticed")
+	}
+	return nil
+}
+
+// chosen are the scenarios that were asked for, in the order of their names; those
+// that must run alone come last.
+func (o options) chosen(tools []string) ([]scenario, error) {
+	match, err := regexp.Compile(o.run)
+	if err != nil {
+		return nil, err
+	}
+	var all []scenario
+	for _, tool := range tools {
+		all = append(all, clis[tool].scenarios(tool)...)
+	}
+	all = slices.DeleteFunc(all, func(s scenario) bool { return !match.MatchString(s.name) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no scenario matches %q", o.run)
+	}
+	order := func(s scenario) int {
+		if s.timed {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(a, b scenario) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name))
+	})
+	return all, nil
+}
+
+// verdicts judges scenarios, some at a time, and those that are timed one by one.
+func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
+	out := make(chan verdict)
+	go func() {
+		defer close(out)
+		alone := slices.IndexFunc(all, func(s scenario) bool { return s.timed })
+		if alone < 0 {
+			alone = len(all)
+		}
+		var busy sync.WaitGroup
+		free := make(chan struct{}, parallel)
+		for _, s := range all[:alone] {
+			free <- struct{}{}
+			busy.Go(func() {
+				out <- judge(s)
+				<-free
+			})
+		}
+		busy.Wait()
+		for _, s := range all[alone:] {
+			out <- judge(s)
+		}
+	}()
+	return out
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"reprise/scripts/realcli"
+	"reprise/scripts/twin"
+	"reprise/standin"
+)
+
+// versions are those of the matrix, spread over a year; each tool's pin is the last.
+var versions = map[string][]string{
+	"claude": {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
+	"codex":  {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
+	"gemini": {"0.19.1", "0.26.0", "0.33.0", "0.45.2", "0.54.4"},
+}
+
+// runMatrix tries the versions one by one and prints what each can do.
+func runMatrix(tools []string, shims string) error {
+	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
+	fmt.Println("| tool | version | passed through | managed, fresh | resume |")
+	fmt.Println("| --- | --- | --- | --- | --- |")
+	for _, tool := range tools {
+		for _, version := range append(versions[tool], realcli.Pins[tool].Version) {
+			if err := tryVersion(tool, version, shims); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tryVersion prints a version's row. What it installs for that it takes away.
+func tryVersion(tool, version, shims string) error {
+	pin := realcli.Pins[tool]
+	pin.Version = version
+	folder, err := os.MkdirTemp("", "reprise-matrix-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	bin, err := realcli.InstallIn(folder, pin)
+	if err != nil {
+		fmt.Printf("| %s | %s | can not be installed | | |\n", tool, version)
+		return nil
+	}
+	st := stage{real: bin, shims: shims}
+	if why := st.broken(tool); why != "" {
+		fmt.Printf("| %s | %s | does not run here: %s | | |\n", tool, version, why)
+		return nil
+	}
+	c := clis[tool]
+	fmt.Printf("| %s | %s | %s | %s | %s |\n", tool, version, st.tally(tool, c.passed), st.tally(tool, c.managed), st.resumes(tool))
+	return nil
+}
+
+// broken tells why a version does not answer by itself.
+func (st stage) broken(tool string) string {
+	w, done, err := st.lone(tool, "")
+	if err != nil {
+		return err.Error()
+	}
+	defer done()
+	c := clis[tool]
+	r, err := w.Run(call{Args: c.ask(c.text(), "remember number 4711")})
+	switch {
+	case err != nil:
+		return err.Error()
+	case !strings.Contains(r.Stdout, "Got it: 4711."):
+		return cell(fmt.Sprintf("exit %d, %s", r.Exit, lastLine(r.Stderr+r.Stdout)))
+	}
+	return ""
+}
+
+// lone makes a world of its own.
+func (st stage) lone(tool, shims string) (w *twin.World, done func(), err error) {
+	root, err := os.MkdirTemp("", "reprise-matrix-")
+	if err != nil {
+		return nil, nil, err
+	}
+	if w, err = st.world(filepath.Join(root, "a"), tool, shims); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(root))
+	}
+	return w, func() { w.Close(); os.RemoveAll(root) }, nil
+}
+
+// tally plays scenarios and names those in which the shim can be noticed.
+func (st stage) tally(tool string, names []string) string {
+	var all []scenario
+	for _, name := range names {
+		all = append(all, scenario{tool: tool, name: name, calls: []call{clis[tool].own[name]}})
+	}
+	var noticed []string
+	for v := range verdicts(all, st.judge) {
+		if v.failed {
+			noticed = append(noticed, v.name)
+			fmt.Fprintf(os.Stderr, "%s %s: %s\n", tool, v.name, strings.Join(v.detail, "\n"))
+		}
+	}
+	if len(noticed) == 0 {
+		return "ok"
+	}
+	return fmt.Sprintf("%d of %d: not %s", len(names)-len(noticed), len(names), strings.Join(noticed, "; "))
+}
+
+// resumes plays two rounds of a job and tells whether the second one went on with
+// the session of the first; if not, why not.
+func (st stage) resumes(tool string) string {
+	w, done, err := st.lone(tool, st.shims)
+	if err != nil {
+		return cell(err.Error())
+	}
+	defer done()
+	c := clis[tool]
+	var r twin.Result
+	for _, prompt := range []string{twin.Round(), twin.Round("what number was it?")} {
+		if r, err = w.Run(call{Args: c.ask(c.text(), prompt)}); err != nil {
+			return cell(err.Error())
+		}
+	}
+	if strings.TrimSpace(r.Stdout) != "4711" || len(r.Asked) == 0 {
+		return cell(fmt.Sprintf("the answer is %q", r.Stdout))
+	}
+	last := r.Asked[len(r.Asked)-1]
+	if !strings.Contains(standin.LastUser(last), "Rule 7:") && strings.Contains(standin.AllText(last), "Rule 7:") {
+		return "yes"
+	}
+	return "no: " + why(w)
+}
+
+// why is the last decision that the ledger shows.
+func why(w *twin.World) string {
+	r, err := w.RunAs("shimctl", call{Args: list("status|--json")})
+	if err != nil {
+		return cell(err.Error())
+	}
+	var status struct {
+		Chains []struct {
+			Last struct{ Mode, Reason string }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), &status); err != nil || len(status.Chains) == 0 {
+		return "passed through"
+	}
+	last := status.Chains[0].Last
+	return fmt.Sprintf("%s, `%s`", last.Mode, last.Reason)
+}
+
+// cell makes a text fit into a table.
+func cell(text string) string {
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "|", "/")), " ")
+	return text[:min(len(text), 200)]
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

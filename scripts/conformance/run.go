@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/scripts/twin"
+)
+
+const (
+	attempts = 5                     // of a scenario that is racy
+	enough   = 3                     // runs of a timed one,
+	most     = 8                     // and how many it may take on a busy machine
+	slack    = 50 * time.Millisecond // by which its output may come later
+)
+
+// A stage is where scenarios are played: a real CLI and the shims.
+type stage struct{ real, shims string }
+
+// play runs a scenario in twin worlds and tells what differs.
+func (st stage) play(s scenario) ([]string, error) {
+	if s.timed {
+		return st.race(s)
+	}
+	for attempt := 1; ; attempt++ {
+		found, _, err := st.once(s)
+		if err != nil || len(found) == 0 || !s.racy || attempt == attempts {
+			return found, err
+		}
+	}
+}
+
+// once runs a scenario once and gives the results of its last call.
+func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error) {
+	root, err := os.MkdirTemp("", "reprise-conformance-")
+	if err != nil {
+		return nil, last, err
+	}
+	defer os.RemoveAll(root)
+	// Their names are of one length: the models count it.
+	direct, err := st.world(filepath.Join(root, "a"), s.tool, "")
+	if err != nil {
+		return nil, last, err
+	}
+	defer direct.Close()
+	shimmed, err := st.world(filepath.Join(root, "b"), s.tool, st.shims)
+	if err != nil {
+		return nil, last, err
+	}
+	defer shimmed.Close()
+	for i, c := range s.calls {
+		if last[0], err = direct.Run(c); err != nil {
+			return nil, last, err
+		}
+		if last[1], err = shimmed.Run(c); err != nil {
+			return nil, last, fmt.Errorf("with the shim: %w", err)
+		}
+		for _, d := range twin.Compare(direct, shimmed, last[0], last[1]) {
+			found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
+		}
+	}
+	return found, last, nil
+}
+
+func (st stage) world(root, tool, shims string) (*twin.World, error) {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return nil, err
+	}
+	return twin.New(root, tool, st.real, shims)
+}
+
+// race compares when output comes: the best of several runs each, for what makes
+// a run late is the machine; and how long it takes from the first byte to the last.
+func (st stage) race(s scenario) ([]string, error) {
+	var first, spread [2]time.Duration
+	for run := 1; ; run++ {
+		found, r, err := st.once(s)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+		for i := range r {
+			first[i] = best(first[i], r[i].First)
+			spread[i] = max(spread[i], r[i].Last-r[i].First)
+		}
+		late, squeezed := first[1]-first[0], spread[0]-spread[1]
+		if run >= enough && late <= slack && squeezed <= slack {
+			return nil, nil
+		}
+		if run == most {
+			return []string{fmt.Sprintf("the first byte comes after %v, with the shim %v; the last %v and %v later",
+				first[0], first[1], spread[0], spread[1])}, nil
+		}
+	}
+}
+
+// best is the smaller of two times, of which the first may not have been taken.
+func best(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// A verdict is what came of a scenario.
+type verdict struct {
+	scenario
+	result string // "ok", or why not
+	failed bool
+	detail []string
+	took   time.Duration
+}
+
+// judge plays a scenario. A difference that is deliberate must be there, but where
+// chance has a part in it.
+func (st stage) judge(s scenario) verdict {
+	begun := time.Now()
+	found, err := st.play(s)
+	v := verdict{scenario: s, result: "ok", detail: found, took: time.Since(begun)}
+	reason, deliberate := twin.Deliberate(s.tool, s.name)
+	switch {
+	case err != nil:
+		v.result, v.failed = err.Error(), true
+	case deliberate && len(found) > 0:
+		v.result = "differs: " + reason
+	case deliberate && !s.racy:
+		v.result, v.failed = "does not differ, but is said to: "+reason, true
+	case len(found) > 0:
+		v.result, v.failed = "DIFFERS", true
+	}
+	return v
+}
+
+func (v verdict) print(verbose bool) {
+	fmt.Printf("%-7s %-34s %s", v.tool, v.name, v.result)
+	if verbose {
+		fmt.Printf(" (%.1f s)", v.took.Seconds())
+	}
+	fmt.Println()
+	if v.failed || verbose {
+		for _, d := range v.detail {
+			fmt.Println("        " + strings.ReplaceAll(d, "\n", "\n        "))
+		}
+	}
+}

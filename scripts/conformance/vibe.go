@@ -1,0 +1,56 @@
+package main
+
+var vibe = cli{
+	formats: []format{
+		{"text", nil, false},
+		{"json", list("--output|json"), false},
+		{"streaming", list("--output|streaming"), true},
+	},
+	ask:     func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	stdin:   list("-p"),
+	tools:   list("--auto-approve"),
+	nested:  "vibe -p hi </dev/null 2>/dev/null",
+	pause:   "SLOW",
+	modest:  true,
+	own:     vibeCalls,
+	jobs:    vibeJobs,
+	passed:  list("version|unknown flag|unknown session, text"),
+	managed: list("text|json|streaming|stdin|401, text"),
+}
+
+// vibeJobs are calls that follow each other.
+var vibeJobs = map[string][]call{
+	"own resume, text": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume={id}")}},
+	"two jobs":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
+}
+
+// vibeCalls are single calls.
+var vibeCalls = map[string]call{
+	"text":                     {Args: list("-p|hi remember number 456")},
+	"json":                     {Args: list("--output|json|-p|hi remember number 456")},
+	"streaming":                {Args: list("-phi remember number 456|--output=streaming")},
+	"stdin":                    {Args: list("-p"), Stdin: "\nhi remember number 9\n\n"},
+	"stdin, streaming":         {Args: list("--output|streaming|--prompt="), Stdin: "hi remember number 9"},
+	"stdin and argument":       {Args: list("-p|hi remember number 8"), Stdin: "hi remember number 9\n"},
+	"stdin without -p":         {Stdin: "hi\n"},
+	"several lines, text":      {Args: list("-p|MULTI")},
+	"several lines, json":      {Args: list("-p|MULTI|--output|json")},
+	"nothing, text":            {Args: list("-p|EMPTY")},
+	"tool use, text":           {Args: list("-p|RUNTOOL please|--auto-approve")},
+	"tool use, json":           {Args: list("-p|RUNTOOL please|--auto-approve|--output|json")},
+	"max turns, text":          {Args: list("-p|RUNTOOL please|--yolo|--max-turns|1")},
+	"401, text":                {Args: list("-p|HTTP401")},
+	"500, json":                {Args: list("-p|HTTP500|--output|json")},
+	"overflow, streaming":      {Args: list("-p|TOOBIG|--output|streaming")},
+	"unknown flag":             {Args: list("-p|hi|--no-such-flag")},
+	"bad format":               {Args: list("-p|hi|--output|xml")},
+	"unknown session, text":    {Args: list("-p|hi|--resume|" + unknownID)},
+	"unknown session, streams": {Args: list("-p|hi|--output|streaming|--resume=" + unknownID)},
+	"two prompts":              {Args: list("-p|hi|-p|hi remember number 3|there")},
+	"no prompt":                {Args: list("-p")},
+	"slash command":            {Args: list("-p|/status")},
+	"another directory":        {Args: list("-p|hi|--workdir|..")},
+	"the caller's export":      {Args: list("-p|hi|--output|json|--output-dir|out")},
+	"nested":                   {Args: list("-p|hi"), Env: []string{"REPRISE_INSIDE=vibe:1"}},
+	"version":                  {Args: list("--version")},
+}

@@ -1,0 +1,196 @@
+package twin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/standin"
+)
+
+// A Call is a command line, its streams, and what befalls it.
+type Call struct {
+	Args   []string // {id} stands for the world's newest session
+	Stdin  string
+	From   Source
+	To     Target
+	Mixed  bool // stdout and stderr are one
+	Env    []string
+	Dir    string            // below the project
+	Files  map[string]string // put into the project before
+	Signal syscall.Signal    // sent to the process, 0 for none
+	Group  bool              // it is sent to the whole process group
+	At     Moment
+}
+
+// A Source says what stdin is.
+type Source int
+
+// What stdin can be.
+const (
+	Pipe   Source = iota // with the call's Stdin; the null device where that is empty
+	File                 // with the call's Stdin
+	Socket               // with the call's Stdin
+	Late                 // a pipe into which the call's Stdin is written in two parts
+	Silent               // a pipe that stays open and silent for some seconds
+	Shut                 // the descriptor is closed
+)
+
+// A Target says what stdout is.
+type Target int
+
+// What stdout can be.
+const (
+	Reader   Target = iota // a pipe that is read to its end
+	ToFile                 // a file; stderr as well
+	Gone                   // a pipe that nobody reads
+	Leaves                 // a pipe whose reader leaves after the first bytes
+	Closed                 // the descriptor is closed
+	Terminal               // a pipe, but stderr is a terminal
+)
+
+// A Moment says when a signal is sent.
+type Moment int
+
+// When a signal can be sent.
+const (
+	Start  Moment = iota // as soon as the process is there
+	Middle               // when the model has begun to answer
+	End                  // when stdout has begun
+)
+
+// A Result is what came of a call.
+type Result struct {
+	Stdout, Stderr string
+	Exit           int               // -1 after a signal
+	Signal         syscall.Signal    // that ended it, 0 for none
+	Asked          []standin.Request // what the model was sent
+	Files          string            // what stands in the project afterwards
+	Left           int               // processes that it left behind
+	First, Last    time.Duration     // from the start to stdout's first and last bytes
+}
+
+// settle is how long the answer's beginning has to get through the tool.
+const settle = 700 * time.Millisecond
+
+// Run runs the world's tool.
+func (w *World) Run(c Call) (Result, error) { return w.RunAs(w.Tool, c) }
+
+// RunAs runs one of the commands that are on the world's PATH.
+func (w *World) RunAs(name string, c Call) (Result, error) {
+	before := len(w.Model.Asked())
+	r, err := w.command(name, c, func() bool { return len(w.Model.Asked()) > before })
+	if err != nil {
+		return r, fmt.Errorf("run %s: %w", name, err)
+	}
+	r.Asked = w.Model.Asked()[before:]
+	r.Left = w.leftovers()
+	r.Files, err = listing(w.Project)
+	return r, err
+}
+
+func (w *World) command(name string, c Call, asked func() bool) (r Result, err error) {
+	for file, text := range c.Files {
+		if err := os.WriteFile(filepath.Join(w.Project, file), []byte(text), 0o600); err != nil {
+			return r, err
+		}
+	}
+	args, err := w.fill(c.Args)
+	if err != nil {
+		return r, err
+	}
+	cmd := w.shell(name, c, args)
+	cmd.Dir, cmd.Env = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: c.Group}
+	cmd.WaitDelay = time.Minute
+	if c.Signal != 0 {
+		cmd.WaitDelay = 5 * time.Second
+	}
+	in, err := w.stdin(cmd, c)
+	if err != nil {
+		return r, err
+	}
+	defer in.close()
+	out, err := w.outputs(cmd, c)
+	if err != nil {
+		return r, err
+	}
+	defer out.close()
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	go in.feed()
+	out.started()
+	if c.Signal != 0 {
+		go send(cmd, c, map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: out.begun}[c.At])
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
+		return r, err
+	}
+	return out.result(cmd.ProcessState)
+}
+
+// fill puts the newest session's id where it is asked for.
+func (w *World) fill(args []string) (filled []string, err error) {
+	for _, arg := range args {
+		if strings.Contains(arg, "{id}") {
+			id, err := w.NewestID()
+			if err != nil {
+				return nil, err
+			}
+			arg = strings.ReplaceAll(arg, "{id}", id)
+		}
+		filled = append(filled, arg)
+	}
+	return filled, nil
+}
+
+// shell makes the command; one with closed descriptors is made by a shell.
+func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
+	closed := ""
+	if c.From == Shut {
+		closed += " <&-"
+	}
+	if c.To == Closed {
+		closed += " >&-"
+	}
+	if closed != "" {
+		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)}, args...)...)
+	}
+	cmd := exec.Command(w.Lookup(name), args...)
+	cmd.Args[0] = name
+	return cmd
+}
+
+// Lookup finds a command on the world's PATH, not on ours.
+func (w *World) Lookup(name string) string {
+	if w.shims != "" {
+		return filepath.Join(w.shims, name)
+	}
+	return filepath.Join(w.real, name)
+}
+
+// send sends the signal when its moment has come; the process may have ended.
+func send(cmd *exec.Cmd, c Call, ready func() bool) {
+	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return
+		}
+	}
+	if c.At == Middle {
+		time.Sleep(settle)
+	}
+	pid := cmd.Process.Pid
+	if c.Group {
+		pid = -pid
+	}
+	_ = syscall.Kill(pid, c.Signal)
+}

@@ -1,0 +1,77 @@
+package twin
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/standin"
+)
+
+// Compare gives what of a call differs beyond what may, between a direct world and
+// one with the shim.
+func Compare(direct, shimmed *World, a, b Result) (found []string) {
+	if a.Exit != b.Exit || a.Signal != b.Signal {
+		found = append(found, fmt.Sprintf("exit %d, signal %d; with the shim %d, %d", a.Exit, a.Signal, b.Exit, b.Signal))
+	}
+	if a.Left != b.Left {
+		found = append(found, fmt.Sprintf("%d processes left; with the shim %d", a.Left, b.Left))
+	}
+	texts := []struct{ what, direct, shimmed string }{
+		{"stdout", a.Stdout, b.Stdout},
+		{"stderr", a.Stderr, b.Stderr},
+		{"files", a.Files, b.Files},
+	}
+	if len(a.Asked) != len(b.Asked) {
+		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d", len(a.Asked), len(b.Asked)))
+	}
+	one, other := direct.bodies(a), shimmed.bodies(b)
+	for i := range min(len(one), len(other)) {
+		texts = append(texts, struct{ what, direct, shimmed string }{"request", one[i], other[i]})
+	}
+	for _, t := range texts {
+		if d := Differ(t.what, direct.Mask(t.direct), shimmed.Mask(t.shimmed)); d != "" {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// bodies are the requests of a call, sorted: those that are made at the same time
+// (claude 2.0.76 warms its caches up) come in any order.
+func (w *World) bodies(r Result) (all []string) {
+	for _, request := range r.Asked {
+		all = append(all, w.Mask(body(request)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func body(r standin.Request) string {
+	text, err := json.MarshalIndent(r.Body, "", " ")
+	if err != nil {
+		panic(err) // it came out of JSON
+	}
+	return r.Path + "\n" + string(text)
+}
+
+// Differ shows where two texts differ, "" where they do not.
+func Differ(what, direct, shimmed string) string {
+	if direct == shimmed {
+		return ""
+	}
+	a, b := strings.Split(direct, "\n"), strings.Split(shimmed, "\n")
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	one, other := strings.Join(a[i:], "\n"), strings.Join(b[i:], "\n")
+	j := 0
+	for j < min(len(one), len(other)) && one[j] == other[j] {
+		j++
+	}
+	from := max(0, j-100)
+	return fmt.Sprintf("%s differs from line %d, byte %d on (%d and %d bytes):\n- %.400s\n+ %.400s",
+		what, i+1, j, len(direct), len(shimmed), one[from:], other[from:])
+}

@@ -1,0 +1,70 @@
+package twin
+
+import (
+	"regexp"
+	"strings"
+)
+
+// differences are all that may differ between two runs of the same call, shim or
+// not: pattern, replacement, and the reason why it differs by itself.
+var differences = []struct{ pattern, with, reason string }{
+	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random ids"},
+	{`"user_id": "[^\n]*"`, `"user_id": "ID"`, "claude makes a random user of each home"},
+	{`\d{4}-\d\d-\d\dT[\d:.]+Z`, "TIME", "the time of day"},
+	{`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`, "TIME", "the time of day, as gemini writes it in file names"},
+	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0", "claude measures itself"},
+	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude measures itself"},
+	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe numbers turns at random, and their entries over a session"},
+	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state anew in each run"},
+	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe measures itself"},
+	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day, as vibe tells the model"},
+	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini measures itself"},
+	{`(?m)^\[STARTUP\].*\n`, "", "gemini complains of phases of its start that took long"},
+	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex tells the model when a turn began"},
+	{`(succeeded in )\d+ms`, "${1}0ms", "codex measures its tools"},
+	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex numbers what tools print at random"},
+	{`\\"workspaces\\":\{.*?\}\},`, "", "codex has it only if git was quick"},
+	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`127\.0\.0\.1:\d+`, "MODEL", "each world has a stand-in of its own"},
+	{`cch=[0-9a-f]+`, "cch", "claude's checksum over ids and times"},
+	{`cc-socks/\d+`, "cc-socks/PID", "process ids"},
+	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
+	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process ids"},
+	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call by the time of day"},
+}
+
+var patterns = func() (all []*regexp.Regexp) {
+	for _, d := range differences {
+		all = append(all, regexp.MustCompile(d.pattern))
+	}
+	return all
+}()
+
+// Mask takes out of a text all that may differ, and the world's own folder.
+func (w *World) Mask(text string) string {
+	text = strings.ReplaceAll(text, w.Root, "ROOT")
+	text = strings.ReplaceAll(text, dashed.ReplaceAllString(w.Root, "-"), "ROOT")
+	for i, d := range differences {
+		text = patterns[i].ReplaceAllString(text, d.with)
+	}
+	return text
+}
+
+// dashed are what claude replaces in a path to make a folder's name of it.
+var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+// deliberate are the calls in which the shim means to be better than the tool.
+var deliberate = []struct{ tool, scenario, reason string }{
+	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
+	{"gemini", `^KILL (in the middle|at the end)`, "the process that gemini relaunches itself as lives on by itself; a shim that is killed takes the tool with it"},
+}
+
+// Deliberate tells of a scenario in which the shim is to differ, and why.
+func Deliberate(tool, scenario string) (reason string, ok bool) {
+	for _, d := range deliberate {
+		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {
+			return d.reason, true
+		}
+	}
+	return "", false
+}

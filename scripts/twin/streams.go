@@ -1,0 +1,230 @@
+package twin
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// silence is how long a silent stdin stays open: longer than any tool and
+// the shim wait.
+const silence = 6 * time.Second
+
+// An input is what feeds a command's stdin.
+type input struct {
+	ours, theirs *os.File // nil where there is nothing to feed
+	parts        []string
+	pause        time.Duration
+}
+
+func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
+	switch c.From {
+	case File:
+		in.theirs, err = tempFile(w.Root, c.Stdin)
+	case Socket:
+		in.ours, in.theirs, err = socket()
+		in.parts = []string{c.Stdin}
+	case Late:
+		in.theirs, in.ours, err = os.Pipe()
+		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]}, 400*time.Millisecond
+	case Silent:
+		in.theirs, in.ours, err = os.Pipe()
+		in.parts, in.pause = []string{"", ""}, silence
+	default:
+		if c.Stdin != "" {
+			cmd.Stdin = strings.NewReader(c.Stdin)
+		}
+		return in, nil
+	}
+	cmd.Stdin = in.theirs
+	return in, err
+}
+
+// feed writes what stdin is to hold, and ends it. The process may have ended.
+func (in input) feed() {
+	if in.theirs != nil && in.ours != nil {
+		in.theirs.Close()
+	}
+	for i, part := range in.parts {
+		if i > 0 {
+			time.Sleep(in.pause)
+		}
+		_, _ = io.WriteString(in.ours, part)
+	}
+	if in.ours != nil {
+		in.ours.Close()
+	}
+}
+
+// close closes what is still open; closing twice does no harm.
+func (in input) close() {
+	for _, f := range []*os.File{in.ours, in.theirs} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+func tempFile(dir, text string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "stream-")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.WriteString(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	return f, err
+}
+
+func socket() (ours, theirs *os.File, err error) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	syscall.CloseOnExec(pair[0])
+	syscall.CloseOnExec(pair[1])
+	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
+}
+
+// An output collects what a command prints.
+type output struct {
+	stdout, stderr *collector
+	files          [2]*os.File // where it prints into files
+	theirs         []*os.File  // closed once the command has them
+	terminal       *os.File
+	begin          time.Time
+}
+
+func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
+	o := &output{stdout: &collector{}, stderr: &collector{}}
+	cmd.Stdout, cmd.Stderr = o.stdout, o.stderr
+	if c.Mixed {
+		cmd.Stderr = o.stdout
+	}
+	var err error
+	switch c.To {
+	case ToFile:
+		if o.files[0], err = tempFile(w.Root, ""); err != nil {
+			return o, err
+		}
+		o.files[1], err = tempFile(w.Root, "")
+		cmd.Stdout, cmd.Stderr = o.files[0], o.files[1]
+	case Leaves:
+		o.stdout.leaves = true
+	case Gone:
+		var r, unread *os.File
+		if r, unread, err = os.Pipe(); err != nil {
+			return o, err
+		}
+		r.Close()
+		cmd.Stdout, o.theirs = unread, append(o.theirs, unread)
+	case Terminal:
+		var theirs *os.File
+		if o.terminal, theirs, err = terminal(); err != nil {
+			return o, err
+		}
+		cmd.Stderr, o.theirs = theirs, append(o.theirs, theirs)
+	}
+	return o, err
+}
+
+func (o *output) started() {
+	o.begin = time.Now()
+	for _, f := range o.theirs {
+		f.Close()
+	}
+}
+
+func (o *output) begun() bool { _, first, _ := o.stdout.all(); return !first.IsZero() }
+
+func (o *output) close() {
+	for _, f := range append(o.theirs, o.terminal, o.files[0], o.files[1]) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// result reads all that was printed, when the command has ended.
+func (o *output) result(state *os.ProcessState) (r Result, err error) {
+	text, first, last := o.stdout.all()
+	if o.stdout.leaves {
+		text = text[:min(len(text), 1000)] // how much comes at once is chance
+	}
+	r.Stdout, r.First, r.Last = text, first.Sub(o.begin), last.Sub(o.begin)
+	r.Stderr, _, _ = o.stderr.all()
+	r.Exit = state.ExitCode()
+	if ws := state.Sys().(syscall.WaitStatus); ws.Signaled() {
+		r.Signal = ws.Signal()
+	}
+	if o.terminal != nil {
+		var seen bytes.Buffer
+		_, _ = seen.ReadFrom(o.terminal) // a terminal nobody has open any more ends in an error
+		r.Stderr = seen.String()
+	}
+	for i, to := range []*string{&r.Stdout, &r.Stderr} {
+		if o.files[i] == nil {
+			continue
+		}
+		data, err := os.ReadFile(o.files[i].Name())
+		if err != nil {
+			return r, err
+		}
+		*to = string(data)
+	}
+	return r, nil
+}
+
+// A collector is a writer that keeps what it is given, and when it came.
+type collector struct {
+	leaves bool // after the first bytes
+
+	mu          sync.Mutex
+	text        bytes.Buffer
+	first, last time.Time
+}
+
+func (c *collector) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = time.Now()
+	if c.text.Len() == 0 {
+		c.first = c.last
+	}
+	c.text.Write(p)
+	if c.leaves {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func (c *collector) all() (text string, first, last time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String(), c.first, c.last
+}
+
+// listing gives the files of a project with what stands in them.
+func listing(dir string) (string, error) {
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.Name() == ".git":
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		all.WriteString(path + "\n" + string(text) + "\n")
+		return err
+	})
+	return all.String(), err
+}

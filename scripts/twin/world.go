@@ -1,0 +1,130 @@
+// Package twin runs the real CLIs, with and without the shim in front of them, each
+// in a world of its own: a home, a project and a stand-in of the model.
+//
+// Its invariant: a world is reached by nothing but its own calls, and reaches
+// nothing but its own stand-in.
+package twin
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"reprise/rewrite"
+	"reprise/standin"
+)
+
+// A World is a home, a project and a model.
+type World struct {
+	Tool    string
+	Root    string
+	Project string
+	Model   *standin.Server
+
+	env   []string
+	real  string // the folder with the real CLI
+	shims string // the folder with the shims, "" where there are none
+}
+
+// New makes a world below root, which exists. The caller closes it.
+func New(root, tool, real, shims string) (*World, error) {
+	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
+	home := filepath.Join(root, "home")
+	for _, dir := range []string{w.Project, home} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make folder: %w", err)
+		}
+	}
+	// codex works in repositories only.
+	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("make a repository: %w: %s", err, out)
+	}
+	model, err := standin.Start(standin.Options{})
+	if err != nil {
+		return nil, err
+	}
+	w.Model = model
+	if w.env, err = standin.Setup(tool, home, model.URL()); err != nil {
+		model.Close()
+		return nil, err
+	}
+	path := real + ":" + os.Getenv("PATH")
+	if shims != "" {
+		path = shims + ":" + path
+	}
+	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
+	return w, nil
+}
+
+// Close stops the model.
+func (w *World) Close() error { return w.Model.Close() }
+
+// State is where the shim keeps its ledger and log.
+func (w *World) State() string { return filepath.Join(w.Root, "home", ".local", "state", "reprise") }
+
+// sessions are where the tools keep their sessions, in a home.
+var sessions = map[string]string{
+	"claude": ".claude/projects/*/*.jsonl",
+	"codex":  ".codex/sessions/*/*/*/*.jsonl",
+	"gemini": ".gemini/tmp/*/chats/*",
+	"vibe":   ".vibe/logs/session/unified/*/meta.json",
+}
+
+// Transcripts lists the session files, the oldest first.
+func (w *World) Transcripts() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(w.Root, "home", sessions[w.Tool]))
+	if err != nil {
+		return nil, err
+	}
+	age := func(path string) int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0
+		}
+		return info.ModTime().UnixNano()
+	}
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(age(a), age(b)) })
+	return files, nil
+}
+
+var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// NewestID is the id of the session that was written last, which stands in the name
+// of its file or at its beginning.
+func (w *World) NewestID() (string, error) {
+	files, err := w.Transcripts()
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", fmt.Errorf("find the session of %s: there is none", w.Tool)
+	}
+	newest := files[len(files)-1]
+	text, err := os.ReadFile(newest)
+	if err != nil {
+		return "", err
+	}
+	id := uuid.FindString(filepath.Base(newest) + "\n" + string(text))
+	if id == "" {
+		return "", fmt.Errorf("find the session of %s: no id in %s", w.Tool, filepath.Base(newest))
+	}
+	return id, nil
+}
+
+// Build builds the shims and shimctl into a folder.
+func Build(dir string) error {
+	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
+	for _, tool := range rewrite.Names {
+		commands[tool] = "reprise/cmd/shim"
+	}
+	for name, pkg := range commands {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+	}
+	return nil
+}
