@@ -10,8 +10,8 @@ import (
 )
 
 // maxCandidates bounds how many chains of one directory an unnamed call is
-// compared with.
-const maxCandidates = 64
+// compared with. Where there are more, it is never known that only one fits.
+const maxCandidates = 256
 
 // A Call is what the ledger has to know of an invocation before it runs.
 type Call struct {
@@ -101,12 +101,15 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates)
+		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1)
 	if err != nil {
 		return f, err
 	}
 	defer rows.Close()
 	for rows.Next() {
+		if f.More = len(f.Chains) == maxCandidates; f.More {
+			continue // to the end: open rows would keep the connection
+		}
 		var cf ChainFacts
 		var sent rewrite.Sent
 		var base, answers []byte

@@ -48,6 +48,7 @@ type Facts struct {
 	// Chains are those that the call may belong to, the most recently used
 	// first: with Named at most one.
 	Chains []ChainFacts
+	More   bool // there are chains besides that nobody has looked at
 }
 
 // ChainFacts are the facts about one chain and its newest session.
@@ -188,7 +189,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case identical != nil:
 		return chooseIdentical(f, identical)
-	case fits > 1:
+	case fits > 1, fits == 1 && f.More:
 		return nil, rewrite.Ambiguous
 	case fits == 1 && extended.BaseBytes < f.Limits.MinBase:
 		return nil, rewrite.BaseTooSmall

@@ -106,6 +106,8 @@ func TestDecide(t *testing.T) {
 			f.Chains = append(f.Chains, f.Chains[0])
 			f.Chains[1].State = Dead
 		}, rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"one fits, others are unknown", func(f *Facts) { f.More = true }, rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"named: one is enough", named(func(f *Facts) { f.More = true }), rewrite.Resume, rewrite.Extends, 7},
 		{"one of two fits", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
 			f.Chains[0].Chain, f.Chains[0].Continuity.Relation = 9, rewrite.Unrelated

@@ -325,3 +325,39 @@ func testCall(l *Ledger, prompt string, now Millis) *Call {
 func goodOutcome(id, answer string, now Millis) *Outcome {
 	return &Outcome{Now: now, Seen: rewrite.Seen{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", FileSize: 1}
 }
+
+// A chain that was not looked at could fit as well.
+func TestManyChains(t *testing.T) {
+	l, err := Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	now := Millis(1_800_000_000_000)
+	send := func(prompt string) {
+		now++
+		_, ticket, err := l.Begin(testCall(l, prompt, now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Finish(ticket, goodOutcome("00000000-0000-4000-8000-00000000000a", "done", now)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want rewrite.Reason) {
+		d, err := l.Preview(testCall(l, strings.Repeat("base ", 50)+"\n\nmore", now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Reason != want {
+			t.Errorf("%s (%s), want %s", d.Mode, d.Reason, want)
+		}
+	}
+	for i := range maxCandidates - 1 {
+		send(fmt.Sprintf("Item %d.", i))
+	}
+	send(strings.Repeat("base ", 50))
+	expect(rewrite.Extends)
+	send("One more item.")
+	expect(rewrite.Ambiguous)
+}

@@ -84,15 +84,9 @@ func match(base []Digest, blocks []block) matched {
 	}
 	clear(m.has)
 	m.retained = 0
-	places := make(map[Digest][]int, len(base))
-	for j, d := range base {
-		places[d] = append(places[d], j)
-	}
-	at := make([]int, len(blocks)) // the place in base of each block, -1 for a new one
-	for i := range blocks {
-		at[i] = -1
-		if left := places[blocks[i].digest]; len(left) > 0 {
-			at[i], places[blocks[i].digest] = left[0], left[1:]
+	at := places(base, blocks)
+	for _, j := range at {
+		if j >= 0 {
 			m.retained++
 		}
 	}
@@ -109,6 +103,30 @@ func match(base []Digest, blocks []block) matched {
 	}
 	m.dropped = m.dropped || from < len(base) && !put
 	return m
+}
+
+// places gives the place in base of each block, -1 for a new one. A block that
+// stands there several times is matched as often.
+func places(base []Digest, blocks []block) []int {
+	at := make([]int, len(blocks))
+	same := 0 // as long as nothing differs no map is needed, which is most of the time
+	for same < len(base) && same < len(blocks) && base[same] == blocks[same].digest {
+		at[same] = same
+		same++
+	}
+	first := make(map[Digest]int, len(base)-same) // counted from 1
+	after := make([]int, len(base))               // the next place of the same block
+	for j := len(base) - 1; j >= same; j-- {
+		after[j] = first[base[j]]
+		first[base[j]] = j + 1
+	}
+	for i := same; i < len(blocks); i++ {
+		at[i] = first[blocks[i].digest] - 1
+		if at[i] >= 0 {
+			first[blocks[i].digest] = after[at[i]]
+		}
+	}
+	return at
 }
 
 // ascending marks a longest ascending run of the numbers that are not negative.

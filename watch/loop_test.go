@@ -63,7 +63,7 @@ func TestChangesAreGathered(t *testing.T) {
 		if n := len(r.all()); n != 0 {
 			t.Errorf("%d lines before things have settled", n)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if n := len(r.all()); n != 50 {
 			t.Errorf("%d lines, want 50", n)
