@@ -212,7 +212,8 @@ func (vibe) Settle(c Call, s Surroundings) Call {
 	}
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
-			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+			// By its name alone: a caller may move VIBE_HOME with each call.
+			c.Settings = append(c.Settings, Setting{Name: path[strings.LastIndex(path, "/")+1:], Value: text})
 		}
 	}
 	return c

@@ -10,7 +10,7 @@ var vibe = cli{
 	stdin:   list("-p"),
 	tools:   list("--auto-approve"),
 	nested:  "vibe -p hi </dev/null 2>/dev/null",
-	pause:   "SLOW",
+	pause:   "HANG",
 	modest:  true,
 	own:     vibeCalls,
 	jobs:    vibeJobs,

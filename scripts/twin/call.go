@@ -85,12 +85,16 @@ func (w *World) Run(c Call) (Result, error) { return w.RunAs(w.Tool, c) }
 // RunAs runs one of the commands that are on the world's PATH.
 func (w *World) RunAs(name string, c Call) (Result, error) {
 	before := len(w.Model.Asked())
+	w.running.Add(1)
 	r, err := w.command(name, c, func() bool { return len(w.Model.Asked()) > before })
+	last := w.running.Add(-1) == 0
 	if err != nil {
 		return r, fmt.Errorf("run %s: %w", name, err)
 	}
 	r.Asked = w.Model.Asked()[before:]
-	r.Left = w.leftovers()
+	if last { // else they may belong to a call beside this one
+		r.Left = w.leftovers()
+	}
 	r.Files, err = listing(w.Project)
 	return r, err
 }

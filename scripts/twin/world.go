@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync/atomic"
 
 	"reprise/rewrite"
 	"reprise/standin"
@@ -24,6 +25,8 @@ type World struct {
 	Root    string
 	Project string
 	Model   *standin.Server
+
+	running atomic.Int32 // calls under way
 
 	env   []string
 	real  string // the folder with the real CLI
