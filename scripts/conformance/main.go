@@ -26,7 +26,7 @@ const parallel = 2
 func main() {
 	var o options
 	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
-	flag.StringVar(&o.run, "run", "", "run the scenarios whose names match this `regexp` only")
+	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
@@ -58,7 +58,7 @@ func (o options) main() error {
 		defer os.RemoveAll(shims)
 	}
 	if o.matrix {
-		return runMatrix(tools, shims)
+		return runMatrix(tools, shims, o.run)
 	}
 	return o.suite(tools, shims)
 }
