@@ -130,8 +130,10 @@ func (st stage) resumes(tool string) string {
 	defer done()
 	c := clis[tool]
 	var r twin.Result
+	var args []string
 	for _, prompt := range []string{twin.Round(), twin.Round("what number was it?")} {
-		if r, err = w.Run(call{Args: c.ask(c.text(), prompt)}); err != nil {
+		args = c.ask(c.text(), prompt)
+		if r, err = w.Run(call{Args: args}); err != nil {
 			return cell(err.Error())
 		}
 	}
@@ -142,25 +144,42 @@ func (st stage) resumes(tool string) string {
 	if !strings.Contains(standin.LastUser(last), "Rule 7:") && strings.Contains(standin.AllText(last), "Rule 7:") {
 		return "yes"
 	}
-	return "no: " + why(w)
+	return "no: " + why(w, args)
 }
 
-// why is the last decision that the ledger shows.
-func why(w *twin.World) string {
-	r, err := w.RunAs("shimctl", call{Args: list("status|--json")})
-	if err != nil {
+// why is the last decision that the ledger shows; it has none for a call that was
+// passed through.
+func why(w *twin.World, args []string) string {
+	var status struct {
+		Chains []struct{ Last decision }
+	}
+	if err := ask(w, list("status|--json"), &status); err != nil {
 		return cell(err.Error())
 	}
-	var status struct {
-		Chains []struct {
-			Last struct{ Mode, Reason string }
-		}
+	if len(status.Chains) > 0 {
+		return status.Chains[0].Last.String()
 	}
-	if err := json.Unmarshal([]byte(r.Stdout), &status); err != nil || len(status.Chains) == 0 {
-		return "passed through"
+	var d decision
+	if err := ask(w, append(list("explain|--json|--|"+w.Tool), args...), &d); err != nil {
+		return cell(err.Error())
 	}
-	last := status.Chains[0].Last
-	return fmt.Sprintf("%s, `%s`", last.Mode, last.Reason)
+	return d.String()
+}
+
+type decision struct{ Mode, Reason string }
+
+func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
+
+// ask reads what shimctl prints.
+func ask(w *twin.World, args []string, answer any) error {
+	r, err := w.RunAs("shimctl", call{Args: args})
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), answer); err != nil {
+		return fmt.Errorf("read shimctl %s: %w", args[0], err)
+	}
+	return nil
 }
 
 // cell makes a text fit into a table.
