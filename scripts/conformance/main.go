@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 
 	"reprise/scripts/twin"
 )
@@ -26,15 +28,27 @@ const parallel = 2
 func main() {
 	var o options
 	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
-	flag.StringVar(&o.run, "run", "", "run the scenarios whose names match this `regexp` only")
+	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
+	undoIgnored()
 	if err := o.main(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+// undoIgnored gives the tools their signals back: a shell that runs us in the
+// background has us ignore some, and them with us.
+func undoIgnored() {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP)
+	go func() {
+		<-stop
+		os.Exit(1)
+	}()
 }
 
 type options struct {
@@ -58,7 +72,7 @@ func (o options) main() error {
 		defer os.RemoveAll(shims)
 	}
 	if o.matrix {
-		return runMatrix(tools, shims)
+		return runMatrix(tools, shims, o.run)
 	}
 	return o.suite(tools, shims)
 }

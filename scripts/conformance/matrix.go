@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -19,16 +20,23 @@ import (
 var versions = map[string][]string{
 	"claude": {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
 	"codex":  {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
-	"gemini": {"0.19.1", "0.26.0", "0.33.0", "0.45.2", "0.54.4"},
+	"gemini": {"0.19.1", "0.33.0", "0.45.2", "0.54.4"},
 }
 
-// runMatrix tries the versions one by one and prints what each can do.
-func runMatrix(tools []string, shims string) error {
+// runMatrix tries the versions that match one by one and prints what each can do.
+func runMatrix(tools []string, shims, run string) error {
+	match, err := regexp.Compile(run)
+	if err != nil {
+		return err
+	}
 	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
 	fmt.Println("| tool | version | passed through | managed, fresh | resume |")
 	fmt.Println("| --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
 		for _, version := range append(versions[tool], realcli.Pins[tool].Version) {
+			if !match.MatchString(version) {
+				continue
+			}
 			if err := tryVersion(tool, version, shims); err != nil {
 				return err
 			}
@@ -91,11 +99,13 @@ func (st stage) lone(tool, shims string) (w *twin.World, done func(), err error)
 	return w, func() { w.Close(); os.RemoveAll(root) }, nil
 }
 
-// tally plays scenarios and names those in which the shim can be noticed.
+// tally plays scenarios and names those in which the shim can be noticed. They may
+// be tried again: what claude 2.0.76 asks other models at the same time is counted
+// in its result or not, as it happens.
 func (st stage) tally(tool string, names []string) string {
 	var all []scenario
 	for _, name := range names {
-		all = append(all, scenario{tool: tool, name: name, calls: []call{clis[tool].own[name]}})
+		all = append(all, scenario{tool: tool, name: name, calls: []call{clis[tool].own[name]}, racy: true})
 	}
 	var noticed []string
 	for v := range verdicts(all, st.judge) {
@@ -120,8 +130,10 @@ func (st stage) resumes(tool string) string {
 	defer done()
 	c := clis[tool]
 	var r twin.Result
+	var args []string
 	for _, prompt := range []string{twin.Round(), twin.Round("what number was it?")} {
-		if r, err = w.Run(call{Args: c.ask(c.text(), prompt)}); err != nil {
+		args = c.ask(c.text(), prompt)
+		if r, err = w.Run(call{Args: args}); err != nil {
 			return cell(err.Error())
 		}
 	}
@@ -132,25 +144,42 @@ func (st stage) resumes(tool string) string {
 	if !strings.Contains(standin.LastUser(last), "Rule 7:") && strings.Contains(standin.AllText(last), "Rule 7:") {
 		return "yes"
 	}
-	return "no: " + why(w)
+	return "no: " + why(w, args)
 }
 
-// why is the last decision that the ledger shows.
-func why(w *twin.World) string {
-	r, err := w.RunAs("shimctl", call{Args: list("status|--json")})
-	if err != nil {
+// why is the last decision that the ledger shows; it has none for a call that was
+// passed through.
+func why(w *twin.World, args []string) string {
+	var status struct {
+		Chains []struct{ Last decision }
+	}
+	if err := ask(w, list("status|--json"), &status); err != nil {
 		return cell(err.Error())
 	}
-	var status struct {
-		Chains []struct {
-			Last struct{ Mode, Reason string }
-		}
+	if len(status.Chains) > 0 {
+		return status.Chains[0].Last.String()
 	}
-	if err := json.Unmarshal([]byte(r.Stdout), &status); err != nil || len(status.Chains) == 0 {
-		return "passed through"
+	var d decision
+	if err := ask(w, append(list("explain|--json|--|"+w.Tool), args...), &d); err != nil {
+		return cell(err.Error())
 	}
-	last := status.Chains[0].Last
-	return fmt.Sprintf("%s, `%s`", last.Mode, last.Reason)
+	return d.String()
+}
+
+type decision struct{ Mode, Reason string }
+
+func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
+
+// ask reads what shimctl prints.
+func ask(w *twin.World, args []string, answer any) error {
+	r, err := w.RunAs("shimctl", call{Args: args})
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), answer); err != nil {
+		return fmt.Errorf("read shimctl %s: %w", args[0], err)
+	}
+	return nil
 }
 
 // cell makes a text fit into a table.

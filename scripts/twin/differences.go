@@ -26,6 +26,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\\"workspaces\\":\{.*?\}\},`, "", "codex has it only if git was quick"},
 	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has a stand-in of its own"},
+	{`(\.gemini/tmp/)[0-9a-f]{64}`, "${1}DIGEST", "gemini names a folder by a digest of the project's path, until 0.2x"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over ids and times"},
 	{`cc-socks/\d+`, "cc-socks/PID", "process ids"},
 	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
