@@ -41,7 +41,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.Relation = Identical
 		return c
 	}
-	said := p.answersIn(sent.Answers, c.Has)
+	said := p.answersIn(sent.Answers, sent.Transcript, c.Has)
 	c.Transcript = sent.Transcript || said.anyTurn
 	if !said.more {
 		c.turn = said.end

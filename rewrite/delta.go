@@ -77,7 +77,7 @@ func (p *Prompt) newTurn(c Continuity) (string, bool) {
 	var parts []string
 	for i := first.block; i < len(p.blocks); i++ {
 		text := p.blocks[i].text
-		if i == first.block && first.speaker != nobody {
+		if i == first.block && first.speaker == other {
 			_, below, _ := strings.Cut(text, "\n")
 			text = strings.TrimSpace(first.text + "\n" + below)
 		}

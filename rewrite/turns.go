@@ -224,7 +224,8 @@ func roleIn(line string) (who speaker) {
 	if !strings.ContainsAny(line, ":=") {
 		return nobody
 	}
-	for _, key := range []string{"role", "Role", "speaker", "author", "sender", "from"} {
+	line = strings.ToLower(line)
+	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
 		for rest := line; ; {
 			i := strings.Index(rest, key)
 			if i < 0 {
@@ -236,7 +237,7 @@ func roleIn(line string) (who speaker) {
 			if inside || !strings.ContainsAny(rest[:len(rest)-len(value)], ":=") {
 				continue
 			}
-			switch word := strings.ToLower(value[:wordLength(value)]); {
+			switch word := value[:wordLength(value)]; {
 			case assistantNames[word], word == "model", word == "agent":
 				return assistant
 			case speakerNamed(word) != nobody:
@@ -331,13 +332,18 @@ type said struct {
 // what the prompt adds, those before it anywhere. A turn of the assistant in a block
 // that the session was sent belongs to the prompt itself (an example, say); any
 // other must be one of the session's answers, from its first line to its last.
-func (p *Prompt) answersIn(answers []Answer, has []bool) said {
+// conversed tells that the session has been sent a conversation before.
+func (p *Prompt) answersIn(answers []Answer, conversed bool, has []bool) said {
 	lines := p.conversation()
 	s := said{all: true}
 	old := func(i int) bool { return i >= len(lines) || has[lines[i].block] }
+	// Of a conversation, the session has been sent every answer but the newest.
+	mayShow := func(i int, old bool) bool {
+		return i < len(answers)-1 && (old || !conversed) || i == len(answers)-1 && !old
+	}
 	next := 0
 	var turn speaker               // whose turn it is
-	more, inserted := false, false // something new was seen; and it is not a tool's
+	more, inserted := false, 0     // something new was seen; how many lines of it are not a tool's
 	oldTurn, grown := false, false // in an assistant's turn that was sent before; something new was seen there
 	for i := 0; i < len(lines); i++ {
 		line := &lines[i]
@@ -349,10 +355,12 @@ func (p *Prompt) answersIn(answers []Answer, has []bool) said {
 		if marked && line.text == "" {
 			start++
 		}
-		if next < len(answers) && (marked || answers[next].Bytes >= distinctiveAnswer) && (next < len(answers)-1 || !old(start)) {
+		if next < len(answers) && (marked || turn != assistant && turn != toolOutput && answers[next].Bytes >= distinctiveAnswer) && mayShow(next, old(start)) {
 			if n := p.answerAt(answers[next], start, start == i, marked); n > 0 {
 				s.anyTurn = s.anyTurn || !old(start)
-				s.all = s.all && !(marked && inserted)
+				// Before an answer without a name that we know there may be one that
+				// we do not; outside a conversation, any notes that quote it.
+				s.all = s.all && !grown && (inserted == 0 || !marked && (inserted == 1 || !conversed))
 				s.more = more
 				s.end = start + n
 				next++
@@ -362,7 +370,7 @@ func (p *Prompt) answersIn(answers []Answer, has []bool) said {
 			}
 		}
 		if line.speaker != nobody {
-			if grown && old(i) {
+			if grown {
 				s.anyTurn, s.all = true, false
 			}
 			turn, oldTurn, grown = line.speaker, marked && old(i), false
@@ -370,9 +378,14 @@ func (p *Prompt) answersIn(answers []Answer, has []bool) said {
 		if marked && !(old(i) && old(start)) {
 			s.anyTurn, s.all = true, false
 		}
+		if old(i) && turn == toolOutput {
+			turn = nobody // it was slipped in above this line
+		}
 		if !old(i) && (line.speaker == nobody || line.text != "") {
 			more, grown = true, oldTurn
-			inserted = inserted || turn != toolOutput
+			if turn != toolOutput {
+				inserted++
+			}
 		}
 	}
 	if next < len(answers) && !s.anyTurn && p.showsMost(answers[len(answers)-1], has) {
