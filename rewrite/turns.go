@@ -61,7 +61,7 @@ func (p *Prompt) conversation() []promptLine {
 	if p.lines != nil {
 		return p.lines
 	}
-	p.lines = []promptLine{}
+	p.lines = make([]promptLine, 0, strings.Count(p.Text, "\n")+1)
 	questions, indent := false, ""
 	for i, b := range p.blocks {
 		for full := range strings.SplitSeq(b.text, "\n") {
@@ -120,8 +120,8 @@ func opensTurn(line string) (who speaker, rest string) {
 	if closesTurn(line) {
 		return other, "" // what follows is not the assistant's
 	}
-	if i := strings.LastIndex(line, "[/INST]"); i >= 0 {
-		return assistant, strings.TrimSpace(line[i+len("[/INST]"):])
+	if _, after, ok := strings.Cut(line, "[/INST]"); ok {
+		return assistant, strings.TrimSpace(after)
 	}
 	if who := roleIn(line); who != nobody {
 		if _, after, ok := strings.Cut(line, ">"); ok && line[0] == '<' {
