@@ -137,7 +137,10 @@ func ascending(numbers []int) []bool {
 		if n < 0 {
 			continue
 		}
-		k := sort.Search(len(ends), func(k int) bool { return numbers[ends[k]] >= n })
+		k := len(ends)
+		if k > 0 && numbers[ends[k-1]] >= n {
+			k = sort.Search(k, func(k int) bool { return numbers[ends[k]] >= n })
+		}
 		before[i] = -1
 		if k > 0 {
 			before[i] = ends[k-1]

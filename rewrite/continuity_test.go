@@ -223,7 +223,8 @@ func TestNoTranscripts(t *testing.T) {
 		t.Errorf("an example: %s, transcript %v", c.Relation, c.Transcript)
 	}
 	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it", "Usage: run it", "the user said: no",
-		"Users: 3", "## Agent-based design notes"} {
+		"Users: 3", "## Agent-based design notes", "model -> view", "agent[0] = 1", "response => 401", "| Model | Size |", "answer - 42",
+		"Agent", "- reply", "from: the start", "controls: role=admin", "at user.go:17", "Assistants: 3"} {
 		if who, _ := opensTurn(line); who != nobody {
 			t.Errorf("%q opens a turn", line)
 		}
@@ -254,6 +255,75 @@ func TestDelta(t *testing.T) {
 	} {
 		if _, whole := target.Prompt(); !whole {
 			t.Errorf("%s: a delta is sent", name)
+		}
+	}
+}
+
+// What moved, what stands under a new heading and what lost something must not be
+// left out as if the session knew it.
+func TestDeltaKeepsThePlaceOfThings(t *testing.T) {
+	before := longPrompt("## Open\n\nport the parser\n\n## Settled\n\nport the printer")
+	moved := longPrompt("## Open\n\nport the printer\n\n## Settled\n\nport the parser\n\n## Then\n\ngo on")
+	p := NewPrompt(moved, testKey)
+	text, whole := ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
+	if !whole && (!strings.Contains(text, "## Settled\n\nport the parser") || !strings.Contains(text, "## Then\n\ngo on")) {
+		t.Errorf("moved: %q", text)
+	}
+	renamed := strings.Replace(before, "## Settled", "## Open again", 1) + "\n\nDo."
+	p = NewPrompt(renamed, testKey)
+	text, whole = ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
+	if whole || !strings.Contains(text, "## Open again\n\nport the printer") || strings.Contains(text, "port the parser") {
+		t.Errorf("under another heading: whole %v, %q", whole, text)
+	}
+	reduced := strings.Replace(before, "port the parser\n\n", "", 1) + "\n\nDo."
+	p = NewPrompt(reduced, testKey)
+	c := Compare(sentTo(before), p)
+	if text, whole := ToResume("id", p, c, false).Prompt(); c.Relation != Revises || !whole {
+		t.Errorf("taken out: %s, %q", c.Relation, text)
+	}
+}
+
+// What stands before the answer is no part of the new turn, and is not lost.
+func TestNewTurnLosesNothing(t *testing.T) {
+	first := "Be kind.\n\nHuman: one"
+	second := first + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two"
+	p := NewPrompt(second, testKey)
+	c := compare(first, second, "first")
+	if text, whole := ToResume("id", p, c, false).Prompt(); c.Relation != Extends || !whole {
+		t.Errorf("%s, %q", c.Relation, text)
+	}
+}
+
+func TestBaseCountsWords(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "ab": 2, "ab   \n": 2, "   ab\n\n\n----\n": 2, "a\nb": 3, "```\nab\n```": 2, "é": 2} {
+		if got := NewPrompt(text, testKey).Footprint().Bytes; got != want {
+			t.Errorf("%q: %d bytes, want %d", text, got, want)
+		}
+	}
+}
+
+func TestHugePrompts(t *testing.T) {
+	var text strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&text, "%s Step %d.\n\n", strings.Repeat("#", i%7), i)
+	}
+	steps := "Do this.\n\n" + text.String()
+	line := strings.Repeat("word ", 100_000)
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"a step more":        {steps, steps + "And more.", Extends},
+		"a step changed":     {steps, strings.Replace(steps, "Step 5000.", "Step 5000!", 1) + "And more.", Revises},
+		"all in other order": {steps, text.String() + "Do this.\n\nAnd more.", Revises},
+		"a line longer":      {line, line + "more", Unrelated},
+		"a line and more":    {line, line + "\n\nmore", Extends},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		c := Compare(sentTo(tt.before), p)
+		text, whole := ToResume("id", p, c, false).Prompt()
+		if c.Relation != tt.want || !strings.Contains(text, "more") || whole && text != tt.after {
+			t.Errorf("%s: %s, want %s; %d bytes sent", name, c.Relation, tt.want, len(text))
 		}
 	}
 }

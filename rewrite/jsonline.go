@@ -144,7 +144,9 @@ func withoutKey(line []byte, key string) []byte {
 		if name == key {
 			to := int(d.InputOffset())
 			if first { // its comma stands behind it
-				to += len(line[to:]) - len(bytes.TrimLeft(line[to:], ", "))
+				rest := bytes.TrimLeft(line[to:], " \t\r\n")
+				rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+				to = len(line) - len(rest)
 			}
 			return append(append([]byte(nil), line[:from]...), line[to:]...)
 		}

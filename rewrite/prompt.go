@@ -59,9 +59,9 @@ type Footprint struct {
 // NewPrompt cuts text into blocks and digests them under key.
 func NewPrompt(text string, key Key) *Prompt {
 	p := &Prompt{Text: text, digest: key.Digester()}
-	for _, b := range cut(text) {
-		b.digest = p.digest(normal(b.text))
-		p.blocks = append(p.blocks, b)
+	p.blocks = cut(text)
+	for i := range p.blocks {
+		p.blocks[i].digest = p.digest(normal(p.blocks[i].text))
 	}
 	return p
 }

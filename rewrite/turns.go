@@ -61,7 +61,7 @@ func (p *Prompt) conversation() []promptLine {
 	if p.lines != nil {
 		return p.lines
 	}
-	p.lines = []promptLine{}
+	p.lines = make([]promptLine, 0, strings.Count(p.Text, "\n")+1)
 	questions, indent := false, ""
 	for i, b := range p.blocks {
 		for full := range strings.SplitSeq(b.text, "\n") {
@@ -120,8 +120,8 @@ func opensTurn(line string) (who speaker, rest string) {
 	if closesTurn(line) {
 		return other, "" // what follows is not the assistant's
 	}
-	if i := strings.LastIndex(line, "[/INST]"); i >= 0 {
-		return assistant, strings.TrimSpace(line[i+len("[/INST]"):])
+	if _, after, ok := strings.Cut(line, "[/INST]"); ok {
+		return assistant, strings.TrimSpace(after)
 	}
 	if who := roleIn(line); who != nobody {
 		if _, after, ok := strings.Cut(line, ">"); ok && line[0] == '<' {
@@ -334,65 +334,115 @@ type said struct {
 // other must be one of the session's answers, from its first line to its last.
 // conversed tells that the session has been sent a conversation before.
 func (p *Prompt) answersIn(answers []Answer, conversed bool, has []bool) said {
-	lines := p.conversation()
-	s := said{all: true}
-	old := func(i int) bool { return i >= len(lines) || has[lines[i].block] }
-	// Of a conversation, the session has been sent every answer but the newest.
-	mayShow := func(i int, old bool) bool {
-		return i < len(answers)-1 && (old || !conversed) || i == len(answers)-1 && !old
-	}
-	next := 0
-	var turn speaker               // whose turn it is
-	more, inserted := false, 0     // something new was seen; how many lines of it are not a tool's
-	oldTurn, grown := false, false // in an assistant's turn that was sent before; something new was seen there
-	for i := 0; i < len(lines); i++ {
-		line := &lines[i]
-		marked := line.speaker == assistant
-		if marked && line.text == "" && i == len(lines)-1 {
-			break // "Assistant:" at the very end asks for the answer
-		}
-		start := i
+	r := reader{p: p, lines: p.conversation(), has: has, answers: answers, conversed: conversed, said: said{all: true}}
+	for i := 0; i < len(r.lines); i++ {
+		line := &r.lines[i]
+		start, marked := i, line.speaker == assistant
 		if marked && line.text == "" {
-			start++
-		}
-		if next < len(answers) && (marked || turn != assistant && turn != toolOutput && answers[next].Bytes >= distinctiveAnswer) && mayShow(next, old(start)) {
-			if n := p.answerAt(answers[next], start, start == i, marked); n > 0 {
-				s.anyTurn = s.anyTurn || !old(start)
-				// Before an answer without a name that we know there may be one that
-				// we do not; outside a conversation, any notes that quote it.
-				s.all = s.all && !grown && (inserted == 0 || !marked && (inserted == 1 || !conversed))
-				s.more = more
-				s.end = start + n
-				next++
-				i = s.end - 1
-				turn, oldTurn, grown = nobody, false, false
-				continue
+			if start++; start == len(r.lines) {
+				break // "Assistant:" at the very end asks for the answer
 			}
+		}
+		if n := r.answer(i, start); n > 0 {
+			i = start + n - 1
+			continue
 		}
 		if line.speaker != nobody {
-			if grown {
-				s.anyTurn, s.all = true, false
-			}
-			turn, oldTurn, grown = line.speaker, marked && old(i), false
+			r.opens(i)
 		}
-		if marked && !(old(i) && old(start)) {
-			s.anyTurn, s.all = true, false
+		if marked && !(r.old(i) && r.old(start)) {
+			r.anyTurn, r.all = true, false
 		}
-		if old(i) && turn == toolOutput {
-			turn = nobody // it was slipped in above this line
-		}
-		if !old(i) && (line.speaker == nobody || line.text != "") {
-			more, grown = true, oldTurn
-			if turn != toolOutput {
-				inserted++
-			}
-		}
+		r.adds(i)
 	}
-	if next < len(answers) && !s.anyTurn && p.showsMost(answers[len(answers)-1], has) {
-		s.anyTurn = true
+	if r.next < len(answers) && !r.anyTurn && p.showsMost(answers[len(answers)-1], has) {
+		r.anyTurn = true
 	}
-	s.all = s.all && next == len(answers)
-	return s
+	r.all = r.all && r.next == len(answers)
+	return r.said
+}
+
+// A reader goes through a prompt line by line.
+type reader struct {
+	said
+	p         *Prompt
+	lines     []promptLine
+	has       []bool
+	answers   []Answer
+	conversed bool
+	next      int     // the answer that is to come
+	turn      speaker // whose turn it is
+	oldTurn   bool    // it is the assistant's, and the session was sent it
+	grown     bool    // something new was seen in it all the same
+	news      bool    // something new was seen
+	inserted  int     // how many new lines were seen that are no tool's
+	last      int     // the last of them
+}
+
+func (r *reader) old(i int) bool { return r.has[r.lines[i].block] }
+
+// answer takes the answer that is to come, if it stands at start, under the name in
+// line i or, where it is long enough to be no accident, under none. It gives its
+// length in lines.
+func (r *reader) answer(i, start int) int {
+	if r.next == len(r.answers) {
+		return 0
+	}
+	marked := r.lines[i].speaker == assistant
+	if !marked && (r.turn == assistant || r.turn == toolOutput || r.answers[r.next].Bytes < distinctiveAnswer) {
+		return 0
+	}
+	// Of a conversation, the session has been sent every answer but the newest.
+	newest := r.next == len(r.answers)-1
+	if newest && r.old(start) || !newest && r.conversed && !r.old(start) {
+		return 0
+	}
+	n := r.p.answerAt(r.answers[r.next], start, start == i, marked)
+	if n == 0 {
+		return 0
+	}
+	if r.grown || r.inserted > 0 && !r.mayStandBefore(marked, start) {
+		r.all = false
+	}
+	r.anyTurn = r.anyTurn || !r.old(start)
+	r.more, r.end = r.news, start+n
+	r.next++
+	r.turn, r.oldTurn, r.grown = nobody, false, false
+	return n
+}
+
+// mayStandBefore tells whether what was inserted may stand before an answer: where
+// no name that we know stands over it, a name that we do not know, right above it;
+// and outside a conversation any notes, which quote it.
+func (r *reader) mayStandBefore(marked bool, start int) bool {
+	return !marked && (!r.conversed || r.inserted == 1 && r.last == start-1)
+}
+
+// opens begins a turn.
+func (r *reader) opens(i int) {
+	if r.grown {
+		r.anyTurn, r.all = true, false
+	}
+	r.turn = r.lines[i].speaker
+	r.oldTurn, r.grown = r.turn == assistant && r.old(i), false
+}
+
+// adds notes what is new in a line.
+func (r *reader) adds(i int) {
+	line := &r.lines[i]
+	if r.old(i) {
+		if r.turn == toolOutput {
+			r.turn = nobody // it was slipped in above this line
+		}
+		return
+	}
+	if line.speaker != nobody && line.text == "" {
+		return // a name alone says nothing
+	}
+	r.news, r.grown = true, r.oldTurn
+	if r.turn != toolOutput {
+		r.inserted, r.last = r.inserted+1, i
+	}
 }
 
 // answerAt tells how many lines of the conversation, from line at on, are the

@@ -1,0 +1,228 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Blocks joined by blank lines are the same prompt.
+func FuzzBlocks(f *testing.F) {
+	for _, s := range []string{"", "a\nb\n\n# c\nd", "```\na\n\nb\n```\nc\n\n~~~\nd", "# a\r\n\r\nb \t\n", "x\n````md\n```\n\n```\n````"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p := NewPrompt(text, testKey)
+		texts := make([]string, len(p.blocks))
+		for i, b := range p.blocks {
+			texts[i] = b.text
+			if b.text == "" || p.digest(normal(b.text)) != b.digest {
+				t.Fatalf("block %d of %q is %q", i, text, b.text)
+			}
+		}
+		again := NewPrompt(strings.Join(texts, "\n\n"), testKey)
+		if !slices.Equal(p.Footprint().Blocks, again.Footprint().Blocks) {
+			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Headings())
+		}
+		if c := Compare(Sent{Base: p.Footprint()}, again); c.Relation != Identical {
+			t.Fatalf("%q: %s to itself", text, c.Relation)
+		}
+	})
+}
+
+func FuzzWithoutClock(f *testing.F) {
+	for _, s := range []string{"Now: 2026-11-19T08:15:02.1+01:00", "It is now Thu 19 Nov 2026, 8:15 PM", "Report 08:15", "Today 12 08:15", "\x00clock now"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		got := withoutClock(line)
+		if withoutClock(got) != got {
+			t.Fatalf("%q becomes %q, and that %q", line, got, withoutClock(got))
+		}
+		if got == line {
+			return
+		}
+		letters := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r < 'a' || r > 'z' })
+		for _, w := range letters {
+			if !clockWords[w] && !calendarWords[w] && w != "t" && w != "z" {
+				t.Fatalf("%q is taken for a clock in spite of %q", line, w)
+			}
+		}
+		if !slices.ContainsFunc(letters, func(w string) bool { return nowWords[w] }) || !strings.Contains(line, ":") {
+			t.Fatalf("%q is taken for a clock", line)
+		}
+	})
+}
+
+func FuzzOpensTurn(f *testing.F) {
+	for _, s := range []string{"## assistant", "**Assistant:** x", "<turn speaker=\"ai\">x</turn>", "[08:15] bot> x", "[/INST] x", `{"role": "assistant"}`,
+		"- role: user", "| assistant | x |", "<|im_start|>assistant", "</assistant>", "İ: role=İ assistant"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		who, rest := opensTurn(line)
+		if !strings.Contains(line, rest) {
+			t.Fatalf("%q says %q", line, rest)
+		}
+		if who == nobody && rest != line {
+			t.Fatalf("%q is nobody's and says %q", line, rest)
+		}
+	})
+}
+
+// A prompt that is compared with one that it was made of: what is not all there
+// never extends, what is is never unrelated.
+func FuzzCompare(f *testing.F) {
+	f.Add("a\n\nb", "a\n\nb\n\nc", "c")
+	f.Add("O\n\nHuman: a", "O\n\nHuman: a\n\nAssistant: b\n\nHuman: c", "b")
+	f.Add("```\na", "a\r\n\r\nb", "")
+	f.Fuzz(func(t *testing.T, before, after, answer string) {
+		sent := sentTo(before, answer)
+		if c := Compare(sent, NewPrompt(before, testKey)); c.Relation != Identical {
+			t.Fatalf("%q: %s to itself", before, c.Relation)
+		}
+		p := NewPrompt(after, testKey)
+		c := Compare(sent, p)
+		if len(c.Has) != len(p.blocks) {
+			t.Fatalf("%d marks for %d blocks", len(c.Has), len(p.blocks))
+		}
+		kept := 0 // the blocks of the base that stand in the prompt, in order
+		for _, b := range p.blocks {
+			if kept < len(sent.Base.Blocks) && b.digest == sent.Base.Blocks[kept] {
+				kept++
+			}
+		}
+		if c.Relation == Extends && (kept < len(sent.Base.Blocks) || len(p.blocks) == kept) {
+			t.Fatalf("%q extends %q", after, before)
+		}
+		if c.Relation == Identical && (kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
+			t.Fatalf("%q is identical to %q", after, before)
+		}
+		text, whole := ToResume("id", p, c, false).Prompt()
+		if whole && text != after {
+			t.Fatalf("the whole of %q is %q", after, text)
+		}
+		for i, b := range p.blocks {
+			if !whole && !c.Transcript && !c.Has[i] && !strings.Contains(text, b.text) {
+				t.Fatalf("%q is not sent of %q", b.text, after)
+			}
+		}
+	})
+}
+
+func FuzzParseCommander(f *testing.F) {
+	for _, s := range []string{"-p\nhi", "-p\n--model\nx\n--allowed-tools\na\nb\n--\n-c", "--model=x\n-r\n-d\nx", "--add-dir=a\nb", "--resume", "--model"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, "\n")
+		p := parseCommander(args, claudeOptions)
+		if p.unknown != "" || p.bad {
+			return // read up to there only, and never managed
+		}
+		seen := make([]int, len(args))
+		at := -1
+		for _, o := range p.options {
+			if o.span.n < 1 || o.span.at <= at {
+				t.Fatalf("%q: option %v at %v", args, o.Names, o.span)
+			}
+			at = o.span.at
+			name, _, _ := strings.Cut(args[at], "=")
+			if !slices.Contains(o.Names, name) && !slices.Contains(o.Names, args[at][:2]) {
+				t.Fatalf("%q is read as %v", args[at], o.Names)
+			}
+			for i := range o.span.n {
+				seen[at+i]++
+			}
+			if taken := args[at+1 : at+o.span.n]; len(taken) > 0 && !slices.Equal(o.values, taken) {
+				t.Fatalf("%q: %v takes %q, and stands on %q", args, o.Names, o.values, taken)
+			}
+		}
+		for _, o := range p.operands {
+			seen[o.at]++
+		}
+		end := slices.Index(args, "--")
+		for i, n := range seen {
+			if n == 0 && args[i] == "--" { // the sign that ends the options
+				end = i
+				break
+			}
+		}
+		for i, n := range seen {
+			if want := 1; n != want && !(n == 0 && i == end) {
+				t.Fatalf("%q: argument %d counts %d times", args, i, n)
+			}
+		}
+	})
+}
+
+func FuzzJSONLine(f *testing.F) {
+	for _, s := range []string{`{"a": 1, "b": {"c": 2.5e0}, "d": [3]}`, `{"a":1}`, `{"a":1,"a":2,"x":{"a":-0}}`, `{ "b" : 1 , "a" : 9 , "c" : 2 }`, `[1]`, `{"a"`, "{\"a\":1\n,\"b\":2}", `{"\u0061":1}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		valid := json.Valid(line)
+		numbers := jsonNumbers(line)
+		at := 0
+		for _, n := range numbers {
+			if n.start < at || n.end > len(line) || string(line[n.start:n.end]) != n.text {
+				t.Fatalf("%q: number %+v", line, n)
+			}
+			at = n.end
+		}
+		if !valid {
+			return
+		}
+		totals := encodeTotals(numbers, func(string) bool { return true })
+		got := subtractTotals(bytes.Clone(line), numbers, totals)
+		if !json.Valid(got) {
+			t.Fatalf("%q becomes %q", line, got)
+		}
+		if !bytes.Equal(got, line) && !bytes.Equal(withoutNumbers(got), withoutNumbers(line)) {
+			t.Fatalf("%q becomes %q: more than numbers", line, got)
+		}
+		cut := withoutKey(bytes.Clone(line), "a")
+		if !json.Valid(cut) {
+			t.Fatalf("%q without a is %q", line, cut)
+		}
+		var before, after map[string]json.RawMessage
+		if json.Unmarshal(line, &before) != nil || json.Unmarshal(cut, &after) != nil {
+			return
+		}
+		for key, value := range before {
+			if left, ok := after[key]; key != "a" && (!ok || !bytes.Equal(left, value)) {
+				t.Fatalf("%q without a is %q: %s is lost", line, cut, key)
+			}
+		}
+	})
+}
+
+// withoutNumbers puts 0 for every number that stands outside arrays.
+func withoutNumbers(line []byte) []byte {
+	var out []byte
+	at := 0
+	for _, n := range jsonNumbers(line) {
+		out = append(append(out, line[at:n.start]...), '0')
+		at = n.end
+	}
+	return append(out, line[at:]...)
+}
+
+func FuzzParseHelp(f *testing.F) {
+	f.Add("  -p, --print  Print\n      --model <m>  M\n  -r, --resume [v]\n  --tools <t...>\n")
+	f.Add("  --a, --b=<x>\n")
+	f.Fuzz(func(t *testing.T, help string) {
+		for _, o := range parseHelp(help) {
+			for i, name := range o.Names {
+				if !strings.HasPrefix(name, "-") || len(name) < 2 || strings.ContainsAny(name, " =,<[") || i == 0 && !strings.HasPrefix(name, "--") {
+					t.Fatalf("%q: %q", help, o.Names)
+				}
+				if !strings.Contains(help, name) {
+					t.Fatalf("%q does not list %q", help, name)
+				}
+			}
+		}
+	})
+}
