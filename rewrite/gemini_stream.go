@@ -80,6 +80,9 @@ func (s *geminiStream) Line(line []byte) []byte {
 	}
 	var event geminiEvent
 	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &event) != nil || event.Type == "" {
+		if s.call.Format == Text && cutShort(line) {
+			return nil
+		}
 		return line // what something beside gemini's own output wrote
 	}
 	s.learn(&event)
@@ -88,6 +91,12 @@ func (s *geminiStream) Line(line []byte) []byte {
 	}
 	s.print(&event)
 	return s.out
+}
+
+// cutShort tells of an event without an end: gemini 0.61.0 leaves before a pipe has
+// taken all of a very long answer.
+func cutShort(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"type":"`)) && !bytes.HasSuffix(line, []byte("\n"))
 }
 
 // addToObject collects json's object, which ends with a brace at the start of a

@@ -269,6 +269,8 @@ func TestGeminiRendersTheRest(t *testing.T) {
 		{say + use + say + use + used + used + say, "", "aa\na", "", 0}, // words between two tools of one turn
 		{"noise\n" + say, "", "noise\na", "", 0},
 		{"{\n}\n" + say, "", "{\n}\na", "", 0},
+		{say + say[:len(say)/2], "", "a", "", 0}, // cut short
+		{say + "{cut", "", "a{cut", "", 0},
 		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
 		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},

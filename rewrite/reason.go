@@ -29,6 +29,7 @@ const (
 	SlashCommand    Reason = "slash_command"
 	StdinOpen       Reason = "stdin_open"   // stdin is open and silent: the prompt is not known
 	StdinTooBig     Reason = "stdin_large"  // stdin is larger than we read
+	StdoutGone      Reason = "stdout_gone"  // nobody reads stdout: the tool is to find out by itself
 	VerboseSetting  Reason = "verbose_set"  // a settings file may change the json format
 	HookSetting     Reason = "hook_set"     // a settings file may change what the session keeps
 	SwitchedOff     Reason = "switched_off" // REPRISE_OFF

@@ -112,6 +112,9 @@ func (c *call) parse() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
+	if readerGone(int(c.env.Stdout.Fd())) {
+		return rewrite.StdoutGone
+	}
 	return ""
 }
 

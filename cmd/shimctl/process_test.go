@@ -187,6 +187,21 @@ func TestClosedStdout(t *testing.T) {
 	}
 }
 
+// A tool whose stdout nobody reads from the start finds that out by itself.
+func TestUnreadStdout(t *testing.T) {
+	cmd := shimmed(t, `trap '' PIPE; echo word || exit 101`, "-p", "hi", "--output-format", "stream-json", "--verbose")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r.Close()
+	cmd.Stdout = w
+	if ws := ended(t, cmd); ws.ExitStatus() != 101 {
+		t.Errorf("exit status %d", ws.ExitStatus())
+	}
+}
+
 // What the tool leaves behind may hold its stdout open; nobody waits for that.
 func TestGrandchildHoldsStdout(t *testing.T) {
 	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format", "stream-json")
