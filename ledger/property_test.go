@@ -264,9 +264,10 @@ func (j job) added(after []piece) (added []piece, ok bool) {
 			continue
 		}
 		apart = true
-		if tool = p.tool || tool && p.head == 0; tool { // what comes under a tool's name is a tool's
-			p.tool = true
+		if p.head == 0 {
+			p.tool = tool // what comes under a tool's name is a tool's
 		}
+		tool = p.tool
 		p.at = i
 		added = append(added, p)
 	}
