@@ -42,7 +42,7 @@ type Block struct {
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true
-	c.guard = guard{tried: ourShims(env, c.name)} // the running program is none of them
+	c.skip = ourShims(env, c.name) // the running program is none of them
 	e := c.explain()
 	e.Tool = c.name
 	if t, err := c.target(); err == nil {

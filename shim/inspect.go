@@ -2,7 +2,6 @@ package shim
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -25,7 +24,7 @@ func Locate(env Env, name, configured string) Place {
 	ours := ourShims(env, name)
 	path := env.Get("PATH")
 	if first, err := resolve(name, "", path, nil); err == nil {
-		p.First, p.Ours = first.path, slices.Contains(ours, first.id.String())
+		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
 	if real, err := resolve(name, configured, path, ours); err == nil {
 		p.Real = real.path
@@ -49,15 +48,15 @@ func Version(path string, environ []string) string {
 
 // ourShims identifies the shims that are installed: those beside the running
 // program, and those in the usual folder.
-func ourShims(env Env, name string) []string {
+func ourShims(env Env, name string) []fileID {
 	dirs := []string{filepath.Dir(executablePath())}
 	if dir, err := config.BinDir(env.Get); err == nil {
 		dirs = append(dirs, dir)
 	}
-	var ids []string
+	var ids []fileID
 	for _, dir := range dirs {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			ids = append(ids, idOf(info).String())
+		if id := identify(filepath.Join(dir, name)); id != "" {
+			ids = append(ids, id)
 		}
 	}
 	return ids
