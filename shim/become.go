@@ -61,12 +61,12 @@ func (c *call) cannotRun(err error) int {
 // candidates lists every executable of the tool's name on PATH, each once.
 func (c *call) candidates() []string {
 	var found []string
-	var skip []fileID
+	skip := ""
 	for {
 		t, err := resolve(c.name, "", c.env.Get("PATH"), skip)
 		if err != nil {
 			return found
 		}
-		found, skip = append(found, t.path), append(skip, t.id)
+		found, skip = append(found, t.path), skip+","+t.id
 	}
 }

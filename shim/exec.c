@@ -174,24 +174,39 @@ static bool plain_config(char **envp)
 
 // --- the guard ---
 
-// reprise_read_guard reads "PID:HOPS:ID,ID". What it can not read counts as none.
-void reprise_read_guard(const char *text, long pid, struct reprise_guard *g)
+// listed tells whether an id stands in a list of ids.
+static bool listed(const char *list, const char *id)
+{
+	size_t n = strlen(id);
+	for (const char *at = list; (at = strstr(at, id)); at++)
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
+// reprise_read_guard reads "PID:HOPS:ID,ID"; what it can not read counts as none. The
+// program itself, unless its id is "", counts as tried.
+void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
 	char own[32];
-	const char *hops, *tried;
+	const char *hops = strchr(text, ':');
+	const char *tried = hops ? strchr(++hops, ':') : NULL;
 
 	g->hops = 0;
-	g->tried[0] = 0;
-	hops = strchr(text, ':');
-	tried = hops ? strchr(hops + 1, ':') : NULL;
+	strcpy(g->tried, self);
 	if (!tried || strlen(text) >= REPRISE_GUARD_SIZE)
 		return;
-	if (strspn(hops + 1, "0123456789") != (size_t)(tried - hops - 1) || tried - hops - 1 < 1 || tried - hops - 1 > 4)
+	if (tried == hops || tried - hops > 4 || strspn(hops, "0123456789") < (size_t)(tried - hops))
 		return;
-	g->hops = atoi(hops + 1);
+	g->hops = atoi(hops);
+	tried++;
 	snprintf(own, sizeof own, "%ld:", pid);
-	if (strncmp(text, own, strlen(own)) == 0)
-		strcpy(g->tried, tried + 1);
+	if (strncmp(text, own, strlen(own)) != 0)
+		return;
+	if (!*self || listed(tried, self))
+		strcpy(g->tried, tried);
+	else if (*tried)
+		snprintf(g->tried, sizeof g->tried, "%s,%s", self, tried);
 }
 
 // reprise_write_guard adds a target to what was tried.
@@ -229,16 +244,6 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 	id[0] = 0;
 	return _NSGetExecutablePath(path, &size) == 0 && reprise_identify(path, id);
 #endif
-}
-
-// listed tells whether an id stands in a list of ids.
-static bool listed(const char *list, const char *id)
-{
-	size_t n = strlen(id);
-	for (const char *at = list; (at = strstr(at, id)); at++)
-		if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n]))
-			return true;
-	return false;
 }
 
 // runnable tells whether a shell would run the file, and whether it is none of
@@ -333,14 +338,13 @@ static void become(const struct reprise_start *s, const char *name)
 {
 	struct reprise_guard guard;
 	struct reprise_target target;
-	char self[REPRISE_ID_SIZE], skip[REPRISE_ID_SIZE + REPRISE_GUARD_SIZE];
+	char self[REPRISE_ID_SIZE];
 	long pid = getpid();
 
-	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, &guard);
-	if (guard.hops >= REPRISE_MAX_HOPS || !reprise_self(self))
+	if (!reprise_self(self))
 		return;
-	snprintf(skip, sizeof skip, "%s,%s", self, guard.tried);
-	if (reprise_find(name, "", value(s->envp, "PATH"), skip, &target))
+	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
+	if (guard.hops < REPRISE_MAX_HOPS && reprise_find(name, "", value(s->envp, "PATH"), guard.tried, &target))
 		run(s, &guard, pid, &target);
 }
 

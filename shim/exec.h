@@ -10,15 +10,16 @@
 // How often one call may pass through a shim of ours.
 #define REPRISE_MAX_HOPS 20
 
-// A value of REPRISE_GUARD that is not shorter was not written by us: MAX_HOPS ids
-// need less.
-#define REPRISE_GUARD_SIZE 1024
+// A value of REPRISE_GUARD that is not shorter was not written by us: two ids for each
+// hop need less.
+#define REPRISE_GUARD_SIZE 2048
 
-// The chain of shims that a call has come through. What was tried counts only
-// inside the process that tried it: a child starts afresh, but for the hops.
+// The chain of shims that a call has come through: how many, and the ids of the files
+// that are not the real binary, with commas between. Those that were tried count only
+// inside the process that tried them: a child starts afresh, but for the hops.
 struct reprise_guard {
 	int hops;
-	char tried[REPRISE_GUARD_SIZE]; // ids, with commas between
+	char tried[REPRISE_GUARD_SIZE + REPRISE_ID_SIZE];
 };
 
 struct reprise_target {
@@ -36,7 +37,7 @@ struct reprise_start {
 bool reprise_unmanaged(const struct reprise_start *s);
 bool reprise_plain_config(const char *text, size_t size);
 
-void reprise_read_guard(const char *value, long pid, struct reprise_guard *g);
+void reprise_read_guard(const char *value, long pid, const char *self, struct reprise_guard *g);
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char value[2 * REPRISE_GUARD_SIZE]);
 
 bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);

@@ -23,10 +23,10 @@ func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
 	path := env.Get("PATH")
-	if first, err := resolve(name, "", path, nil); err == nil {
+	if first, err := resolve(name, "", path, ""); err == nil {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
-	if real, err := resolve(name, configured, path, ours); err == nil {
+	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
 		p.Real = real.path
 	}
 	return p
@@ -48,12 +48,12 @@ func Version(path string, environ []string) string {
 
 // ourShims identifies the shims that are installed: those beside the running
 // program, and those in the usual folder.
-func ourShims(env Env, name string) []fileID {
+func ourShims(env Env, name string) []string {
 	dirs := []string{filepath.Dir(executablePath())}
 	if dir, err := config.BinDir(env.Get); err == nil {
 		dirs = append(dirs, dir)
 	}
-	var ids []fileID
+	var ids []string
 	for _, dir := range dirs {
 		if id := identify(filepath.Join(dir, name)); id != "" {
 			ids = append(ids, id)

@@ -24,54 +24,53 @@ const guardEnv = "REPRISE_GUARD"
 // maxHops is how often one call may pass through a shim of ours.
 const maxHops = C.REPRISE_MAX_HOPS
 
-// A fileID tells files apart whatever name they are found under; "" is none.
-type fileID string
-
-// identify gives the id of a file, "" where there is none.
-func identify(path string) fileID {
+// identify tells a file from others whatever name it is found under: it gives an id,
+// "" where there is no file.
+func identify(path string) string {
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))
 	var id [C.REPRISE_ID_SIZE]C.char
 	C.reprise_identify(text, &id[0])
-	return fileID(C.GoString(&id[0]))
+	return C.GoString(&id[0])
 }
 
 // self identifies the running program, also after its file was replaced.
-func self() fileID {
+func self() string {
 	var id [C.REPRISE_ID_SIZE]C.char
 	C.reprise_self(&id[0])
-	return fileID(C.GoString(&id[0]))
+	return C.GoString(&id[0])
 }
 
 // A guard is the chain of shims that a call has come through.
 type guard C.struct_reprise_guard
 
-func readGuard(value string, pid int) guard {
-	text := C.CString(value)
+func readGuard(value string, pid int, self string) guard {
+	text, id := C.CString(value), C.CString(self)
 	defer C.free(unsafe.Pointer(text))
+	defer C.free(unsafe.Pointer(id))
 	var g C.struct_reprise_guard
-	C.reprise_read_guard(text, C.long(pid), &g)
+	C.reprise_read_guard(text, C.long(pid), id, &g)
 	return guard(g)
 }
 
 // with gives the guard's value for one target more.
-func (g guard) with(target fileID, pid int) string {
-	id := C.CString(string(target))
+func (g guard) with(target string, pid int) string {
+	id := C.CString(target)
 	defer C.free(unsafe.Pointer(id))
 	var value [2 * C.REPRISE_GUARD_SIZE]C.char
 	C.reprise_write_guard((*C.struct_reprise_guard)(&g), id, C.long(pid), &value[0])
 	return C.GoString(&value[0])
 }
 
-// skip are the files that are not the real binary: those that were tried, and the
-// running program.
-func (g guard) skip() []fileID { return []fileID{self(), fileID(C.GoString(&g.tried[0]))} }
+// skip are the ids of the files that are not the real binary: the running program, and what was
+// tried before.
+func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
 	path string
 	info fs.FileInfo
-	id   fileID
+	id   string
 }
 
 // fingerprint tells one build of a binary from another: a shim of ours never asks
@@ -148,14 +147,11 @@ var (
 )
 
 // resolve finds the real binary: the configured path, else the next executable of
-// that name on PATH which is none of those to be skipped. See reprise_find.
-func resolve(name, configured, path string, skip []fileID) (target, error) {
-	var list []string
-	for _, id := range skip {
-		list = append(list, string(id))
-	}
+// that name on PATH which is none of those to be skipped, ids with commas between.
+// See reprise_find.
+func resolve(name, configured, path string, skip string) (target, error) {
 	var in [4]*C.char
-	for i, text := range []string{name, configured, path, strings.Join(list, ",")} {
+	for i, text := range []string{name, configured, path, skip} {
 		in[i] = C.CString(text)
 		defer C.free(unsafe.Pointer(in[i]))
 	}
@@ -163,7 +159,7 @@ func resolve(name, configured, path string, skip []fileID) (target, error) {
 	if !C.reprise_find(in[0], in[1], in[2], in[3], &found) {
 		return target{}, errNotFound
 	}
-	t := target{path: C.GoString(&found.path[0]), id: fileID(C.GoString(&found.id[0]))}
+	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}
 	var err error
 	if t.info, err = os.Stat(t.path); err != nil {
 		return target{}, errNotFound // gone in between

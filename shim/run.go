@@ -18,7 +18,7 @@ type call struct {
 	env    Env
 	name   string
 	guard  guard
-	skip   []fileID // what is not the real binary
+	skip   string // the files that are not the real binary
 	config config.Config
 	log    *log
 
@@ -74,7 +74,7 @@ func (c *call) inTurn(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
 
 func newCall(env Env) *call {
 	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}}
-	c.guard = readGuard(env.Get(guardEnv), os.Getpid())
+	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
 	c.skip = c.guard.skip()
 	return c
 }

@@ -41,8 +41,8 @@ int main(void)
 		} else if (kind == 'g') {
 			struct reprise_guard g;
 			char value[2 * REPRISE_GUARD_SIZE];
-			reprise_read_guard(args[0], a, &g);
-			reprise_write_guard(&g, args[1], a, value);
+			reprise_read_guard(args[0], a, args[1], &g);
+			reprise_write_guard(&g, args[2], a, value);
 			printf("%s", value);
 		}
 		putchar(0);
