@@ -355,14 +355,15 @@ static bool tty(int fd)
 	return tcgetattr(fd, &t) == 0;
 }
 
+// 101 lets it come before any other constructor of this program.
 #if !defined(__linux__) || defined(__GLIBC__)
-__attribute__((constructor)) static void start(int argc, char **argv, char **envp)
+__attribute__((constructor(101))) static void start(int argc, char **argv, char **envp)
 {
 #else
 // musl gives a constructor no arguments. The system lays out argc, argv with its NULL
 // and the environment one behind the other; so the way back from there leads to
 // them, as long as nobody has moved the environment to the heap, far below.
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor(101))) static void start(void)
 {
 	char **envp = environ, **argv = environ - 1;
 	int argc = 0;
