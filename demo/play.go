@@ -29,10 +29,10 @@ var Commands = map[string]string{
 
 // A Job is what is to be played.
 type Job struct {
-	Tool  string // whose name is called
-	Real  string // the folder of the executable that is not a shim
-	Shims string // the folder of the shims, "" to do without
-	Round int    // the round in which the reviewer accepts
+	Tool   string // whose name is called
+	Real   string // the folder of the executable that is not a shim
+	Shims  string // the folder of the shims, "" to do without
+	Rounds int    // the round in which the reviewer accepts
 }
 
 // A Call is what one call of the loop cost.
@@ -40,7 +40,7 @@ type Call struct {
 	Role     string
 	Decision string // what the shim decided and why, "" without it
 	Requests int
-	Sent     int // bytes of the prompt, as the model was sent it
+	Sent     string // the prompt, as the model was sent it
 	Tokens   standin.Tokens
 }
 
@@ -50,16 +50,19 @@ type Played struct {
 	Took  time.Duration
 }
 
-// Total sums the calls up.
+// Total sums up what the calls cost.
 func (p Played) Total() (t Call) {
 	for _, c := range p.Calls {
-		t.Requests += c.Requests
-		t.Sent += c.Sent
-		t.Tokens.Input += c.Tokens.Input
-		t.Tokens.Cached += c.Tokens.Cached
-		t.Tokens.Output += c.Tokens.Output
+		t.add(c.Requests, c.Tokens)
 	}
 	return t
+}
+
+func (c *Call) add(requests int, t standin.Tokens) {
+	c.Requests += requests
+	c.Tokens.Input += t.Input
+	c.Tokens.Cached += t.Cached
+	c.Tokens.Output += t.Output
 }
 
 // Play plays the job in a world below root, which exists: a home, a project, a model.
@@ -76,7 +79,7 @@ func (j Job) Play(root string) (p Played, err error) {
 	if err := WriteProject(project); err != nil {
 		return p, err
 	}
-	if err := writePrompts(prompts, j.Round); err != nil {
+	if err := writePrompts(prompts, j.Rounds); err != nil {
 		return p, err
 	}
 	env, err := standin.Setup(j.Tool, filepath.Join(root, "home"), model.URL())
@@ -109,7 +112,7 @@ func (j Job) Play(root string) (p Played, err error) {
 func calls(asked []standin.Request, decisions []string) (all []Call) {
 	for _, r := range asked {
 		if standin.StartsTurn(r) {
-			c := Call{Role: "coder", Sent: len(standin.LastUser(r))}
+			c := Call{Role: "coder", Sent: standin.LastUser(r)}
 			if strings.Contains(standin.AllText(r), reviewerOpening) {
 				c.Role = "reviewer"
 			}
@@ -118,22 +121,18 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 			}
 			all = append(all, c)
 		}
-		if len(all) == 0 {
-			continue
+		if len(all) > 0 {
+			all[len(all)-1].add(1, r.Tokens)
 		}
-		c := &all[len(all)-1]
-		c.Requests++
-		c.Tokens.Input += r.Tokens.Input
-		c.Tokens.Cached += r.Tokens.Cached
-		c.Tokens.Output += r.Tokens.Output
 	}
 	return all
 }
 
-// decisions reads what the shims say of each call.
+// decisions reads what the shims say of each call: "reprise: claude: fresh (first_call)".
 func decisions(stderr string) (all []string) {
 	for line := range strings.Lines(stderr) {
 		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {
+			_, what, _ = strings.Cut(what, ": ")
 			all = append(all, what)
 		}
 	}

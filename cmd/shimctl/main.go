@@ -33,6 +33,8 @@ var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	explainCommand,
 	doctorCommand,
+	demoCommand,
+	bundledCommand,
 	completionCommand,
 	versionCommand,
 }
