@@ -119,16 +119,44 @@ func (a *app) getenv(name string) string {
 // flags takes the named switches off the front of args, and gives the rest. An
 // unknown flag is an error; "--" ends the flags.
 func flags(args []string, switches map[string]*bool) ([]string, error) {
+	return options(args, switches, nil)
+}
+
+// options does the same where some flags take a value, as "--flag value" or
+// "--flag=value", any number of times.
+func options(args []string, switches map[string]*bool, values map[string]*[]string) ([]string, error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		if args[0] == "--" {
 			return args[1:], nil
 		}
-		on, ok := switches[args[0]]
-		if !ok {
-			return nil, usageError{fmt.Sprintf("there is no flag %s", args[0]), "--help shows what the command takes"}
-		}
-		*on = true
+		name, value, joined := strings.Cut(args[0], "=")
+		on, isSwitch := switches[args[0]]
+		list, takesValue := values[name]
 		args = args[1:]
+		switch {
+		case isSwitch:
+			*on = true
+			continue
+		case !takesValue:
+			return nil, usageError{"there is no flag " + name, "--help shows what the command takes"}
+		case !joined && len(args) == 0:
+			return nil, usageError{name + " needs a value", "--help shows what the command takes"}
+		case !joined:
+			value, args = args[0], args[1:]
+		}
+		if value == "" {
+			return nil, usageError{name + " must not be empty", "--help shows what the command takes"}
+		}
+		*list = append(*list, value)
 	}
 	return args, nil
+}
+
+// last is the value that counts of a flag that was given several times, "" where
+// it was not given.
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
 }
