@@ -78,7 +78,7 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 		return "", ShortPrompt
 	default:
 		delta = p.newBlocks(c)
-		if len(delta)*worthDen > len(p.Text)*worthNum {
+		if tooLittle(len(delta), len(p.Text)) {
 			return "", SavesTooLittle
 		}
 	}
@@ -86,6 +86,19 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 		return "", LooksLikeCommand
 	}
 	return delta, ""
+}
+
+func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
+
+// EstimateSaving guesses, where no text is at hand, how many bytes of a prompt of so
+// many blocks a delta saves that holds sent of them: as if all blocks were equally
+// long.
+func EstimateSaving(promptBytes, blocks, sent int) int {
+	delta := promptBytes*sent/max(blocks, 1) + len(continuation)
+	if promptBytes < shortPrompt || tooLittle(delta, promptBytes) {
+		return 0
+	}
+	return promptBytes - delta
 }
 
 // newTurn is what follows the session's last answer in a transcript. The answers
