@@ -10,8 +10,8 @@ import (
 
 // The bounds within which frames are looked for.
 const (
-	maxFreshCalls  = 20_000 // the latest
-	maxFramesEarly = 32     // earlier calls of one opening that a call is compared with
+	maxFreshCalls = 20_000 // the latest
+	maxCompared   = 32     // earlier calls of one opening that a call is compared with
 )
 
 // A Frame is a run of calls by one tool in one directory that were fresh, each of
@@ -102,7 +102,7 @@ func (f *framer) add(c *freshCall) {
 		f.connect(c, f.early[key], begins)
 	}
 	early := append(f.early[key], c)
-	f.early[key] = early[max(0, len(early)-maxFramesEarly):]
+	f.early[key] = early[max(0, len(early)-maxCompared):]
 }
 
 // couldBeNamed tells of the reasons that a call is fresh for only because nothing
@@ -111,32 +111,29 @@ func couldBeNamed(r rewrite.Reason) bool {
 	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.Ambiguous
 }
 
-// connect finds the earlier call that c shares most with, and counts c as the one
-// that continues it.
+// connect finds, for each place, the earlier call that c shares most with, and
+// counts c as the one that continues it. Two calls may differ in the news of a
+// round, or in the task: each place is a frame of its own.
 func (f *framer) connect(c *freshCall, early []*freshCall, begins string) {
-	var best *freshCall
-	place, after := 0, 0
+	best, after := map[int]*freshCall{}, map[int]int{}
 	for _, e := range slices.Backward(early) {
 		if !e.good || e.lastUsed > c.started {
 			continue
 		}
-		before, behind, ok := oneDifference(e, c)
-		if ok && before+behind > place+after && !slices.Contains(e.continued, before) {
-			best, place, after = e, before, behind
+		place, behind, ok := oneDifference(e, c)
+		if ok && (best[place] == nil || behind > after[place]) && !slices.Contains(e.continued, place) {
+			best[place], after[place] = e, behind
 		}
 	}
-	if best == nil {
-		return
+	for place, e := range best {
+		e.continued = append(e.continued, place)
+		key := frameKey{c.tool, c.cwd, c.role, place}
+		if f.frames[key] == nil {
+			f.frames[key] = &Frame{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
+				Reasons: map[rewrite.Reason]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
+		}
+		f.frames[key].take(e, c, after[place], begins, c.started-e.lastUsed > f.ttl)
 	}
-	best.continued = append(best.continued, place)
-	key := frameKey{c.tool, c.cwd, c.role, place}
-	frame := f.frames[key]
-	if frame == nil {
-		frame = &Frame{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after, First: best.started,
-			Reasons: map[rewrite.Reason]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
-		f.frames[key] = frame
-	}
-	frame.take(best, c, after, begins, c.started-best.lastUsed > f.ttl)
 }
 
 // oneDifference counts the blocks that two prompts share before and behind the one

@@ -46,7 +46,7 @@ func TestFrames(t *testing.T) {
 		"several new blocks": {calls(rounds[0], rounds[1], "o a b c 3 4 z"), same, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"at the very end":    {calls("o a b 1", "o a b 2", "o a b 3"), same, "place 3 after 0: 3 calls, 2 resumed, 0 late"},
 		"two jobs": {calls("o A b c d e 1 z", "o A b c d e 2 z", "o B b c d e 1 z", "o B b c d e 2 z", "o A b c d e 3 z"), same,
-			"place 6 after 1: 5 calls, 3 resumed, 0 late"},
+			"place 6 after 1: 5 calls, 3 resumed, 0 late; place 1 after 6: 4 calls, 2 resumed, 0 late"},
 	} {
 		f := framer{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*Frame{}}
 		for i, text := range tt.prompts {
@@ -74,6 +74,53 @@ func TestFramesOfBadRuns(t *testing.T) {
 	}
 	if got := f.list(); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What a frame says that a name would have resumed is what it does resume. Two jobs
+// take turns, the notes of each are replaced in every round, and one round comes
+// too late. In the third round the notes grow by a block, which is resumed anyway.
+func TestFramesKnowWhatANameResumes(t *testing.T) {
+	run := func(name func(c *Call, job string)) (l *Ledger, resumed int) {
+		l, _ = newLedger(t)
+		now := Millis(1_800_000_000_000)
+		for round, notes := range []string{"none", "the first", "the first\n\nand more", "the third", "the fourth", "the last"} {
+			for job := range 2 {
+				if now += 60_000; round == 4 && job == 0 {
+					now += 3_600_000
+				}
+				prompt := fmt.Sprintf("You are the coder.\n\nTicket: %d\n\n%s\n\n## Notes\n\n%s\n\n## Contract\n\nPrint DONE.",
+					job, strings.Repeat("Keep every function small.\n\n", 9), notes)
+				c := testCall(l, prompt, now)
+				c.Attempt = rewrite.NoAttempt
+				name(c, fmt.Sprint(job))
+				d, ticket, err := l.Begin(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.Mode == rewrite.Resume {
+					resumed++
+				}
+				finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "done", now+1000))
+			}
+		}
+		return l, resumed
+	}
+	l, unnamed := run(func(*Call, string) {})
+	_, named := run(func(c *Call, job string) { c.Task = job })
+	ruled, _ := run(func(c *Call, job string) { c.Rule, c.Scope, c.Task, c.Strict = "theirs", "theirs", job, true })
+	frames, err := l.Frames(0, 30*60_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(frames) == 0 || frames[0].Place != 12 || frames[0].Late != 2 || unnamed == 0 || unnamed+frames[0].Resumed != named {
+		t.Errorf("%d are resumed without a name, with one %d: %+v", unnamed, named, frames)
+	}
+	if frames, err := l.Frames(1_800_000_000_000+24*3_600_000, 30*60_000); len(frames) != 0 || err != nil {
+		t.Errorf("of a time without calls: %v, %v", frames, err)
+	}
+	if frames, err := ruled.Frames(0, 0); len(frames) != 0 || err != nil {
+		t.Errorf("of calls that a rule has named: %+v, %v", frames, err)
 	}
 }
 

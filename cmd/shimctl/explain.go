@@ -76,14 +76,15 @@ func callToExplain(call []string, tool string, prompted bool) ([]string, error) 
 		return nil, usageError{"--tool and a call name the tool twice", "leave --tool out"}
 	case len(call) == 0 && !prompted:
 		return nil, usageError{"explain needs a call to explain", "shimctl explain -- claude -p \"...\", or --prompt-file FILE"}
-	case len(call) == 0:
-		call = []string{orElse(tool, "claude")}
+	case len(call) > 0:
+		tool = call[0]
 	}
-	if !known(call[0]) {
-		return nil, usageError{fmt.Sprintf("%q is none of the tools", call[0]), "one of " + strings.Join(rewrite.Names, ", ")}
+	tool = orElse(tool, "claude")
+	if !known(tool) {
+		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
-	if prompted && len(call) == 1 {
-		return bareCalls[call[0]], nil
+	if len(call) == 0 {
+		return bareCalls[tool], nil
 	}
 	return call, nil
 }
