@@ -5,28 +5,49 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
-var explainCommand = command{
-	name: "explain", args: "[--json] [--blocks] [--prompt-file FILE] [--tool TOOL] [--cwd DIR] [-- TOOL ARGUMENT...]",
-	short: "say what would become of a call, and why",
-	long: `Says what the shim would do with a call made here and now, without making it: the decision with
+func explainCommand(a *app) *cobra.Command {
+	var x explaining
+	c := &cobra.Command{
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "say what would become of a call, and why",
+		Long: `Says what the shim would do with a call made here and now, without making it: the decision with
 its reason, the rule that holds, and the command line that would run. Standard input is the call's.
 Its output is taken to go to a program, not to a terminal. Nothing is recorded.
 
-  --blocks            show the blocks that the prompt is cut into, which of them the session has
-                      been sent, and the text that would be sent in place of the whole prompt
-  --prompt-file FILE  take FILE for the call's standard input, - for that of shimctl; shows the
-                      blocks as well
-  --tool TOOL         without a call after --, the tool that is called (claude)
-  --cwd DIR           the directory that the call is made in
-  --json              print everything as the schema shimctl.explain/1`,
-	run: runExplain,
+With --blocks or --prompt-file it shows the blocks that the prompt is cut into, which of them the
+session has been sent, and the text that would be sent in place of the whole prompt.`,
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, call []string) (err error) {
+			x.prompted = c.Flags().Changed("prompt-file")
+			if x.call, err = x.commandLine(call); err != nil {
+				return err
+			}
+			return a.explain(x)
+		},
+	}
+	jsonFlag(c, &x.asJSON, "shimctl.explain/1")
+	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
+	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "take `FILE` for the call's stdin, - for that of shimctl; implies --blocks")
+	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest one of `TOOL` (claude)")
+	c.Flags().StringVar(&x.dir, "cwd", "", "the directory `DIR` that the call is made in")
+	c.Flags().SetInterspersed(false) // the tool's flags are not ours
+	return c
+}
+
+// explaining is what explain was asked for.
+type explaining struct {
+	call                  []string
+	asJSON, blocks        bool
+	prompted              bool // promptFile was given
+	promptFile, tool, dir string
 }
 
 // bareCalls are the shortest calls that take their prompt from stdin.
@@ -34,53 +55,47 @@ var bareCalls = map[string][]string{
 	"claude": {"claude", "-p"}, "codex": {"codex", "exec"}, "gemini": {"gemini"}, "vibe": {"vibe", "-p"},
 }
 
-func runExplain(a *app, args []string) error {
-	var asJSON, blocks bool
-	var promptFiles, tools, dirs []string
-	call, err := options(args, map[string]*bool{"--json": &asJSON, "--blocks": &blocks},
-		map[string]*[]string{"--prompt-file": &promptFiles, "--tool": &tools, "--cwd": &dirs})
-	if err != nil {
-		return err
+func (a *app) explain(x explaining) error {
+	stdin := a.stdin
+	if x.prompted {
+		f, err := a.openPrompt(x.promptFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		stdin = f
 	}
-	if call, err = callToExplain(call, last(tools), len(promptFiles) > 0); err != nil {
-		return err
-	}
-	stdin, err := a.promptFile(last(promptFiles))
-	if err != nil {
-		return err
-	}
-	defer stdin.Close()
-	if dir := last(dirs); dir != "" {
-		if err := os.Chdir(dir); err != nil {
+	if x.dir != "" {
+		if err := os.Chdir(x.dir); err != nil {
 			return fmt.Errorf("enter directory: %w", err)
 		}
 	}
-	e := shim.Explain(shim.Env{Args: call, Environ: a.environ, Stdin: stdin, Now: func() time.Time { return a.now }})
-	if len(promptFiles) > 0 && e.PromptIn > 0 && !e.Stdin {
+	e := shim.Explain(shim.Env{Args: x.call, Environ: a.environ, Stdin: stdin, Now: func() time.Time { return a.now }})
+	if x.prompted && e.PromptIn > 0 && !e.Stdin {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
-	if asJSON {
-		return a.printJSON(explainJSON(call, e))
+	if x.asJSON {
+		return a.printJSON(explainJSON(x.call, e))
 	}
 	a.printExplanation(e)
-	if blocks || len(promptFiles) > 0 {
+	if x.blocks || x.prompted {
 		a.printBlocks(e)
 	}
 	return nil
 }
 
-// callToExplain gives the command line; where there is none, the tool's shortest.
-func callToExplain(call []string, tool string, prompted bool) ([]string, error) {
+// commandLine gives the call; where there is none, the tool's shortest.
+func (x explaining) commandLine(call []string) ([]string, error) {
+	tool := orElse(x.tool, "claude")
 	switch {
-	case len(call) > 0 && tool != "":
+	case len(call) > 0 && x.tool != "":
 		return nil, usageError{"--tool and a call name the tool twice", "leave --tool out"}
-	case len(call) == 0 && !prompted:
+	case len(call) == 0 && !x.prompted:
 		return nil, usageError{"explain needs a call to explain", "shimctl explain -- claude -p \"...\", or --prompt-file FILE"}
 	case len(call) > 0:
 		tool = call[0]
 	}
-	tool = orElse(tool, "claude")
-	if !known(tool) {
+	if !slices.Contains(rewrite.Names, tool) {
 		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	if len(call) == 0 {
@@ -89,18 +104,9 @@ func callToExplain(call []string, tool string, prompted bool) ([]string, error) 
 	return call, nil
 }
 
-func known(tool string) bool {
-	for _, name := range rewrite.Names {
-		if tool == name {
-			return true
-		}
-	}
-	return false
-}
-
-// promptFile opens what is to be the call's stdin. The caller closes it.
-func (a *app) promptFile(name string) (*os.File, error) {
-	if name == "" || name == "-" {
+// openPrompt opens the file of a prompt; - is shimctl's own stdin.
+func (a *app) openPrompt(name string) (*os.File, error) {
+	if name == "-" {
 		return a.stdin, nil
 	}
 	f, err := os.Open(name)

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -21,35 +22,32 @@ import (
 // maxSuggestions is how many suggestions are shown at most.
 const maxSuggestions = 10
 
-var suggestCommand = command{
-	name: "suggest", args: "[--json] [--since DURATION] [--prompt-file FILE --prompt-file FILE]", short: "propose rules for calls that were fresh",
-	long: `Looks through the calls that were fresh, and that no rule named, for those whose prompts are equal but in
-one place, and prints a rule for them, in the syntax of the configuration file. Nothing is changed.
+func suggestCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var since time.Duration
+	var files []string
+	c := &cobra.Command{
+		Use: "suggest", Short: "propose rules for calls that were fresh",
+		Long: `Looks through the calls that were fresh, and that no rule named, for those whose prompts are equal but in
+one place, and prints a rule for them, in the syntax of the configuration file. Nothing is changed. At
+most the latest 20000 calls are looked at.
 
 Likeness is no evidence: rounds of one task look like this, and so do two tasks of one caller. Only you
 know which; the comments say what would have to be true. The ledger holds no text of a prompt. Give two
 prompts, of two different tasks of one caller, and the rule takes the task from the line in which they
-differ; without them you have to say what names it.
-
-  --since DURATION    how far to look back (168h); at most the latest 20000 calls are looked at
-  --prompt-file FILE  a prompt of the caller's, twice, - for standard input
-  --json              print everything as the schema shimctl.suggest/1`,
-	run: runSuggest,
+differ; without them you have to say what names it.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.suggest/1")
+	c.Flags().DurationVar(&since, "since", 168*time.Hour, "how far to look back")
+	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller's in `FILE`, given twice; - for stdin")
+	return c
 }
 
-func runSuggest(a *app, args []string) error {
-	var asJSON bool
-	var since, files []string
-	rest, err := options(args, map[string]*bool{"--json": &asJSON}, map[string]*[]string{"--since": &since, "--prompt-file": &files})
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usageError{fmt.Sprintf("suggest takes no argument %q", rest[0]), ""}
-	}
-	back, err := time.ParseDuration(orElse(last(since), "168h"))
-	if err != nil || back <= 0 {
-		return usageError{fmt.Sprintf("%q is not a time to look back", last(since)), "write a number and its unit, as in 72h"}
+func (a *app) suggest(since time.Duration, files []string, asJSON bool) error {
+	if since <= 0 {
+		return usageError{fmt.Sprintf("--since must be more than 0s, not %s", since), "write a number and its unit, as in 72h"}
 	}
 	if len(files) != 0 && len(files) != 2 {
 		return usageError{"suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller"}
@@ -58,12 +56,13 @@ func runSuggest(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.suggestions(a.now.Add(-back), prompts)
+	from := a.now.Add(-since)
+	found, err := a.suggestions(from, prompts)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(suggestReport{"shimctl.suggest/1", a.now.Add(-back).UTC(), found})
+		return a.printJSON(suggestReport{"shimctl.suggest/1", from.UTC(), found})
 	}
 	a.printSuggestions(found)
 	return nil
@@ -72,7 +71,7 @@ func runSuggest(a *app, args []string) error {
 func (a *app) readPrompts(files []string) ([]string, error) {
 	var prompts []string
 	for _, name := range files {
-		f, err := a.promptFile(name)
+		f, err := a.openPrompt(name)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +118,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 	}
 	for _, f := range frames {
 		if len(found) < maxSuggestions && (two == nil || two.begins(f)) {
-			found = append(found, suggest(f, two, len(found)+1))
+			found = append(found, suggestionFor(f, two, len(found)+1))
 		}
 	}
 	return found, nil
@@ -153,7 +152,7 @@ type suggestion struct {
 	tasks       [2]string
 }
 
-func suggest(f ledger.Frame, two *difference, number int) suggestion {
+func suggestionFor(f ledger.Frame, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks,
 		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
 		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: clock(f.First), Last: clock(f.Last)}
