@@ -175,7 +175,7 @@ func (s suggestion) rule(number int) string {
 		fmt.Fprintf(&b, "prompt = %s\n", tomlText(s.Pattern))
 		return b.String()
 	}
-	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes nothing:\n" +
+	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes no more than before:\n" +
 		"# env.NAME = '(?P<task>.+)'                   # a variable that the caller sets\n" +
 		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n" +
 		"# task = \"one\"                               # all that this tool does in the directory is one task\n")
@@ -249,7 +249,7 @@ func (s suggestion) comment(a *app) []string {
 		lines = append(lines, "  - what it captures names the task in every prompt; in yours it is",
 			fmt.Sprintf("    %q and %q;", s.tasks[0], s.tasks[1]))
 	}
-	return append(lines, "  - calls of another role (a reviewer, a judge) do not match it, or capture another role.")
+	return append(lines, "  - calls of another role (a reviewer, a judge), and those that a preset knows, do not match it: your rules come first.")
 }
 
 func reasonCounts(reasons map[rewrite.Reason]int) string {
