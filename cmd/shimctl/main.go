@@ -32,6 +32,7 @@ type app struct {
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	explainCommand,
+	suggestCommand,
 	doctorCommand,
 	demoCommand,
 	bundledCommand,
