@@ -301,8 +301,8 @@ func TestDeltaKeepsThePlaceOfThings(t *testing.T) {
 // shows it, and what stands below is not new for that.
 func TestDeltaUnderAHeadingOfTheOpening(t *testing.T) {
 	prompt := func(round int) string {
-		return fmt.Sprintf("# Task: close the store\n# Rejections: %d/15\n\n", round) +
-			longPrompt(fmt.Sprintf("## Rejection %d\n\nThe error of round %d is lost.", round, round))
+		return fmt.Sprintf("# Task: close the store\n# Rejections: %d/15\n\nYou are the coder.\n\n## Rules\n\n%s\n"+
+			"## Rejection %d\n\nThe error of round %d is lost.\n\nPrint DONE.", round, strings.Repeat("- Be kind to the reader.\n", 100), round, round)
 	}
 	p := NewPrompt(prompt(2), testKey)
 	text, whole := ToResume("id", p, Compare(sentTo(prompt(1)), p), false).Prompt()
