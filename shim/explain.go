@@ -21,7 +21,10 @@ type Explanation struct {
 	Role     string
 	Chain    int64
 	Session  string
-	Unknown  string // the option that is not known, where Reason says so
+	Prices   ledger.Prices   // where Reason is dearer
+	Context  rewrite.Context // of the chain's session
+	Full     bool            // it is about to be given up for its context, or already is
+	Unknown  string          // the option that is not known, where Reason says so
 	Plan     rewrite.Plan
 	Blocks   []Block
 	PromptIn int // bytes of the caller's prompt
@@ -85,6 +88,7 @@ func (c *call) explainDecision(d ledger.Decision) Explanation {
 	e := Explanation{
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail,
 		Rule: c.record.Rule, Task: c.record.Task, Role: c.record.Role, Chain: d.Chain, Session: d.NativeID,
+		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
 		Plan: planFor(c.tool, c.parsed, c.record.Prompt, d), PromptIn: len(c.record.Prompt.Text),
 	}
 	for i, head := range c.record.Prompt.Headings() {

@@ -1,0 +1,75 @@
+package ledger
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// decisionReasons reads from rewrite/reason.go every reason that a managed call can
+// be decided on by.
+func decisionReasons(t *testing.T) []rewrite.Reason {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := []rewrite.Reason{rewrite.NoResume}
+	for _, decl := range file.Decls {
+		block, ok := decl.(*ast.GenDecl)
+		if !ok || !strings.HasPrefix(block.Doc.Text(), "Why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
+			continue
+		}
+		for _, spec := range block.Specs {
+			text, err := strconv.Unquote(spec.(*ast.ValueSpec).Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reasons = append(reasons, rewrite.Reason(text))
+		}
+	}
+	if len(reasons) < 30 {
+		t.Fatalf("only %d reasons were found: %q", len(reasons), reasons)
+	}
+	return reasons
+}
+
+// Every reason has its row in the table of decisions, and its place in docs/walk.md.
+func TestEveryReasonIsDecidedOn(t *testing.T) {
+	page, err := os.ReadFile("../docs/walk.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[rewrite.Reason]bool{}
+	for _, d := range decisions() {
+		rows[d.reason] = true
+	}
+	for _, reason := range decisionReasons(t) {
+		if !rows[reason] {
+			t.Errorf("no row of TestDecide leads to %s", reason)
+		}
+		if !strings.Contains(string(page), "`"+string(reason)+"`") {
+			t.Errorf("docs/walk.md does not name %s", reason)
+		}
+	}
+}
+
+// What blocked and its like decide is a guard, nothing else is: only then is a
+// fresh run what a resume would have been.
+func TestGuards(t *testing.T) {
+	for _, d := range decisions() {
+		f := goodFacts()
+		d.change(&f)
+		chain, reason := choose(f)
+		held := chain != nil && reason == "" && d.mode == rewrite.Fresh
+		if !f.Never && held != guards[d.reason] {
+			t.Errorf("%s: %s is a guard: %v, want %v", d.name, d.reason, guards[d.reason], held)
+		}
+	}
+}
