@@ -91,18 +91,13 @@ type MeterRow struct {
 
 // Meters lists all that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
-	rows, err := l.db.Query("SELECT rule, tool, model, side, " + meterColumns + " FROM meters ORDER BY tool, rule, model")
-	if err != nil {
-		return nil, fmt.Errorf("list meters: %w", err)
-	}
-	defer rows.Close()
 	var all []MeterRow
-	for rows.Next() {
+	err := l.each("SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
 		var r MeterRow
 		var side Side
 		var m Meter
 		if err := rows.Scan(append([]any{&r.Rule, &r.Tool, &r.Model, &side}, m.columns()...)...); err != nil {
-			return nil, fmt.Errorf("list meters: %w", err)
+			return err
 		}
 		if last := len(all) - 1; last < 0 || all[last].Rule != r.Rule || all[last].Tool != r.Tool || all[last].Model != r.Model {
 			all = append(all, r)
@@ -110,8 +105,9 @@ func (l *Ledger) Meters() ([]MeterRow, error) {
 		if at := all[len(all)-1].side(side); at != nil {
 			*at = m
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("list meters: %w", err)
 	}
 	return all, nil

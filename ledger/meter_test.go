@@ -263,3 +263,38 @@ func fill(l *Ledger, calls int) error {
 		FROM n WHERE ?1 > 0`, "?1", strconv.Itoa(calls)))
 	return err
 }
+
+// BenchmarkStats is what shimctl stats asks of a ledger of a million calls.
+func BenchmarkStats(b *testing.B) {
+	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	if err := fill(l, 1_000_000); err != nil {
+		b.Fatal(err)
+	}
+	for _, by := range Bys {
+		b.Run("by="+string(by), func(b *testing.B) {
+			for b.Loop() {
+				if groups, err := l.Groups(by, 0); err != nil || len(groups) == 0 {
+					b.Fatal(groups, err)
+				}
+			}
+		})
+	}
+	b.Run("arms", func(b *testing.B) {
+		for b.Loop() {
+			if arms, err := l.Arms(0); err != nil || len(arms) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("sides", func(b *testing.B) {
+		for b.Loop() {
+			if sides, err := l.Sides(0); err != nil || len(sides) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -39,7 +39,7 @@ type doctorReport struct {
 
 func runDoctor(a *app, args []string) error {
 	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
+	rest, err := flags(args, map[string]*bool{"--json": &asJSON}, nil)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ sent. Standard input is the call's. Its output is taken to go to a program, not 
 
 func runExplain(a *app, args []string) error {
 	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
+	rest, err := flags(args, map[string]*bool{"--json": &asJSON}, nil)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,12 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.Session)
+	if e.Reason == rewrite.Dearer {
+		show("prices", a.prices(e.Prices))
+	}
+	if e.Full {
+		show("warning", nearlyFull(e.Context))
+	}
 	show("runs", commandLine(e))
 	if e.PromptIn > 0 {
 		what := "the whole prompt"
@@ -127,6 +133,8 @@ type explainReport struct {
 	Role        string         `json:"role,omitempty"`
 	Chain       int64          `json:"chain,omitempty"`
 	Session     string         `json:"session,omitempty"`
+	Prices      *pricesReport  `json:"prices,omitempty"` // where the reason is dearer
+	Warning     string         `json:"warning,omitempty"`
 	Args        []string       `json:"args"`            // of the real binary, without its name
 	Stdin       *string        `json:"stdin,omitempty"` // what takes the place of the caller's
 	Prompt      string         `json:"prompt,omitempty"`
@@ -146,6 +154,12 @@ func explainJSON(call []string, e shim.Explanation) explainReport {
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
+	}
+	if e.Reason == rewrite.Dearer {
+		r.Prices = pricesJSON(e.Prices)
+	}
+	if e.Full {
+		r.Warning = nearlyFull(e.Context)
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin

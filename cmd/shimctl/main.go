@@ -35,7 +35,7 @@ type command struct {
 	run   func(*app, []string) error
 }
 
-var commands = []command{statusCommand, explainCommand, doctorCommand, versionCommand}
+var commands = []command{statusCommand, statsCommand, explainCommand, doctorCommand, versionCommand}
 
 // A usageError is a mistake in the command line.
 type usageError struct{ problem, hint string }
@@ -116,12 +116,22 @@ func (a *app) getenv(name string) string {
 	return ""
 }
 
-// flags takes the named switches off the front of args, and gives the rest. An
-// unknown flag is an error; "--" ends the flags.
-func flags(args []string, switches map[string]*bool) ([]string, error) {
+// flags takes the named switches, and the flags that have a value, off the front of
+// args, and gives the rest. An unknown flag is an error; "--" ends the flags.
+func flags(args []string, switches map[string]*bool, values map[string]*string) ([]string, error) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		if args[0] == "--" {
 			return args[1:], nil
+		}
+		name, value, joined := strings.Cut(args[0], "=")
+		if to, ok := values[name]; ok {
+			if !joined && len(args) > 1 {
+				value, args = args[1], args[1:]
+			} else if !joined {
+				return nil, usageError{fmt.Sprintf("%s needs a value", name), "--help shows what the command takes"}
+			}
+			*to, args = value, args[1:]
+			continue
 		}
 		on, ok := switches[args[0]]
 		if !ok {
