@@ -40,9 +40,19 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 	return reasons
 }
 
-// Every reason has its row in the table of decisions, and its place in docs/walk.md.
+// unreached are the reasons that no call through the shim comes to: where resuming is
+// switched off the call is passed through, and a session with an error is given up
+// before errors add up. Decide knows them all the same.
+var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true}
+
+// Every reason has its row in the table of decisions, its place in docs/walk.md, and a
+// call in the scenario that looks for it in explain, status and the log.
 func TestEveryReasonIsDecidedOn(t *testing.T) {
 	page, err := os.ReadFile("../docs/walk.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario, err := os.ReadFile("../testdata/script/reasons.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +66,9 @@ func TestEveryReasonIsDecidedOn(t *testing.T) {
 		}
 		if !strings.Contains(string(page), "`"+string(reason)+"`") {
 			t.Errorf("docs/walk.md does not name %s", reason)
+		}
+		if !unreached[reason] && !strings.Contains(string(scenario), "$SH "+string(reason)+" ") {
+			t.Errorf("reasons.txtar has no call for %s", reason)
 		}
 	}
 }

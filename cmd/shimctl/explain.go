@@ -33,7 +33,7 @@ func runExplain(a *app, args []string) error {
 	}
 	e := shim.Explain(shim.Env{Args: rest, Environ: a.environ, Stdin: a.stdin, Now: func() time.Time { return a.now }})
 	if asJSON {
-		return a.printJSON(explainJSON(rest, e))
+		return a.printJSON(a.explainJSON(rest, e))
 	}
 	a.printExplanation(e)
 	return nil
@@ -72,7 +72,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("prices", a.prices(e.Prices))
 	}
 	if e.Full {
-		show("warning", nearlyFull(e.Context))
+		show("warning", nearlyFull(e.Context, a.configured().ContextLimit))
 	}
 	show("runs", commandLine(e))
 	if e.PromptIn > 0 {
@@ -148,7 +148,7 @@ type blockReport struct {
 	Sent bool   `json:"sent"`
 }
 
-func explainJSON(call []string, e shim.Explanation) explainReport {
+func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail,
 		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
@@ -159,7 +159,7 @@ func explainJSON(call []string, e shim.Explanation) explainReport {
 		r.Prices = pricesJSON(e.Prices)
 	}
 	if e.Full {
-		r.Warning = nearlyFull(e.Context)
+		r.Warning = nearlyFull(e.Context, a.configured().ContextLimit)
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin

@@ -397,7 +397,9 @@ func groupJSON(g ledger.Group) groupReport {
 	return r
 }
 
-func meanJSON(e estimate) meanReport { return meanReport{number(e.Mean), number(e.Low), number(e.High)} }
+func meanJSON(e estimate) meanReport {
+	return meanReport{number(e.Mean), number(e.Low), number(e.High)}
+}
 
 // number is nil for what is not known.
 func number(n float64) *float64 {

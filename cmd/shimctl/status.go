@@ -39,7 +39,8 @@ func runStatus(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	warnings := append(a.contextWarnings(chains), a.dearerWarnings(meters)...)
+	cfg := a.configured()
+	warnings := append(contextWarnings(cfg, chains), a.dearerWarnings(cfg, meters)...)
 	if asJSON {
 		return a.printJSON(statusJSON(totals, chains, warnings))
 	}

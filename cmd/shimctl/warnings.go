@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"reprise/config"
@@ -52,48 +53,50 @@ func (a *app) prices(p ledger.Prices) string {
 	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
 		amount(r.Unit, p.Resumed), unit, count(int64(p.ResumedRuns), "run"),
-		amount(r.Unit, p.Fresh), count(int64(p.FreshRuns), fresh+" run"), r.TriedAgain.Sub(a.now).Round(time.Minute))
+		amount(r.Unit, p.Fresh), count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
-// nearlyFull says how full a session's context is.
-func nearlyFull(c rewrite.Context) string {
-	if c.Limit == 0 {
-		return fmt.Sprintf("%d tokens of context are used, it is soon not resumed any more", c.Used)
+// nearlyFull says how full a session's context is, and from where on it is given up.
+func nearlyFull(c rewrite.Context, limit float64) string {
+	window, assumed := c.Limit, ""
+	if window == 0 {
+		window, assumed = shim.UnknownWindow, " (assumed)"
 	}
-	return fmt.Sprintf("%s of the context are used, it is soon not resumed any more", contextUsed(c))
+	return fmt.Sprintf("the session has used %d of %d tokens of context%s; above %.0f it is not resumed any more",
+		c.Used, window, assumed, limit*float64(window))
 }
 
 // contextWarnings looks for sessions that are about to be given up.
-func (a *app) contextWarnings(chains []ledger.ChainRow) []warning {
-	limits := ledger.Limits{ContextShare: a.contextLimit(), UnknownWindow: shim.UnknownWindow}
+func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
+	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
 		if s := newest(c); s.State == ledger.Live && limits.NearlyFull(s.Context) {
 			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
-				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context))})
+				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context, limits.ContextShare))})
 		}
 	}
 	return warnings
 }
 
-// contextLimit is the one that is configured, or the default where the file can not
-// be read: doctor tells of that.
-func (a *app) contextLimit() float64 {
+// configured gives the configuration, or the defaults where the file can not be
+// read: doctor tells of that.
+func (a *app) configured() config.Config {
 	if path, err := config.ConfigFile(a.getenv); err == nil {
 		if c, err := config.Load(path); err == nil {
-			return c.ContextLimit
+			return c
 		}
 	}
-	return config.Default().ContextLimit
+	return config.Default()
 }
 
 // dearerWarnings looks for rules whose resumes are suspended.
-func (a *app) dearerWarnings(meters []ledger.MeterRow) []warning {
+func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
 	now := ledger.Millis(a.now.UnixMilli())
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)
-		if !ok || !p.Suspended(now) {
+		if !ok || !p.Suspended(now) || policyOf(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
 		whose := m.Tool
@@ -107,4 +110,13 @@ func (a *app) dearerWarnings(meters []ledger.MeterRow) []warning {
 			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, a.prices(p))})
 	}
 	return warnings
+}
+
+func policyOf(c config.Config, rule string) config.Policy {
+	for _, r := range c.Rules {
+		if r.Name == rule {
+			return r.Policy
+		}
+	}
+	return c.Policy
 }
