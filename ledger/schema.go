@@ -117,6 +117,8 @@ ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer h
 
 ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
 `, `
+ALTER TABLE sessions ADD COLUMN said BLOB NOT NULL DEFAULT x''; -- the other forms of its answers
+`, `
 ALTER TABLE invocations ADD COLUMN arm TEXT NOT NULL DEFAULT ''; -- control or treated, '' where there was no control group
 
 CREATE TABLE meters (

@@ -11,32 +11,29 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
 )
 
-var statsCommand = command{
-	name: "stats", args: "[--by KEY] [--since WHEN] [--json]", short: "sum up what calls took, and what resuming saved",
-	long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. Where a share of the
+func statsCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var by, since string
+	c := &cobra.Command{
+		Use: "stats", Short: "sum up what calls took, and what resuming saved",
+		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. Where a share of the
 chains is held out as a control group (rollout), compares the two with intervals; where none is,
-gives an estimate and says how it was made. docs/measuring.md explains each figure.
-
-  --by KEY      one row for each tool (the default), rule, model, cwd or day
-  --since WHEN  only calls since then: 12h or 7d ago, or a date as 2026-01-31, in UTC
-  --json        print everything as the schema shimctl.stats/1`,
-	run: runStats,
+gives an estimate and says how it was made. docs/measuring.md explains each figure.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
+	}
+	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
+	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: 12h or 7d ago, or a date as 2026-01-31, in UTC")
+	jsonFlag(c, &asJSON, "shimctl.stats/1")
+	return c
 }
 
-func runStats(a *app, args []string) error {
-	var asJSON bool
-	by, since := string(ledger.ByTool), ""
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON}, map[string]*string{"--by": &by, "--since": &since})
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usageError{fmt.Sprintf("stats takes no argument %q", rest[0]), ""}
-	}
+func (a *app) stats(by, since string, asJSON bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
 		return usageError{fmt.Sprintf("calls can not be grouped by %q", by), "by tool, rule, model, cwd or day"}
 	}
@@ -44,7 +41,7 @@ func runStats(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := readStats(a, ledger.By(by), from)
+	s, err := a.readStats(ledger.By(by), from)
 	if err != nil {
 		return err
 	}
@@ -87,7 +84,7 @@ type stats struct {
 }
 
 // readStats reads the ledger; one that does not exist yet is an empty one.
-func readStats(a *app, by ledger.By, since time.Time) (stats, error) {
+func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	s := stats{By: by, Since: since}
 	path, err := config.LedgerFile(a.getenv)
 	if err != nil {
