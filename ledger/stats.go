@@ -65,7 +65,6 @@ const managed = "mode IN ('resume', 'fresh') AND started >= ?"
 type Group struct {
 	Key    string
 	Reused int64 // sessions that were resumed at least once
-	Arms   int64 // calls made while there was a control group
 	Sums
 }
 
@@ -77,11 +76,11 @@ func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
 		order = "1"
 	}
 	var groups []Group
-	err := l.each(fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), sum(arm <> ''), %s
+	err := l.each(fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
 		FROM invocations WHERE %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
 		func(rows *sql.Rows) error {
 			var g Group
-			err := rows.Scan(append([]any{&g.Key, &g.Reused, &g.Arms}, g.columns()...)...)
+			err := rows.Scan(append([]any{&g.Key, &g.Reused}, g.columns()...)...)
 			groups = append(groups, g)
 			return err
 		}, since)

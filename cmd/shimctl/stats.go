@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -90,41 +92,52 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	if err != nil {
 		return s, err
 	}
-	l, err := ledger.OpenExisting(path)
+	forGroups, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return s, err
 	}
-	defer l.Close()
-	from := ledger.Millis(since.UnixMilli())
-	if s.Groups, err = l.Groups(by, from); err != nil {
-		return s, err
-	}
-	for _, g := range s.Groups {
-		s.Total.Add(g.Sums)
-		s.Total.Reused += g.Reused
-		s.Total.Arms += g.Arms
-	}
-	if s.Total.Arms > 0 {
-		chains, err := l.Arms(from)
-		if err != nil {
-			return s, err
-		}
-		var ok bool
-		if s.Arms, ok = compare(chains); ok {
-			s.Comparison = &s.Arms
-			return s, nil
-		}
-	}
-	sides, err := l.Sides(from)
+	defer forGroups.Close()
+	forSaving, err := ledger.OpenExisting(path)
 	if err != nil {
 		return s, err
 	}
+	defer forSaving.Close()
+
+	// Each goes through all calls; on a connection of its own they do so side by side.
+	from := ledger.Millis(since.UnixMilli())
+	var reading sync.WaitGroup
+	var groupsErr, savingErr error
+	reading.Go(func() { s.Groups, groupsErr = forGroups.Groups(by, from) })
+	reading.Go(func() { savingErr = s.readSaving(forSaving, from) })
+	reading.Wait()
+	for _, g := range s.Groups {
+		s.Total.Add(g.Sums)
+		s.Total.Reused += g.Reused
+	}
+	return s, cmp.Or(groupsErr, savingErr)
+}
+
+// readSaving compares the arms, or where that can not be done, makes an estimate.
+func (s *stats) readSaving(l *ledger.Ledger, since ledger.Millis) error {
+	chains, err := l.Arms(since)
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if s.Arms, ok = compare(chains); ok {
+		s.Comparison = &s.Arms
+		return nil
+	}
+	sides, err := l.Sides(since)
+	if err != nil {
+		return err
+	}
 	estimated := estimateSaving(sides)
 	s.Saving = &estimated
-	return s, nil
+	return nil
 }
 
 func (a *app) printStats(s stats) {
@@ -203,9 +216,18 @@ func percent(share float64) string { return amount("share", share) }
 
 // amount shows a number in its unit; one that is not known is n/a, never 0.
 func amount(unit string, n float64) string {
-	switch {
-	case math.IsNaN(n) || math.IsInf(n, 0):
+	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return "n/a"
+	}
+	text := inUnit(unit, n)
+	if strings.Trim(text, "-0. %$s") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+func inUnit(unit string, n float64) string {
+	switch {
 	case unit == "share":
 		return fmt.Sprintf("%.0f %%", 100*n)
 	case unit == "nano_usd" && math.Abs(n) < 1e9:
@@ -253,7 +275,7 @@ func withInterval(unit string, e estimate) string {
 
 func (a *app) printSaving(s stats) {
 	e := s.Saving
-	if s.Total.Arms > 0 {
+	if s.Arms.Control.Chains+s.Arms.Treated.Chains > 0 {
 		fmt.Fprintf(a.stdout, "The control group is too small to compare with: %s held out, %s treated.\n",
 			count(s.Arms.Control.Chains, "chain"), count(s.Arms.Treated.Chains, "chain"))
 	} else {
