@@ -33,7 +33,10 @@ var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	statsCommand,
 	explainCommand,
+	suggestCommand,
 	doctorCommand,
+	demoCommand,
+	bundledCommand,
 	completionCommand,
 	versionCommand,
 }

@@ -174,8 +174,8 @@ func sinceWords(since time.Time) string {
 }
 
 func printGroup(w *tabwriter.Writer, key string, g ledger.Group) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", key, g.Calls, g.Resumed, percent(reuseRate(g)), created(g), g.Reused,
-		percent(rate(g.OK, g.Ended)), percent(cacheRate(g)), amount("tokens", tokensPerSession(g)), cost(g), amount("ms", rate(g.Duration, g.Timed)))
+	fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", key, g.Calls, g.Resumed, amount("share", reuseRate(g)), created(g), g.Reused,
+		amount("share", rate(g.OK, g.Ended)), amount("share", cacheRate(g)), amount("tokens", tokensPerSession(g)), cost(g), amount("ms", rate(g.Duration, g.Timed)))
 }
 
 // created is how many sessions were made: each fresh run makes one.
@@ -211,8 +211,6 @@ func rate(part, whole int64) float64 {
 	}
 	return float64(part) / float64(whole)
 }
-
-func percent(share float64) string { return amount("share", share) }
 
 // amount shows a number in its unit; one that is not known is n/a, never 0.
 func amount(unit string, n float64) string {
