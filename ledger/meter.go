@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"reprise/rewrite"
@@ -62,6 +63,9 @@ func (t *Ticket) meter(tx *sql.Tx, o *Outcome) error {
 	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration
 		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, t.Invocation).
 		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // its chain was deleted meanwhile
+	}
 	if err != nil {
 		return err
 	}

@@ -260,7 +260,8 @@ func fill(l *Ledger, calls int) error {
 			100 + i * 7907 % 100, 20000 + i * 7901 % 1000, 1000, 500, 10000000 + i * 7919 % 1000000,
 			CASE WHEN i % 17 = 0 THEN 'failed' ELSE 'ok' END, 0,
 			CASE WHEN i / 10 % 10 = 0 THEN 'control' ELSE 'treated' END
-		FROM n WHERE ?1 > 0`, "?1", strconv.Itoa(calls)))
+		FROM n WHERE ?1 > 0;
+		PRAGMA wal_checkpoint(TRUNCATE)`, "?1", strconv.Itoa(calls)))
 	return err
 }
 
