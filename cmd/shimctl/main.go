@@ -31,8 +31,12 @@ type app struct {
 // commands make the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
+	statsCommand,
 	explainCommand,
+	suggestCommand,
 	doctorCommand,
+	demoCommand,
+	bundledCommand,
 	completionCommand,
 	versionCommand,
 }
