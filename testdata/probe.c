@@ -1,6 +1,7 @@
-// What a program can see of how it was started, printed line by line: the real binary
-// of the tests of the exec path. Started as "probe launch FLAGS FILE ARGV0 ARG..." it
-// is the caller instead: it brings itself into a state that is easily lost, and execs.
+// What a program can see of how it was started, written line by line into the file
+// "out": the real binary of the tests of the exec path. Started as "probe launch FLAGS
+// FILE ARGV0 ARG..." it is the caller instead: it brings itself into a state that is
+// easily lost, and execs.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 extern char **environ;
+
+static FILE *out;
 
 static int launch(char **argv)
 {
@@ -48,6 +51,14 @@ static int launch(char **argv)
 		strcat(strcpy(odd[5], "HOME="), getenv("HOME"));
 		environ = odd;
 	}
+	if (strchr(flags, 't')) { // somebody at a terminal
+		int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+		grantpt(terminal);
+		unlockpt(terminal);
+		terminal = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+		for (int fd = 0; fd < 3; fd++)
+			dup2(terminal, fd);
+	}
 	if (strchr(flags, 'v')) // too little for the Go runtime
 		setrlimit(RLIMIT_AS, &(struct rlimit){200 << 20, 200 << 20});
 	execv(argv[1], argv + 2);
@@ -62,7 +73,7 @@ static void print_file(const char *path, const char *const *lines)
 	while (f && fgets(line, sizeof line, f))
 		for (const char *const *want = lines; *want; want++)
 			if (strncmp(line, *want, strlen(*want)) == 0)
-				printf("%s: %s", path, line);
+				fprintf(out, "%s: %s", path, line);
 	if (f)
 		fclose(f);
 }
@@ -78,20 +89,22 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "launch") == 0)
 		return launch(argv + 2);
+	if (!(out = fopen("out", "we")))
+		return 98;
 	for (int i = 0; i < argc; i++)
-		printf("argv %d: %s\n", i, argv[i]);
+		fprintf(out, "argv %d: %s\n", i, argv[i]);
 	for (char **e = environ; *e; e++)
-		printf("env: %s\n", *e);
+		fprintf(out, "env: %s\n", *e);
 	for (int fd = 0; fd < 300; fd++) {
 		struct stat st;
 		if (fstat(fd, &st) == 0)
-			printf("fd %d: mode %o of %lx.%lx, flags %x, %x\n", fd, st.st_mode, (long)st.st_dev, (long)st.st_ino,
-				fcntl(fd, F_GETFD), fcntl(fd, F_GETFL));
+			fprintf(out, "fd %d: mode %o of %lx.%lx, terminal %d, flags %x, %x\n", fd, st.st_mode, (long)st.st_dev,
+				isatty(fd) ? 0 : (long)st.st_ino, isatty(fd), fcntl(fd, F_GETFD), fcntl(fd, F_GETFL));
 	}
 	for (int i = 0; i < RLIM_NLIMITS; i++) {
 		struct rlimit r;
 		if (getrlimit(i, &r) == 0)
-			printf("limit %d: %ld %ld\n", i, (long)r.rlim_cur, (long)r.rlim_max);
+			fprintf(out, "limit %d: %ld %ld\n", i, (long)r.rlim_cur, (long)r.rlim_max);
 	}
 	print_file("/proc/self/status", status);
 	print_file("/proc/self/personality", any);
@@ -99,9 +112,9 @@ int main(int argc, char **argv)
 	print_file("/proc/self/coredump_filter", any);
 	getitimer(ITIMER_REAL, &timer);
 	prctl(PR_GET_PDEATHSIG, &pdeath);
-	printf("cwd %s\n", getcwd(cwd, sizeof cwd));
-	printf("timer %d, slack %d, dumpable %d, death signal %d, nice %d\n", timer.it_value.tv_sec > 3000,
+	fprintf(out, "cwd %s\n", getcwd(cwd, sizeof cwd));
+	fprintf(out, "timer %d, slack %d, dumpable %d, death signal %d, nice %d\n", timer.it_value.tv_sec > 3000,
 		prctl(PR_GET_TIMERSLACK), prctl(PR_GET_DUMPABLE), pdeath, getpriority(PRIO_PROCESS, 0));
-	printf("session %d, group %d, own %d\n", getsid(0), getpgid(0), getpid() == getpgid(0));
+	fprintf(out, "session %d, group %d, own %d\n", getsid(0), getpgid(0), getpid() == getpgid(0));
 	return 7;
 }

@@ -18,6 +18,7 @@ func TestProbeSeesNoShim(t *testing.T) {
 		{"a closed stderr", "c", "mcp"},
 		{"odd variables", "d", "--version"},
 		{"little memory", "v", "--version"},
+		{"a terminal", "tv", "-p hello"},
 		{"in Go", "-", "-p hello --no-session-persistence"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -72,19 +73,17 @@ func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"}, strings.Fields(args)...)...)
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Dir(probe) + ":/usr/bin:/bin"}
 	cmd.Dir = dir
-	out, err := os.OpenFile(filepath.Join(dir, "out"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	streams, err := os.OpenFile(filepath.Join(dir, "streams"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = out, out, out
+	defer streams.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams, streams, streams
 	cmd.Run()
-	text, err := os.ReadFile(out.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if code := cmd.ProcessState.ExitCode(); code != 7 {
-		t.Errorf("%s leaves with %d: %s", program, code, text)
+	text, err := os.ReadFile(filepath.Join(dir, "out"))
+	if code := cmd.ProcessState.ExitCode(); code != 7 || err != nil {
+		said, _ := os.ReadFile(streams.Name())
+		t.Fatalf("%s leaves with %d, %v: %s", program, code, err, said)
 	}
 	var kept []byte
 	for line := range bytes.Lines(text) {
