@@ -157,13 +157,12 @@ func (b *bench) shim(kind string) string { return filepath.Join(b.dir, kind, "cl
 
 // A call is a command line to be measured.
 type call struct {
-	path   string // of the first claude on PATH
-	args   []string
-	env    []string
-	stdin  string
-	stdout string          // "" for the null device
-	every  int             // measured in each so many rounds; 0 for all
-	more   func() []string // further arguments, new for each call
+	path  string // of the first claude on PATH
+	args  []string
+	env   []string
+	stdin string
+	every int             // measured in each so many rounds; 0 for all
+	more  func() []string // further arguments, new for each call
 }
 
 // run carries the call out and tells how long it took and what it needed.
