@@ -31,7 +31,7 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "", "the `folder` of the installed shims; installed for the run if it is not given")
+	flag.StringVar(&o.bin, "bin", "", "the `folder` of the installed shims, to be compared with a C shim linked dynamically; installed for the run if it is not given")
 	flag.IntVar(&o.rounds, "rounds", 300, "how many `rounds` of the short calls to measure")
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
