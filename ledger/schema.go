@@ -116,4 +116,6 @@ ALTER TABLE sessions ADD COLUMN attempt INTEGER;                 -- of its lates
 ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer has ended it
 
 ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
+`, `
+CREATE INDEX invocations_session ON invocations (session_id); -- for the sessions that are removed
 `}

@@ -458,8 +458,8 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}
 	own := strings.Join(parts, "/")
 	return SessionFiles{
-		Paths:    []string{own, strings.TrimSuffix(own, ".jsonl")},
-		Mentions: []string{"sessions/*.json"},
+		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl")},
+		Running: []string{"sessions/*.json"},
 	}, true
 }
 

@@ -351,9 +351,9 @@ func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 		return SessionFiles{}, false
 	}
 	return SessionFiles{
-		Paths:    []string{strings.Join(parts, "/")},
-		Lock:     "thread-writer-locks/" + id + ".lock",
-		Mentions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+		Paths: []string{strings.Join(parts, "/")},
+		Lock:  "thread-writer-locks/" + id + ".lock",
+		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
 	}, true
 }
 

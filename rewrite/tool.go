@@ -205,10 +205,10 @@ type SessionFiles struct {
 	// Lock is a file on which a process of the tool holds a lock (flock) as long
 	// as it has the session open, "" where the tool has none.
 	Lock string
-	// Mentions are patterns, as filepath.Glob understands them, of files that keep
-	// the session from being removed where they begin with a line that names it:
-	// processes that have it open, sessions that were forked from it.
-	Mentions []string
+	// Running and Forks are patterns, as path.Match understands them, of files that
+	// begin with a line: where it names the session, a process has it open, or
+	// another session has no copy of it and needs it.
+	Running, Forks []string
 }
 
 // Totals are the running figures of a session as its tool last reported them,
