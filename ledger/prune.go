@@ -123,6 +123,25 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 	return chains, calls, nil
 }
 
+// day is how often the shims start prune at most.
+const day = Millis(24 * 3_600_000)
+
+// ClaimPrune tells whether nobody has claimed to prune for a day; then the caller
+// has. A time in the future counts for nothing.
+func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
+	const last = "(SELECT value FROM meta WHERE name = 'prune')"
+	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day).Scan(&due); err != nil || !due {
+		return false, err
+	}
+	err = l.write(func(tx *sql.Tx) error {
+		n, err := changed(tx.Exec(`INSERT INTO meta VALUES ('prune', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day))
+		due = n == 1
+		return err
+	})
+	return due && err == nil, err
+}
+
 // errDry takes a write back.
 var errDry = errors.New("dry run")
 

@@ -229,3 +229,23 @@ func TestFindChains(t *testing.T) {
 		}
 	}
 }
+
+func TestClaimPrune(t *testing.T) {
+	l, path := newLedger(t)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for _, step := range []struct {
+		now  Millis
+		want bool
+	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
+		for _, who := range []*Ledger{l, other} {
+			due, err := who.ClaimPrune(step.now)
+			if err != nil || due != (step.want && who == l) {
+				t.Errorf("at %d: %v, %v", step.now, due, err)
+			}
+		}
+	}
+}

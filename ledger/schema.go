@@ -117,5 +117,7 @@ ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer h
 
 ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
 `, `
+ALTER TABLE sessions ADD COLUMN said BLOB NOT NULL DEFAULT x''; -- the other forms of its answers
+`, `
 CREATE INDEX invocations_session ON invocations (session_id); -- for the sessions that are removed
 `}

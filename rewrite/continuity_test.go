@@ -14,7 +14,7 @@ var testKey = Key("a key for tests")
 func sentTo(prompt string, answers ...string) Sent {
 	s := Sent{Base: NewPrompt(prompt, testKey).Footprint()}
 	for _, a := range answers {
-		s.Answers = append(s.Answers, NewAnswer(a, testKey))
+		s.Answers = append(s.Answers, NewAnswer(a, nil, testKey))
 	}
 	return s
 }

@@ -2,50 +2,48 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
-var explainCommand = command{
-	name: "explain", args: "[--json] -- TOOL [ARGUMENT...]", short: "say what would become of a call, and why",
-	long: `Says what the shim would do with a call made here and now, without making it: the decision with
+func explainCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "explain [--json] -- TOOL [ARGUMENT...]", Short: "say what would become of a call, and why",
+		Long: `Says what the shim would do with a call made here and now, without making it: the decision with
 its reason, the command line that would run, and which parts of the prompt the session has been
-sent. Standard input is the call's. Its output is taken to go to a program, not to a terminal.
-
-  --json  print everything as the schema shimctl.explain/1`,
-	run: runExplain,
+sent. Standard input is the call's. Its output is taken to go to a program, not to a terminal.`,
+		DisableFlagsInUseLine: true,
+		Args:                  aCall,
+		RunE:                  func(_ *cobra.Command, call []string) error { return a.explain(call, asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.explain/1")
+	c.Flags().SetInterspersed(false) // the tool's flags are not ours
+	return c
 }
 
-func runExplain(a *app, args []string) error {
-	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
-	if err != nil {
-		return err
-	}
-	if len(rest) == 0 {
+func aCall(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return usageError{"explain needs a call to explain", "shimctl explain -- claude -p \"...\""}
 	}
-	if !known(rest[0]) {
-		return usageError{fmt.Sprintf("%q is none of the tools", rest[0]), "one of " + strings.Join(rewrite.Names, ", ")}
+	if !slices.Contains(rewrite.Names, args[0]) {
+		return usageError{fmt.Sprintf("%q is none of the tools", args[0]), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
-	e := shim.Explain(shim.Env{Args: rest, Environ: a.environ, Stdin: a.stdin, Now: func() time.Time { return a.now }})
-	if asJSON {
-		return a.printJSON(explainJSON(rest, e))
-	}
-	a.printExplanation(e)
 	return nil
 }
 
-func known(tool string) bool {
-	for _, name := range rewrite.Names {
-		if tool == name {
-			return true
-		}
+func (a *app) explain(call []string, asJSON bool) error {
+	e := shim.Explain(shim.Env{Args: call, Environ: a.environ, Stdin: a.stdin, Now: func() time.Time { return a.now }})
+	if asJSON {
+		return a.printJSON(explainJSON(call, e))
 	}
-	return false
+	a.printExplanation(e)
+	return nil
 }
 
 func (a *app) printExplanation(e shim.Explanation) {
