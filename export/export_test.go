@@ -387,3 +387,15 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d MB in use", most>>20)
 	}
 }
+
+func TestHeaders(t *testing.T) {
+	h, err := Headers(" Authorization=Basic%20abc== , x-a=1,,x-a=2")
+	if err != nil || h.Get("Authorization") != "Basic abc==" || len(h["X-A"]) != 2 {
+		t.Errorf("%v, %v", h, err)
+	}
+	for _, bad := range []string{"secret", "=secret", "a=%zz"} {
+		if _, err := Headers(bad); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -52,6 +52,25 @@ func TracesURL(endpoint string) (string, error) {
 	return u.String(), nil
 }
 
+// Headers reads header fields as OpenTelemetry's variables have them: name=value,
+// separated by commas, each percent-encoded.
+func Headers(text string) (http.Header, error) {
+	h := http.Header{}
+	for field := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(field) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(field, "=")
+		name, errName := url.PathUnescape(strings.TrimSpace(name))
+		value, errValue := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || name == "" || errName != nil || errValue != nil {
+			return nil, errors.New("a field is not name=value") // it may be a secret: it is not shown
+		}
+		h.Add(name, value)
+	}
+	return h, nil
+}
+
 const (
 	tracesPath = "/v1/traces"
 	batch      = 500 // spans in one request
@@ -249,12 +268,12 @@ func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	reply, err := client.Do(r)
 	if err != nil {
-		return 0, &retryable{fmt.Errorf("send spans: %w", err)}
+		return 0, fmt.Errorf("send spans: %w", err)
 	}
 	defer reply.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
 	if err != nil {
-		return 0, &retryable{fmt.Errorf("read the collector's answer: %w", err)}
+		return 0, fmt.Errorf("read the collector's answer: %w", err)
 	}
 	switch reply.StatusCode {
 	case http.StatusOK:

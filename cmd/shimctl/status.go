@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -44,11 +43,7 @@ func (a *app) status(asJSON bool) error {
 
 // readStatus reads the ledger; one that does not exist yet is an empty one.
 func (a *app) readStatus() (ledger.Totals, []ledger.ChainRow, error) {
-	path, err := config.LedgerFile(a.getenv)
-	if err != nil {
-		return ledger.Totals{}, nil, err
-	}
-	l, err := ledger.OpenExisting(path)
+	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return ledger.Totals{}, nil, nil
 	}
