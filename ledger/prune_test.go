@@ -153,6 +153,10 @@ func TestForget(t *testing.T) {
 	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
 		t.Fatal(err)
 	}
+	// What was there before, and was moved or removed by a call, leaves traces.
+	if _, err := l.db.Exec("INSERT INTO runtimes VALUES ('the-secret', '', 0); DELETE FROM runtimes WHERE fingerprint = 'the-secret'"); err != nil {
+		t.Fatal(err)
+	}
 	chains, err := l.FindChains("the-secret")
 	if err != nil || len(chains) != 1 || chains[0].NativeIDs[0] != nth(0xabcdef) {
 		t.Fatalf("%+v, %v", chains, err)
