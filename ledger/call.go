@@ -78,13 +78,14 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview gives the decision that Begin would take now, and records nothing.
-func (l *Ledger) Preview(c *Call) (Decision, error) {
+// Preview gives the decision that Begin would take now, and the chains that it was
+// taken among. It records nothing.
+func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.facts(c)
 	if err != nil {
-		return Decision{}, fmt.Errorf("read chains: %w", err)
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), nil
+	return Decide(facts), facts.Chains, nil
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {

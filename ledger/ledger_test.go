@@ -357,7 +357,7 @@ func TestManyChains(t *testing.T) {
 		}
 	}
 	expect := func(want rewrite.Reason) {
-		d, err := l.Preview(testCall(l, strings.Repeat("base ", 50)+"\n\nmore", now))
+		d, _, err := l.Preview(testCall(l, strings.Repeat("base ", 50)+"\n\nmore", now))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	}
 	c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 2000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
-	d, err := l.Preview(c)
+	d, _, err := l.Preview(c)
 	if err != nil || d.Mode != rewrite.Fresh || d.Reason != rewrite.SessionDead || d.Detail != rewrite.Pruned {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -92,7 +92,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	}
 	c = testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.\n\nAnd more.", 3000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
-	if d, err := l.Preview(c); err != nil || d.Mode != rewrite.Resume || d.NativeID != nth(9) {
+	if d, _, err := l.Preview(c); err != nil || d.Mode != rewrite.Resume || d.NativeID != nth(9) {
 		t.Errorf("the chain does not go on: %+v, %v", d, err)
 	}
 }

@@ -36,10 +36,10 @@ directories and the names of tasks and roles.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context(), f) },
 	}
-	c.Flags().StringVar(&f.format, "format", "ndjson", "ndjson, prometheus or otlp")
-	c.Flags().StringVar(&f.since, "since", "", "only calls started since, as 24h or 2026-11-21 or in RFC 3339 (ndjson, otlp)")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "put the result into this file, all at once (ndjson, prometheus)")
-	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's address, as http://127.0.0.1:4318 (otlp)")
+	c.Flags().StringVar(&f.format, "format", "ndjson", "the `FORMAT`: ndjson, prometheus or otlp")
+	c.Flags().StringVar(&f.since, "since", "", "only calls started since `TIME`, as 24h or 2026-11-21 or in RFC 3339 (ndjson, otlp)")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "put the result into `FILE`, all at once (ndjson, prometheus)")
+	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, as http://127.0.0.1:4318 (otlp)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may take to answer (otlp)")
 	return c
 }

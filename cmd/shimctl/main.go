@@ -35,10 +35,13 @@ type app struct {
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	explainCommand,
+	suggestCommand,
 	doctorCommand,
 	exportCommand,
 	pruneCommand,
 	forgetCommand,
+	demoCommand,
+	bundledCommand,
 	completionCommand,
 	versionCommand,
 }

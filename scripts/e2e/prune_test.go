@@ -87,20 +87,46 @@ func TestPrune(t *testing.T) {
 					}
 				}
 			}
-			answers := func(want string, args []string, id string, env ...string) {
+			resuming := func(id string) []string {
+				args := slices.Clone(does.resume)
+				args[slices.Index(args, "ID")] = id
+				return args
+			}
+			answers := func(want string, args []string) {
 				t.Helper()
-				args = slices.Clone(args)
-				for i := range args {
-					args[i] = strings.Replace(args[i], "ID", id, 1)
-				}
-				if r := w.run(tool, twin.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
+				if r := w.run(tool, twin.Call{Args: args, Env: off}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
 					t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 				}
 			}
-			answers("4711", does.latest, "", off...)
-			answers("12", does.resume, theirs, off...)
-			answers("4711", does.resume, ours[2], off...)
+			answers("4711", does.latest)
+			answers("12", resuming(theirs))
+			answers("4711", resuming(ours[2]))
+			if r := w.run(tool, twin.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
+				t.Errorf("a pruned session is resumed: %q", r.Stdout)
+			}
 		})
+	}
+}
+
+// A thread that was forked from is kept, and with it the fork.
+func TestPruneKeepsTheParentOfAFork(t *testing.T) {
+	w := newWorld(t, "codex", true)
+	again := []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
+	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
+	fork := w.call("exec", "fork", "{id}", "what number was it?")
+	if fork.Exit != 0 {
+		t.Fatalf("exit %d, stderr %q", fork.Exit, fork.Stderr)
+	}
+	child, err := w.NewestID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
+	if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, " keep     forked\n") {
+		t.Errorf("%s%s", r.Stdout, r.Stderr)
+	}
+	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {
+		t.Errorf("the fork: exit %d, %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 	}
 }
 
