@@ -92,15 +92,18 @@ func TestPrune(t *testing.T) {
 				args[slices.Index(args, "ID")] = id
 				return args
 			}
-			answers := func(want string, args []string) {
+			answers := func(want string, args []string, env ...string) {
 				t.Helper()
-				if r := w.run(tool, twin.Call{Args: args, Env: off}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
+				if r := w.run(tool, twin.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
 					t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 				}
 			}
-			answers("4711", does.latest)
-			answers("12", resuming(theirs))
-			answers("4711", resuming(ours[2]))
+			answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job")
+			w.statusSays(`"resumed": 1`)
+			// Each of them once, and theirs last: gemini deletes a session that was
+			// resumed without the shim (docs/gemini.md).
+			answers("4711", does.latest, off...)
+			answers("12", resuming(theirs), off...)
 			if r := w.run(tool, twin.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
 				t.Errorf("a pruned session is resumed: %q", r.Stdout)
 			}
