@@ -79,14 +79,6 @@ func TestPrune(t *testing.T) {
 					t.Errorf("%s is left in %v", id, left)
 				}
 			}
-			if does.list != nil {
-				listed := does.list(w)
-				for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false, ours[2]: true} {
-					if strings.Contains(listed, id) != want {
-						t.Errorf("listed %s: %v, want %v\n%s", id, !want, want, listed)
-					}
-				}
-			}
 			resuming := func(id string) []string {
 				args := slices.Clone(does.resume)
 				args[slices.Index(args, "ID")] = id
@@ -98,8 +90,17 @@ func TestPrune(t *testing.T) {
 					t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 				}
 			}
+			// Before the list: gemini writes a summary into a session that it lists.
 			answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job")
 			w.statusSays(`"resumed": 1`)
+			if does.list != nil {
+				listed := does.list(w)
+				for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false, ours[2]: true} {
+					if strings.Contains(listed, id) != want {
+						t.Errorf("listed %s: %v, want %v\n%s", id, !want, want, listed)
+					}
+				}
+			}
 			// Each of them once, and theirs last: gemini deletes a session that was
 			// resumed without the shim (docs/gemini.md).
 			answers("4711", does.latest, off...)
