@@ -7,8 +7,8 @@ import (
 	"reprise/rewrite"
 )
 
-// fill puts calls into the ledger, a second apart.
-func fill(tb testing.TB, l *Ledger, calls int) {
+// putCalls puts calls into the ledger, a second apart.
+func putCalls(tb testing.TB, l *Ledger, calls int) {
 	tb.Helper()
 	if _, err := l.db.Exec(`
 		INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (1, 'claude', '/p', '/h', 'ABC-1', 'coder', 1, 1);
@@ -28,7 +28,7 @@ func fill(tb testing.TB, l *Ledger, calls int) {
 func TestInvocations(t *testing.T) {
 	const calls = 2*batch + 7
 	l, _ := newLedger(t)
-	fill(t, l, calls)
+	putCalls(t, l, calls)
 	for since, want := range map[Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
 		n, last := 0, int64(0)
 		for i, err := range l.Invocations(since) {
@@ -67,7 +67,7 @@ func TestInvocations(t *testing.T) {
 
 func TestTallies(t *testing.T) {
 	l, _ := newLedger(t)
-	fill(t, l, 100)
+	putCalls(t, l, 100)
 	tallies, err := l.Tallies()
 	if err != nil || len(tallies) != 3 {
 		t.Fatalf("%+v, %v", tallies, err)
@@ -93,7 +93,7 @@ func BenchmarkInvocations(b *testing.B) {
 	}
 	defer l.Close()
 	const calls = 100_000
-	fill(b, l, calls)
+	putCalls(b, l, calls)
 	for b.Loop() {
 		n := 0
 		for _, err := range l.Invocations(0) {

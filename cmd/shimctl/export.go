@@ -64,12 +64,12 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	case "otlp":
 		return a.sendSpans(ctx, l, f, since)
 	case "prometheus":
-		figures, err := figures(l)
+		sums, err := readFigures(l)
 		if err != nil {
 			return err
 		}
 		// Another user's collector reads it; it names no task and no directory.
-		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, figures) })
+		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, sums) })
 	}
 	return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
 }
@@ -111,7 +111,7 @@ func (a *app) since(text string) (ledger.Millis, error) {
 	return 0, usageError{fmt.Sprintf("%q is no time", text), "write 24h, 2026-11-21 or 2026-11-21T08:00:00Z"}
 }
 
-func figures(l *ledger.Ledger) (f export.Figures, err error) {
+func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	f.Version = config.Version
 	totals, err := l.Totals()
 	if err != nil {
