@@ -17,14 +17,16 @@ import (
 )
 
 func doctorCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, measure bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can do their work",
-		Long: `Checks the order of PATH, the real binaries, the ledger, the configuration and the build, and says
-how to mend what is wrong. The exit status is 3 if something is.`,
+		Long: `Checks the order of PATH, what shells take for the tools' names instead, the real binaries and whether their
+versions were tried, permissions, the ledger, the configuration and the build, and says how to mend what
+is wrong. The exit status is 3 if something is; a note is no reason.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON) },
+		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
+	c.Flags().BoolVar(&measure, "measure", false, "measure what the shim costs a call that it passes through")
 	jsonFlag(c, &asJSON, "shimctl.doctor/1")
 	return c
 }
@@ -42,10 +44,14 @@ type doctorReport struct {
 	Checks []check `json:"checks"`
 }
 
-func (a *app) doctor(asJSON bool) (err error) {
+func (a *app) doctor(asJSON, measure bool) (err error) {
 	cfg, configured := a.checkConfig()
-	checks := append(a.checkTools(cfg), a.checkKeys(cfg)...)
-	checks = append(checks, configured, a.checkLedger(), checkBuild())
+	checks := append(a.checkTools(cfg), a.checkShells()...)
+	checks = append(checks, a.checkKeys(cfg)...)
+	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
+	if measure {
+		checks = append(checks, a.measure())
+	}
 	if asJSON {
 		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
@@ -61,9 +67,9 @@ func (a *app) doctor(asJSON bool) (err error) {
 
 func (a *app) printChecks(checks []check) {
 	for _, c := range checks {
-		fmt.Fprintf(a.stdout, "%-8s %-14s %s\n", c.Result, c.Name, c.Finds)
+		fmt.Fprintf(a.stdout, "%-8s %-15s %s\n", c.Result, c.Name, c.Finds)
 		if c.Fix != "" {
-			fmt.Fprintf(a.stdout, "%-8s %-14s fix: %s\n", "", "", c.Fix)
+			fmt.Fprintf(a.stdout, "%-8s %-15s fix: %s\n", "", "", c.Fix)
 		}
 	}
 }
@@ -71,33 +77,43 @@ func (a *app) printChecks(checks []check) {
 // checkTools looks at each name as a caller would find it. A tool that is not
 // installed at all is no problem of ours.
 func (a *app) checkTools(cfg config.Config) []check {
-	bin, err := config.BinDir(a.getenv)
-	if err != nil {
-		return []check{{"PATH", "problem", err.Error(), "set HOME"}}
+	if _, err := config.BinDir(a.getenv); err != nil {
+		return []check{{"PATH", "problem", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all"}}
 	}
 	var checks []check
 	for _, name := range rewrite.Names {
-		checks = append(checks, a.checkTool(name, bin, cfg.Tools[name].Path))
+		p := shim.Locate(shim.Env{Environ: a.environ}, name, cfg.Tools[name].Path)
+		said := ""
+		if p.Real != "" {
+			said = shim.Version(p.Real, a.environ)
+		}
+		checks = append(checks, a.checkTool(p, said))
+		if p.Real == "" {
+			continue
+		}
+		checks = append(append(checks, a.checkOrder(p)), checkVersion(name, said)...)
+		if name == "gemini" {
+			checks = append(checks, a.checkRetention())
+		}
 	}
 	return checks
 }
 
-func (a *app) checkTool(name, bin, configured string) check {
-	p := shim.Locate(shim.Env{Environ: a.environ}, name, configured)
-	c := check{Name: name, Result: "ok"}
+func (a *app) checkTool(p shim.Place, said string) check {
+	c := check{Name: p.Name, Result: "ok"}
 	switch {
 	case p.Real == "" && !p.Ours:
-		c.Result, c.Finds = "note", "is not installed"
+		c.Finds = "is not installed"
 	case p.Real == "":
-		c.Result, c.Finds = "note", "the shim is first on PATH, no real binary is behind it"
+		c.Finds = "the shim is first on PATH, no real binary is behind it"
 	case !p.Ours:
 		c.Result = "problem"
 		c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
-		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(bin))
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(a.shimFolder()))
 	default:
 		c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
-		if v := shim.Version(p.Real, a.environ); v != "" {
-			c.Finds += ", " + v
+		if said != "" {
+			c.Finds += ", " + said
 		}
 	}
 	return c
@@ -144,6 +160,7 @@ func (a *app) checkConfig() (config.Config, check) {
 		c.Fix = orElse(hintFor(err), "correct the file, or move it away")
 	case !cfg.Enabled:
 		c.Result, c.Finds = "note", a.tilde(path)+" switches reprise off"
+		c.Fix = "take enabled = false out of it"
 	default:
 		c.Finds = a.tilde(path)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"reprise/docs"
+)
+
+var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// checkVersion looks a tool's version up among those that were tried. It gives none where no version of the tool is among
+// them, or the tool does not say its own.
+func checkVersion(name, said string) []check {
+	version := versionNumber.FindString(said)
+	var rows []docs.Tried
+	for _, row := range docs.Conformance() {
+		if row.Tool == name {
+			rows = append(rows, row)
+		}
+	}
+	if version == "" || len(rows) == 0 {
+		return nil
+	}
+	c := check{Name: name + " version", Result: "ok"}
+	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
+	for _, row := range rows {
+		if row.Version != version {
+			continue
+		}
+		c.Finds = version + " was tried with the shim"
+		if !row.Clean() {
+			c.Result = "note"
+			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", row.PassedThrough, row.Fresh, row.Resumes)
+			c.Fix = fmt.Sprintf("docs/conformance.md says what differs; with %s nothing does", newest)
+		}
+		return []check{c}
+	}
+	switch {
+	case older(version, oldest), older(newest, version):
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
+		c.Fix = fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)
+	default:
+		c.Finds = fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest)
+	}
+	return []check{c}
+}
+
+// older compares versions number by number.
+func older(a, b string) bool {
+	left, right := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(left), len(right)) {
+		l, _ := strconv.Atoi(left[i])
+		r, _ := strconv.Atoi(right[i])
+		if l != r {
+			return l < r
+		}
+	}
+	return len(left) < len(right)
+}
+
+// checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
+// (docs/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
+func (a *app) checkRetention() check {
+	path := filepath.Join(orElse(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
+	var settings struct {
+		General struct {
+			SessionRetention struct{ Enabled *bool }
+		}
+	}
+	if text, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(text, &settings) // what can not be read says nothing, and gemini's default holds
+	}
+	if on := settings.General.SessionRetention.Enabled; on != nil && !*on {
+		return check{"gemini sessions", "ok", "gemini keeps its sessions (sessionRetention is off)", ""}
+	}
+	return check{"gemini sessions", "note",
+		"gemini deletes a resumed session when another one starts in the hundredths of a second before the shim prevents it; the next call is then fresh",
+		fmt.Sprintf(`to rule that out, write {"general": {"sessionRetention": {"enabled": false}}} into %s: no session is deleted then, however old`, a.tilde(path))}
+}
