@@ -1,0 +1,80 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Each rule of docs/cookbook.md holds for a call as its caller makes it, and for no other.
+func TestCookbook(t *testing.T) {
+	env := func(pairs ...string) func(string) string { return lookup(pairs) }
+	type recipe struct {
+		call             Subject
+		task, role, rule string
+		never, strict    bool
+	}
+	recipes := map[string]recipe{
+		"steroids": {call: Subject{Tool: "claude", Env: env(),
+			Prompt: "# TASK: ebaa6c7d - Create hello.txt\n# Status: pending → in_progress | Rejections: 0/15\n\nYou are a CODER. Do it.\n"},
+			task: "ebaa6c7d", role: "coder"},
+		"hive-mind": {call: Subject{Tool: "claude", Env: env(),
+			Prompt: "Issue to solve: https://example.org/o/r/issues/7\nYour prepared branch: issue-7-ab\nContinue.\n"},
+			task: "https://example.org/o/r/issues/7 issue-7-ab"},
+		"open-design": {call: Subject{Tool: "codex", Env: env(), Cwd: "/h/open-design/projects/p1", Prompt: "hello"},
+			task: "p1", strict: true},
+		"multica":     {call: Subject{Tool: "claude", Env: env("MULTICA_TASK_ID=t1", "MULTICA_AGENT_ID=a1")}, task: "t1", role: "a1", never: true},
+		"paperclip":   {call: Subject{Tool: "claude", Env: env("PAPERCLIP_TASK_ID=t1", "PAPERCLIP_AGENT_ID=a1")}, task: "t1", role: "a1", never: true},
+		"vibe-kanban": {call: Subject{Tool: "claude", Env: env("VK_WORKSPACE_ID=w1", "VK_WORKSPACE_BRANCH=b1")}, task: "w1", role: "b1", strict: true},
+		"ralph-orchestrator": {call: Subject{Tool: "gemini", Env: env("RALPH_WORKSPACE_ROOT=/w")},
+			task: "/w", rule: "ralph"},
+		"ralph-claude-code": {call: Subject{Tool: "claude", Env: env(), Prompt: "Be busy.",
+			Args: []string{"--output-format", "json", "--append-system-prompt", "Loop #2. Remaining tasks: 2.", "-p"}}, never: true},
+	}
+	text, err := os.ReadFile("../docs/cookbook.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := regexp.MustCompile("(?s)```toml\n(.*?)```")
+	found := 0
+	for _, section := range strings.Split(string(text), "\n## ")[1:] {
+		name, _, _ := strings.Cut(section, "\n")
+		blocks := rule.FindAllStringSubmatch(section, -1)
+		r, ok := recipes[name]
+		if !ok {
+			if len(blocks) > 0 {
+				t.Errorf("%s: its rule is not tried", name)
+			}
+			continue
+		}
+		found++
+		if len(blocks) != 1 {
+			t.Errorf("%s has %d rules", name, len(blocks))
+			continue
+		}
+		config, err := Parse(name, "presets = false\n"+blocks[0][1], "/h")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		m, err := config.Match(r.call)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if r.rule == "" {
+			r.rule = name
+		}
+		if m.Name != r.rule || m.Task != r.task || m.Role != r.role || m.Never != r.never || m.Strict != r.strict {
+			t.Errorf("%s: got rule %q, task %q, role %q, never %v, strict %v", name, m.Name, m.Task, m.Role, m.Never, m.Strict)
+		}
+		other := Subject{Tool: "claude", Cwd: "/elsewhere", Env: env(), Prompt: "Tidy up.", Args: []string{"-p"}}
+		if m, err := config.Match(other); err != nil || m.Name != "" {
+			t.Errorf("%s matches somebody else's call (%v)", name, err)
+		}
+	}
+	if found != len(recipes) {
+		t.Errorf("the page has %d of %d recipes", found, len(recipes))
+	}
+}

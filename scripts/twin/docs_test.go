@@ -1,0 +1,41 @@
+package twin
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// docs/transparency.md names all that the comparison overlooks, and each deliberate difference.
+func TestTransparencyIsToldWhole(t *testing.T) {
+	text, err := os.ReadFile("../../docs/transparency.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "## What two runs differ in by themselves")
+	told := map[string]bool{}
+	for line := range strings.Lines(list) {
+		if reason, ok := strings.CutPrefix(line, "* "); ok {
+			told[strings.TrimSpace(reason)] = true
+		}
+	}
+	for _, d := range differences {
+		if !told[d.reason] {
+			t.Errorf("not told: %s", d.reason)
+		}
+	}
+	known := map[string]bool{}
+	for _, d := range differences {
+		known[d.reason] = true
+	}
+	for reason := range told {
+		if !known[reason] {
+			t.Errorf("told, but not so: %s", reason)
+		}
+	}
+	for _, d := range deliberate {
+		if !strings.Contains(string(text), "| "+d.tool+" |") || !strings.Contains(string(text), d.reason) {
+			t.Errorf("not told: %s: %s", d.tool, d.reason)
+		}
+	}
+}
