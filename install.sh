@@ -7,9 +7,6 @@ unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 shims='claude codex gemini vibe'
 names="$shims shimctl"
-# The C library's own thread stacks are too small for Go callbacks where that library is musl.
-static='-linkmode external -extldflags "-static -Wl,-z,stack-size=1048576"'
-tags='sqlite_omit_load_extension osusergo netgo'
 tmp='' made=''
 
 main() {
@@ -135,6 +132,7 @@ enter_repository() {
 	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ]; then
 		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it'
 	fi
+	. ./scripts/flags.sh
 }
 
 # --- what it takes to build ---
@@ -272,7 +270,7 @@ stamp() {
 
 # link COMPILER LINKER_FLAGS builds both programs and tries them.
 link() {
-	flags="-s -w -X reprise/config.Version=$version -X reprise/config.Commit=$commit $2"
+	flags="$(stamped "$version" "$commit") $2"
 	for program in shim shimctl; do
 		CC=$1 go build -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
 			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/log" || return 1

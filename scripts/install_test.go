@@ -85,6 +85,11 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.write("repo/install.sh", string(script))
+	flags, err := os.ReadFile("flags.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("repo/scripts/flags.sh", string(flags))
 	return s
 }
 

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// compilers are Debian's names of the C compilers, and the packages that have them and the C library.
+var compilers = map[string]struct{ command, packages string }{
+	"amd64": {"x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross"},
+	"arm64": {"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
+}
+
+func compilerFor(arch string) (string, error) {
+	c, known := compilers[arch]
+	if !known {
+		return "", fmt.Errorf("build for %s: there is no such architecture\nhint: amd64 or arm64", arch)
+	}
+	if _, err := exec.LookPath(c.command); err == nil {
+		return c.command, nil
+	}
+	if arch == runtime.GOARCH {
+		return "cc", nil
+	}
+	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: on Debian apt install %s; -arch %s builds for this machine alone", arch, c.command, c.packages, runtime.GOARCH)
+}
+
+// flags are those that install.sh builds with.
+func (r *release) flags() (tags, linker string, err error) {
+	tags, err = r.sourced(`printf '%s' "$tags"`)
+	if err != nil {
+		return "", "", err
+	}
+	linker, err = r.sourced(`printf '%s %s' "$(stamped "$1" "$2")" "$static"`)
+	return tags, linker, err
+}
+
+func (r *release) sourced(script string) (string, error) {
+	cmd := exec.Command("sh", "-ec", ". ./scripts/flags.sh; "+script, "sh", r.version, r.commit)
+	cmd.Dir = r.root
+	return output(cmd)
+}
+
+// compile builds both programs for an architecture into a folder.
+func (r *release) compile(arch, into string) error {
+	compiler, err := compilerFor(arch)
+	if err != nil {
+		return err
+	}
+	tags, linker, err := r.flags()
+	if err != nil {
+		return err
+	}
+	for _, program := range []string{"shim", "shimctl"} {
+		path, err := filepath.Abs(filepath.Join(into, program))
+		if err != nil {
+			return err
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker, "-o", path, "./cmd/"+program)
+		cmd.Dir = r.root
+		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=1",
+			"CGO_CFLAGS=-O2", "CGO_LDFLAGS=", "CC="+compiler)
+		if _, err := output(cmd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeExtras writes completions and, where shimctl has them, man pages, by a build for this machine.
+func (r *release) makeExtras(into string) error {
+	if err := os.MkdirAll(filepath.Join(into, "man"), 0o755); err != nil {
+		return err
+	}
+	shimctl, err := filepath.Abs(filepath.Join(into, "shimctl"))
+	if err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-o", shimctl, "./cmd/shimctl")
+	build.Dir = r.root
+	if _, err := output(build); err != nil {
+		return err
+	}
+	for shell, name := range completions {
+		script, err := output(exec.Command(shimctl, "completion", shell))
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(into, name), []byte(script+"\n")); err != nil {
+			return err
+		}
+	}
+	man := exec.Command(shimctl, "man", filepath.Join(into, "man"))
+	man.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
+	var exit *exec.ExitError
+	if err := man.Run(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 2) { // 2: it has no such command
+		return fmt.Errorf("write man pages: %w", err)
+	}
+	return nil
+}
+
+// completions are the file names that the shells look for.
+var completions = map[string]string{"bash": "shimctl", "zsh": "_shimctl", "fish": "shimctl.fish"}
+
+// A component is a part of the programs, as CycloneDX has it.
+type component struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PURL    string `json:"purl,omitempty"`
+}
+
+// bill lists the modules that are linked into the programs, as the programs themselves tell, Go's and C's libraries
+// besides.
+func (r *release) bill(arch, programs string) ([]byte, error) {
+	seen := map[string]bool{}
+	var list []component
+	for _, program := range []string{"shim", "shimctl"} {
+		text, err := output(exec.Command("go", "version", "-m", filepath.Join(programs, program)))
+		if err != nil {
+			return nil, err
+		}
+		for i, line := range strings.Split(text, "\n") {
+			fields := strings.Fields(line)
+			var c component
+			switch {
+			case i == 0:
+				version := strings.TrimPrefix(fields[len(fields)-1], "go")
+				c = component{"library", "stdlib", version, "pkg:golang/stdlib@" + version}
+			case fields[0] == "dep":
+				c = component{"library", fields[1], fields[2], "pkg:golang/" + fields[1] + "@" + fields[2]}
+			default:
+				continue
+			}
+			if !seen[c.Name] {
+				seen[c.Name] = true
+				list = append(list, c)
+			}
+		}
+	}
+	libc, err := libcVersion(arch)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, component{Type: "library", Name: "glibc", Version: libc})
+	text, err := json.MarshalIndent(map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+		"metadata": map[string]any{
+			"timestamp": r.time.Format("2006-01-02T15:04:05Z"),
+			"component": component{Type: "application", Name: "reprise", Version: r.version},
+		},
+		"components": list,
+	}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// libcVersion asks the compiler for the version of the C library that it links.
+func libcVersion(arch string) (string, error) {
+	compiler, err := compilerFor(arch)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(compiler, "-E", "-P", "-x", "c", "-")
+	cmd.Stdin = strings.NewReader("#include <features.h>\n__GLIBC__ __GLIBC_MINOR__\n")
+	text, err := output(cmd)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(strings.Fields(text), "."), nil
+}
