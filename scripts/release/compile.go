@@ -78,7 +78,7 @@ func (r *release) makeExtras(into string) error {
 	if err := os.MkdirAll(filepath.Join(into, "man"), 0o755); err != nil {
 		return err
 	}
-	shimctl, err := filepath.Abs(filepath.Join(into, "shimctl"))
+	shimctl, err := filepath.Abs(filepath.Join(into, "program")) // the completions have its name
 	if err != nil {
 		return err
 	}
