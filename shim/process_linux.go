@@ -1,5 +1,8 @@
 package shim
 
+// #include "inherit.h"
+import "C"
+
 import (
 	"fmt"
 	"os"
@@ -7,18 +10,70 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
-func dieWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// lastSignal is the highest number of a signal.
+const lastSignal = syscall.Signal(64)
 
-func foregroundGroup(tty *os.File) int {
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+// A witness tells of signals that were sent to our whole process group: it is a
+// process that stands in the group and gets them too. Nothing that comes with a signal
+// says whom else it was sent to. The system goes through a group from its newest
+// member to its oldest, so that the witness has a signal before we have it.
+type witness struct {
+	proc *os.Process
+	file *os.File // its reports, a byte each
+	seen [lastSignal + 1]bool
+}
+
+// newWitness gives nil where there is none to be had: then every signal counts as
+// sent to us alone.
+func newWitness() *witness {
+	r, w, err := os.Pipe()
 	if err != nil {
-		return -1
+		return nil
 	}
-	return group
+	defer w.Close()
+	pid := int(C.inherit_witness(C.int(w.Fd())))
+	proc, err := os.FindProcess(pid)
+	if pid < 0 || err != nil {
+		r.Close()
+		return nil
+	}
+	return &witness{proc: proc, file: r}
+}
+
+// got tells whether a signal that we have got was sent to the group. It counts for one.
+func (w *witness) got(sig os.Signal) bool {
+	number, ok := sig.(syscall.Signal)
+	if w == nil || !ok {
+		return false
+	}
+	// It may be stopped, and then be woken by us alone.
+	if w.proc.Signal(syscall.SIGCONT) != nil || w.proc.Signal(lastSignal) != nil {
+		return false // it was killed
+	}
+	report := make([]byte, 1)
+	for {
+		if n, err := w.file.Read(report); n != 1 || err != nil {
+			return false
+		}
+		if report[0] == 0 {
+			break
+		}
+		w.seen[report[0]] = true
+	}
+	got := w.seen[number]
+	w.seen[number] = false
+	return got
+}
+
+func (w *witness) close() {
+	if w == nil {
+		return
+	}
+	_ = w.proc.Kill() // it may have been killed
+	_, _ = w.proc.Wait()
+	w.file.Close()
 }
 
 // childrenInGroup are the children of a process that are in our process group, as

@@ -17,6 +17,7 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 // run carries out a managed call: resumed or fresh as decided, and once more
 // fresh if the tool refuses the resume.
 func (c *call) run() int {
+	c.signals = catch()
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(c.plan())
 	if err == nil && a.gate == gateRefused && !a.stopped {
@@ -68,7 +69,7 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault,
+		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
 	}
 	if plan.Resume != "" {
@@ -168,6 +169,7 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 // observe runs a call whose session the caller manages: nothing about it is
 // changed, its id and usage are noted.
 func (c *call) observe() int {
+	c.signals = catch()
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)
