@@ -44,7 +44,8 @@ func catch() chan os.Signal {
 // with us every program that we become or start.
 func ignoreAsCaller() {
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if C.inherit_ignored(C.int(sig)) != 0 {
+		// Without SIGCHLD we would not learn how the tool ended.
+		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
 			signal.Ignore(sig)
 		}
 	}
@@ -151,8 +152,22 @@ func (p *process) wait() {
 	}
 }
 
-// stop stops us as the tool was stopped, so that whoever waits for us sees it.
-func (p *process) stop(sig syscall.Signal) { C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig)) }
+// stop stops us as the tool was stopped, so that whoever waits for us sees it. A stop
+// that we do not catch, and that was sent to the group, has stopped us before; we run
+// since somebody wants us to go on.
+func (p *process) stop(sig syscall.Signal) {
+	switch sig {
+	case syscall.SIGSTOP:
+		if p.witness.isStopped() {
+			return
+		}
+	case syscall.SIGTTIN, syscall.SIGTTOU:
+		if p.witness.got(sig) {
+			return
+		}
+	}
+	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
+}
 
 // stops tells of a signal that asks for the end of the run.
 func stops(sig os.Signal) bool {

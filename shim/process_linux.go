@@ -4,12 +4,16 @@ package shim
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // lastSignal is the highest number of a signal.
@@ -42,29 +46,46 @@ func newWitness() *witness {
 	return &witness{proc: proc, file: r}
 }
 
-// got tells whether a signal that we have got was sent to the group. It counts for one.
+// witnessPause is how long a witness that runs takes to answer at most.
+const witnessPause = 50 * time.Millisecond
+
+// got tells whether a signal that we have got was sent to the group. It counts for
+// one.
 func (w *witness) got(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
-	if w == nil || !ok {
-		return false
-	}
-	// It may be stopped, and then be woken by us alone.
-	if w.proc.Signal(syscall.SIGCONT) != nil || w.proc.Signal(lastSignal) != nil {
+	if w == nil || !ok || w.proc.Signal(lastSignal) != nil {
 		return false // it was killed
+	}
+	if w.file.SetReadDeadline(time.Now().Add(witnessPause)) != nil {
+		return false
 	}
 	report := make([]byte, 1)
 	for {
-		if n, err := w.file.Read(report); n != 1 || err != nil {
+		_, err := w.file.Read(report)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			// It was stopped with the group, and we alone were woken.
+			if w.proc.Signal(syscall.SIGCONT) != nil || w.file.SetReadDeadline(time.Time{}) != nil {
+				return false
+			}
+		case err != nil:
 			return false
+		case report[0] != 0:
+			w.seen[report[0]] = true
+		default:
+			// A SIGCONT takes back a stop that has not taken effect.
+			got := w.seen[number] || number == syscall.SIGTSTP && w.seen[syscall.SIGCONT]
+			w.seen[number] = false
+			return got
 		}
-		if report[0] == 0 {
-			break
-		}
-		w.seen[report[0]] = true
 	}
-	got := w.seen[number]
-	w.seen[number] = false
-	return got
+}
+
+// isStopped tells of a group that was stopped and not woken since.
+func (w *witness) isStopped() bool {
+	var info unix.Siginfo
+	return w != nil && unix.Waitid(unix.P_PID, w.proc.Pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil) == nil &&
+		info.Signo != 0
 }
 
 func (w *witness) close() {
