@@ -180,17 +180,22 @@ static void act(int sig, int how, sigset_t *set) {
 	pthread_sigmask(how, set, 0);
 }
 
+static int goes_on(pid_t tool) {
+	siginfo_t info = {.si_pid = 0};
+	return waitid(P_PID, tool, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 // inherit_stop stops this process by a signal, as the tool was stopped, unless the
 // tool goes on by now. A SIGCONT that comes later takes the signal back before it has
-// stopped us.
+// stopped us; but for SIGSTOP, which stops us at once.
 void inherit_stop(pid_t tool, int sig) {
 	struct sigaction action = {.sa_handler = SIG_DFL}, old;
 	sigset_t set;
-	siginfo_t info = {.si_pid = 0};
+	if (goes_on(tool)) return;
 	act(sig, SIG_BLOCK, &set);
 	sigaction(sig, &action, &old);
 	pthread_kill(pthread_self(), sig);
-	if (waitid(P_PID, tool, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid != 0) {
+	if (goes_on(tool)) {
 		action.sa_handler = SIG_IGN; // that drops it
 		sigaction(sig, &action, 0);
 	}

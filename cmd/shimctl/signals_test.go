@@ -181,6 +181,10 @@ func startCounting(t *testing.T, cmd *exec.Cmd) *counting {
 	if _, err := fmt.Sscanf(c.out.Text(), `{"pid":%d}`, &c.tool); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(c.tool, syscall.SIGKILL) // where the test has failed
+		_ = cmd.Process.Kill()
+	})
 	return c
 }
 
@@ -223,9 +227,10 @@ func (c *counting) end() {
 	}
 }
 
-// reachable are signals that are passed on.
+// reachable are signals that are passed on. A stop right behind a SIGCONT counts as
+// taken back by it, so it comes first.
 var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1,
-	syscall.SIGSEGV, syscall.SIGALRM, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGVTALRM,
+	syscall.SIGSEGV, syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGVTALRM,
 	syscall.SIGWINCH, syscall.SIGIO, syscall.SIGPWR, syscall.SIGSYS, 40, 62}
 
 // A signal reaches the tool once, whoever else it was sent to, and also where the

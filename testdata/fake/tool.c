@@ -40,7 +40,7 @@ static int count(void) {
 	printf("{\"pid\":%d}\n", getpid());
 	for (;;) {
 		siginfo_t info;
-		fflush(stdout);
+		if (fflush(stdout)) return 1;
 		int sig = sigwaitinfo(&all, &info);
 		if (sig == 50) return 0;
 		if (sig > 0) printf("got %d\n", sig);
