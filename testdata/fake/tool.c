@@ -76,12 +76,33 @@ static int launch(char **argv) {
 	return 126;
 }
 
+// flood writes so many bytes, lines or one line without an end, and then waits for
+// signal 50.
+static int flood(int lines, long left) {
+	static char piece[64 << 10];
+	sigset_t end;
+	sigemptyset(&end);
+	sigaddset(&end, 50);
+	sigprocmask(SIG_BLOCK, &end, 0);
+	printf("{\"pid\":%d}\n", getpid());
+	fflush(stdout);
+	memset(piece, 'x', sizeof piece);
+	for (size_t i = 199; lines && i < sizeof piece; i += 200) piece[i] = '\n';
+	for (; left > 0; left -= sizeof piece)
+		if (fwrite(piece, 1, sizeof piece, stdout) == 0) return 1;
+	printf("\nend\n");
+	fflush(stdout);
+	return sigwaitinfo(&end, 0) == 50 ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
 	char *does = getenv("TOOL"), *name = strrchr(argv[0], '/');
 	if (!strcmp(name ? name + 1 : argv[0], "launch")) return launch(argv);
 	if (!does) return 2;
 	if (!strcmp(does, "probe")) return probe();
 	if (!strcmp(does, "count")) return count();
+	if (!strncmp(does, "lines ", 6)) return flood(1, atol(does + 6));
+	if (!strncmp(does, "line ", 5)) return flood(0, atol(does + 5));
 	if (!strncmp(does, "exit ", 5)) return atoi(does + 5);
 	if (!strncmp(does, "die ", 4)) {
 		struct rlimit none = {0, 0};
