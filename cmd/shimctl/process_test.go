@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -309,5 +310,35 @@ func TestOpenSilentStdin(t *testing.T) {
 	got, err := cmd.Output()
 	if err != nil || string(got) != "passed -p hi\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// What a repository holds changes nothing: no configuration, no rule, no ledger and no
+// binary is taken from the working directory.
+func TestTheRepositoryChangesNothing(t *testing.T) {
+	cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$*"`, "-p", "hi")
+	repo := t.TempDir()
+	evil := "enabled = false\n[tool.claude]\npath = \"" + filepath.Join(repo, "claude") + "\"\n"
+	for name, text := range map[string]string{
+		"config.toml": evil, ".reprise.toml": evil, "reprise.toml": evil, "presets.toml": evil,
+		".config/reprise/config.toml": evil, "reprise/config.toml": evil, ".reprise/config.toml": evil,
+		".local/state/reprise/ledger.db": "no ledger", "ledger.db": "no ledger", "reprise/ledger.db": "no ledger",
+		".env": "REPRISE_OFF=1\n", ".envrc": "export REPRISE_OFF=1\n", "claude": "#!/bin/sh\necho evil\n",
+	} {
+		path := filepath.Join(repo, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, env := range [][]string{nil, {"XDG_CONFIG_HOME=", "XDG_STATE_HOME="}, {"XDG_CONFIG_HOME=.config", "XDG_STATE_HOME=.local/state"}} {
+		in := *cmd
+		in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), env...)
+		got, err := in.Output()
+		if err != nil || !strings.Contains(string(got), "--output-format stream-json") || !strings.Contains(string(got), "-p hi") {
+			t.Errorf("with %q: %q, %v", env, got, err)
+		}
 	}
 }
