@@ -63,10 +63,18 @@ func twins(t *testing.T, launch []string, does string, env ...string) twin {
 	return twin{make(filepath.Join(real, "claude")), make(shim.Path)}
 }
 
+// doing is the same call of a tool that does something else.
+func (c twin) doing(does string) twin {
+	again := func(cmd *exec.Cmd) *exec.Cmd {
+		return &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: append(slices.Clone(cmd.Env), "TOOL="+does), Dir: cmd.Dir}
+	}
+	return twin{again(c.direct), again(c.shim)}
+}
+
 func TestEveryExitCode(t *testing.T) {
+	call := twins(t, nil, "")
 	for code := range 256 {
-		cmd := twins(t, nil, fmt.Sprint("exit ", code)).shim
-		if ws := ended(t, cmd); !ws.Exited() || ws.ExitStatus() != code {
+		if ws := ended(t, call.doing(fmt.Sprint("exit ", code)).shim); !ws.Exited() || ws.ExitStatus() != code {
 			t.Errorf("exit %d is seen as %v", code, ws)
 		}
 	}
@@ -90,8 +98,9 @@ func deadly() []int {
 // there is never a core of ours, which would have prompts in it.
 func TestEveryDeath(t *testing.T) {
 	for _, launch := range [][]string{nil, {"-c"}} {
+		first := twins(t, launch, "")
 		for _, sig := range deadly() {
-			call := twins(t, launch, fmt.Sprint("die ", sig))
+			call := first.doing(fmt.Sprint("die ", sig))
 			var stderr strings.Builder
 			call.shim.Stderr = &stderr
 			got, want := ended(t, call.shim), ended(t, call.direct)
