@@ -17,9 +17,13 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 // run carries out a managed call: resumed or fresh as decided, and once more
 // fresh if the tool refuses the resume.
 func (c *call) run() int {
+	var plan rewrite.Plan
+	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
+		return c.passthrough(reason)
+	}
 	c.signals = catch()
 	c.say(c.decision.Mode, c.decision.Reason)
-	a, st, err := c.try(c.plan())
+	a, st, err := c.try(plan)
 	if err == nil && a.gate == gateRefused && !a.stopped {
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
