@@ -348,9 +348,8 @@ func FuzzRules(f *testing.F) {
 		if strings.Contains(m.Task, "\n") || strings.Contains(m.Role, "\n") {
 			t.Fatalf("task %q, role %q", m.Task, m.Role)
 		}
-		keep := m.Keep()
-		if keep != nil && keep(prompt) != keep(prompt) {
-			t.Fatalf("%q is kept now and then", prompt)
+		if keep := m.Keep(); keep != nil {
+			keep(prompt)
 		}
 	})
 }
