@@ -78,13 +78,14 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview gives the decision that Begin would take now, and records nothing.
-func (l *Ledger) Preview(c *Call) (Decision, error) {
+// Preview gives the decision that Begin would take now, and the chains that it was
+// taken among. It records nothing.
+func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.facts(c)
 	if err != nil {
-		return Decision{}, fmt.Errorf("read chains: %w", err)
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), nil
+	return Decide(facts), facts.Chains, nil
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {
@@ -96,7 +97,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
-			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
+			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
 			coalesce(s.attempt, ?), s.reset
 		FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
@@ -113,22 +114,22 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 		var cf ChainFacts
 		var sent rewrite.Sent
-		var base, answers []byte
+		var base, answers, said []byte
 		var file string
 		var size int64
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers,
+			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
 		}
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
-		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers)
+		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
 		if c.Limits.HoldOut > 0 {
-			cf.Share = l.share(cf.Chain)
+			cf.Share = share(l.key, cf.Chain)
 		}
 		cf.Continuity = rewrite.Compare(sent, c.Prompt)
 		if cf.State == Live {
@@ -138,6 +139,11 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	}
 	if err := rows.Err(); err != nil {
 		return f, err
+	}
+	if len(f.Chains) > 0 {
+		if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
+			return f, err
+		}
 	}
 	for i := range f.Chains {
 		if f.Chains[i].Held, err = held(l.db, f.Chains[i].Session); err != nil {
@@ -149,9 +155,27 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 
 // share places a chain somewhere from 0 to 1, always at the same place: which
 // chains are held out does not depend on when they are looked at.
-func (l *Ledger) share(chain int64) float64 {
-	d := l.key.Digester()(fmt.Sprintf("share of chain %d", chain))
+func share(key rewrite.Key, chain int64) float64 {
+	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
+}
+
+// The arms of the comparison that a control group allows.
+const (
+	Control = "control" // held out
+	Treated = "treated"
+)
+
+// arm is the side of the comparison that a chain is on, "" where all are treated
+// alike.
+func (t *Ticket) arm(holdOut float64) string {
+	switch {
+	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
+		return ""
+	case share(t.key, t.chain) < holdOut:
+		return Control
+	}
+	return Treated
 }
 
 // oldest is the time before which an unnamed chain is not looked at any more. A
@@ -191,10 +215,10 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes)
-		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
+		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
+		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut))
 }
 
 // join gives the call its place in a chain, and a session.
@@ -378,6 +402,11 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 		if err := t.finishSession(tx, o); err != nil {
 			return err
 		}
+		if o.Good() && o.Seen.Usage.Known {
+			if err := t.meter(tx, o); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", o.Now, t.chain); err != nil {
 			return err
 		}
@@ -408,7 +437,7 @@ func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Vali
 func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
 	state, _ := o.state()
 	s, base := &o.Seen, t.call.Prompt.Footprint()
-	answer := rewrite.NewAnswer(s.Answer, t.key)
+	answer := rewrite.NewAnswer(s.Answer, s.Texts, t.key)
 	errorsMore, turnsMore := 0, 1
 	if state != Live {
 		errorsMore, turnsMore = 1, 0
@@ -419,11 +448,11 @@ func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
-		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?,
+		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer),
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer), encodeSaid(answer),
 		t.transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, t.Session)
 	return err
 }
