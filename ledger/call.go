@@ -107,6 +107,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		return f, err
 	}
 	defer rows.Close()
+	tool, known := rewrite.Lookup(c.Tool)
 	for rows.Next() {
 		if f.More = len(f.Chains) == maxCandidates; f.More {
 			continue // to the end: open rows would keep the connection
@@ -121,6 +122,9 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
+		}
+		if !known || !tool.ValidID(cf.NativeID) {
+			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
 		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
