@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	_ "github.com/mattn/go-sqlite3"
+	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
 )
 
@@ -26,7 +26,24 @@ type Ledger struct {
 var (
 	ErrForeign = errors.New("it is not a reprise ledger")
 	ErrNewer   = errors.New("it was written by a newer reprise")
+	ErrDamaged = errors.New("it is damaged")
+	ErrLocked  = errors.New("another process keeps it locked")
 )
+
+// explain says in our words what SQLite found wrong.
+func explain(err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case sqlite3.ErrBusy, sqlite3.ErrProtocol:
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return err
+}
 
 // Open opens the ledger at path and makes it, with its folder, where there is
 // none. Folder and file are made private to the user, also where they exist.
@@ -99,7 +116,7 @@ func open(path, mode string) (*Ledger, error) {
 	}
 	if err := l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) }); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}
 	return l, nil
 }
@@ -198,16 +215,34 @@ func (l *Ledger) Key() rewrite.Key { return l.key }
 // make SQLite fold its log into the file, which takes milliseconds.
 func (l *Ledger) Close() error { return l.db.Close() }
 
-// Check has SQLite look through the whole file.
+// Check looks through the whole file: whether it is sound, and holds the tables that
+// it should.
 func (l *Ledger) Check() error {
 	var result string
-	if err := l.db.QueryRow("PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return fmt.Errorf("check ledger: %w", err)
+	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
+		return fmt.Errorf("check ledger: %w", explain(err))
 	}
 	if result != "ok" {
-		return fmt.Errorf("check ledger: %s", result)
+		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, result)
+	}
+	model, err := OpenMemory()
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	want, err := model.schema()
+	if err != nil {
+		return fmt.Errorf("check ledger: %w", err)
+	}
+	if got, err := l.schema(); err != nil || got != want {
+		return errors.Join(err, fmt.Errorf("check ledger: %w: its tables are not as they should be", ErrDamaged))
 	}
 	return nil
+}
+
+func (l *Ledger) schema() (text string, err error) {
+	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql <> '' ORDER BY name)").Scan(&text)
+	return text, err
 }
 
 // Probe gives what was learned of the binary with that fingerprint; ok is false
@@ -242,7 +277,7 @@ func (l *Ledger) CheckWritable() error {
 		return errTakenBack
 	})
 	if err != nil && !errors.Is(err, errTakenBack) {
-		return fmt.Errorf("write ledger: %w", err)
+		return fmt.Errorf("write ledger: %w", explain(err))
 	}
 	return nil
 }

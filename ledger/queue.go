@@ -12,7 +12,7 @@ import (
 
 // LockTimeout is the longest time that any call waits for somebody who keeps the
 // ledger to himself.
-const LockTimeout = 90 * time.Millisecond
+const LockTimeout = 60 * time.Millisecond
 
 // longestWait is the longest time that it waits for others of its kind who are at
 // work, each for a moment: of 64 calls at once, on two busy processors, the last

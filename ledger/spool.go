@@ -130,9 +130,6 @@ func (l *Ledger) Settle() error {
 	return nil
 }
 
-// Unsettled counts the outcomes that wait.
-func (l *Ledger) Unsettled() int { return len(l.spool.list()) }
-
 // name tells this ledger from others.
 func (l *Ledger) name() string {
 	d := l.key.Digester()("name of the ledger")

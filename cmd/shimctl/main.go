@@ -35,7 +35,7 @@ type command struct {
 	run   func(*app, []string) error
 }
 
-var commands = []command{statusCommand, explainCommand, doctorCommand, versionCommand}
+var commands = []command{statusCommand, explainCommand, doctorCommand, ledgerCommand, versionCommand}
 
 // A usageError is a mistake in the command line.
 type usageError struct{ problem, hint string }

@@ -59,6 +59,7 @@ func (a *app) readStatus() (ledger.Totals, []ledger.ChainRow, error) {
 		return ledger.Totals{}, nil, err
 	}
 	defer l.Close()
+	_ = l.Settle() // what can not be recorded now is shown as not ended
 	totals, err := l.Totals()
 	if err != nil {
 		return totals, nil, err

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"text/tabwriter"
+	"time"
 )
 
 // A kind is a kind of fault. try sets it up in a new world, makes calls and says what
@@ -22,14 +22,13 @@ type kind struct {
 }
 
 // kinds is every kind, by subject.
-var kinds = slices.Concat(burstKinds)
+var kinds = slices.Concat(burstKinds, ledgerKinds)
 
 func main() {
 	times := flag.Int("n", 3, "how often each kind is tried")
 	only := flag.String("run", "", "only the kinds whose subject and name match this pattern")
-	markdown := flag.Bool("markdown", false, "print the table as docs/faults.md has it")
 	flag.Parse()
-	lost, err := printTable(os.Stdout, *times, *only, *markdown)
+	lost, err := printTable(os.Stdout, *times, *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(2)
@@ -40,7 +39,7 @@ func main() {
 }
 
 // printTable tries the kinds and prints a row for each as it is done.
-func printTable(out io.Writer, times int, only string, markdown bool) (lost bool, err error) {
+func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return false, err
@@ -54,39 +53,63 @@ func printTable(out io.Writer, times int, only string, markdown bool) (lost bool
 	if err != nil {
 		return false, err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SUBJECT\tFAULT\tTRIED\tCALLS\tLOST")
+	if os.Getuid() == 0 { // some calls are made as another user
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return false, err
+		}
+	}
+	fmt.Fprintf(out, "| %-16s | %-44s | tried | calls | slowest | lost |\n| --- | --- | ---: | ---: | ---: | ---: |\n", "subject", "fault")
 	for _, k := range kinds {
 		if !pattern.MatchString(k.subject + ": " + k.name) {
 			continue
 		}
-		calls, losses := 0, []string(nil)
-		for i := range times {
-			n, l, err := try(k, p, filepath.Join(dir, fmt.Sprint("world", i)))
-			if err != nil {
-				return lost, err
-			}
-			calls, losses = calls+n, append(losses, l...)
+		r, err := k.repeat(p, dir, times)
+		if err != nil {
+			return lost, err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", k.subject, k.name, times, calls, len(losses))
-		for _, l := range losses {
+		if r.skips != nil {
+			fmt.Fprintf(os.Stderr, "not tried: %s: %s: %v\n", k.subject, k.name, r.skips)
+			continue
+		}
+		fmt.Fprintf(out, "| %-16s | %-44s | %5d | %5d | %4d ms | %4d |\n", k.subject, k.name, times, r.calls, r.worst.Milliseconds(), len(r.lost))
+		for _, l := range r.lost {
 			lost = true
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", k.subject, k.name, l)
 		}
 	}
-	return lost, w.Flush()
+	return lost, nil
 }
 
-// try tries a kind once, in a world of its own.
-func try(k kind, p programs, dir string) (calls int, lost []string, err error) {
+// A summary is what came of a kind.
+type summary struct {
+	calls int
+	worst time.Duration
+	lost  []string
+	skips error
+}
+
+func (k kind) repeat(p programs, dir string, times int) (s summary, err error) {
+	for i := range times {
+		w, err := k.once(p, filepath.Join(dir, fmt.Sprint("world", i)))
+		if err != nil {
+			return s, err
+		}
+		s.calls, s.lost, s.skips = s.calls+w.calls, append(s.lost, w.lost...), w.skips
+		s.worst = max(s.worst, w.worst)
+	}
+	return s, nil
+}
+
+// once tries a kind in a world of its own.
+func (k kind) once(p programs, dir string) (*world, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	w, err := newWorld(p, dir)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	k.try(w)
-	return w.calls, w.lost, nil
+	return w, nil
 }

@@ -37,11 +37,14 @@ func build(dir string) (programs, error) {
 // A world is where a fault is tried: a home, a project and a ledger of its own.
 type world struct {
 	programs
-	dir string
+	dir  string
+	user *syscall.SysProcAttr // whom calls are made as, nil for ourselves
 
 	mu    sync.Mutex
-	calls int      // that were made through the shim
-	lost  []string // what was not as without the shim, or not recorded
+	calls int           // that were made through the shim
+	worst time.Duration // the longest of them, but for what the tool took itself
+	lost  []string      // what was not as without the shim, or not recorded
+	skips error         // why the kind can not be tried here
 }
 
 func newWorld(p programs, dir string) (*world, error) {
@@ -63,8 +66,13 @@ func (w *world) ledger() string { return w.state("ledger.db") }
 func (w *world) lose(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lost = append(w.lost, fmt.Sprintf(format, args...))
+	const most = 600
+	text := fmt.Sprintf(format, args...)
+	w.lost = append(w.lost, text[:min(len(text), most)])
 }
+
+// skip notes that this machine does not let the fault be tried.
+func (w *world) skip(why error) { w.skips = why }
 
 // must notes an error in what sets a fault up: what was not tried counts as lost.
 func (w *world) must(err error) {
@@ -115,6 +123,7 @@ func (w *world) command(c call) *exec.Cmd {
 	cmd.Err = nil // what LookPath found does not count
 	cmd.Env = w.env(c, w.shims, w.real)
 	cmd.Dir = filepath.Join(w.dir, "project")
+	cmd.SysProcAttr = w.user
 	return cmd
 }
 
@@ -147,6 +156,9 @@ func (w *world) see(cmd *exec.Cmd) (r result) {
 // call makes a call that must end as the tool itself would.
 func (w *world) call(c call) result {
 	r := w.run(c)
+	w.mu.Lock()
+	w.worst = max(w.worst, r.took-time.Duration(c.ms)*time.Millisecond)
+	w.mu.Unlock()
 	if r.stdout != answer+"\n" || r.stderr != "" || !r.status.Exited() || r.status.ExitStatus() != c.exit {
 		w.lose("a call ended with %#x, %q and %q on stderr", r.status, r.stdout, r.stderr)
 	}
