@@ -35,7 +35,8 @@ type Policy struct {
 	Identical Identical
 	Delta     Delta
 	Busy      Busy
-	Rollout   float64 // share of the chains that are resumed, 0 to 1
+	BusyLimit time.Duration // how long a session is waited for at most, where Busy says so
+	Rollout   float64       // share of the chains that are resumed, 0 to 1
 }
 
 // Tool is what is configured for one tool.
@@ -70,8 +71,10 @@ const (
 // Busy says what becomes of a call whose session another process is using.
 type Busy string
 
-// BusyFresh starts a session of its own.
-const BusyFresh Busy = "fresh"
+const (
+	BusyFresh Busy = "fresh" // a session of its own
+	BusyWait  Busy = "wait"  // the same one, once it is free
+)
 
 // LogLevel says how much is written to the log.
 type LogLevel string
@@ -95,6 +98,7 @@ func Default() Config {
 			Identical: IdenticalFresh,
 			Delta:     DeltaAuto,
 			Busy:      BusyFresh,
+			BusyLimit: 30 * time.Second,
 			Rollout:   1,
 		},
 		Presets:      true,

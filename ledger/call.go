@@ -29,6 +29,7 @@ type Call struct {
 	Limits          Limits
 	Now             Millis
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
+	Wait            bool           // a session that somebody holds will be waited for
 	Disabled        bool
 	NoResume        bool
 	// File looks at what became of a session's file, whose path and size are as
@@ -48,10 +49,14 @@ type Ticket struct {
 	fellBack   rewrite.Reason // why its resume was given up, where that could not be recorded
 }
 
+// ErrHeld says that another process uses the session that a call would resume.
+var ErrHeld = errors.New("the session is held by another process")
+
 // Begin decides what becomes of a call, and records it: the chain, the session
 // with its lease, the invocation. Facts are read without a lock; the write
 // checks that the session is still free. Outcomes that wait in the spool are
-// recorded first: they may be the session's own.
+// recorded first: they may be the session's own. Where the call is to wait for the
+// session, it fails with ErrHeld, and nothing is recorded.
 func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	if err := l.Settle(); err != nil {
 		return Decision{}, nil, err
@@ -61,12 +66,18 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	d := Decide(facts)
+	if c.Wait && d.Reason == rewrite.Leased {
+		return d, nil, ErrHeld
+	}
 	t := &Ticket{call: c, key: l.key}
 	err = l.write(func(tx *sql.Tx) error {
 		if d.Mode == rewrite.Resume {
 			free, err := stillFree(tx, d, facts)
 			if err != nil {
 				return err
+			}
+			if !free && c.Wait {
+				return ErrHeld
 			}
 			if !free {
 				d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}

@@ -218,7 +218,7 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 
 // blocked says what speaks against resuming the chain's session.
 func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
-	if reason = stateReason(c); reason != "" {
+	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
@@ -245,6 +245,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged:
 		return rewrite.SessionMoved, ""
+	case c.Held: // almost last: it is worth waiting for only where nothing else is in the way
+		return rewrite.Leased, ""
 	case c.Share < f.Limits.HoldOut: // last: only what would be resumed can be compared
 		return rewrite.HeldOut, ""
 	}
@@ -253,8 +255,6 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 
 func stateReason(c *ChainFacts) rewrite.Reason {
 	switch {
-	case c.Held:
-		return rewrite.Leased
 	case c.State == Live && c.NativeID != "":
 		return ""
 	case c.State == Failed:

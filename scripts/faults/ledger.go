@@ -68,7 +68,7 @@ var ledgerKinds = []kind{
 	}},
 	{"the ledger", "few open files (RLIMIT_NOFILE)", func(w *world) {
 		w.use()
-		for files := 8; files < 24; files++ {
+		for files := 9; files < 24; files++ {
 			w.call(call{prompt: job(1), sh: fmt.Sprintf("ulimit -n %d", files)})
 		}
 		w.whole()
