@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"reprise/rewrite"
 )
@@ -104,13 +105,33 @@ func (l *Ledger) Preview(c *Call) (Decision, error) {
 }
 
 // factsOf reads the facts. That needs no turn, but for a moment after another
-// process was killed in the midst of a write.
+// process was killed in the midst of a write. A session's row, its holder and its
+// file are not read at once: what another call did in between must not look like a
+// death, or like a change that we know nothing of.
 func (l *Ledger) factsOf(c *Call) (f Facts, err error) {
-	err = (&turn{}).repeat(func() error {
-		f, err = l.facts(c)
-		return err
-	})
+	const tries = 3
+	for range tries {
+		err = (&turn{}).repeat(func() error {
+			f, err = l.facts(c)
+			return err
+		})
+		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
+			break
+		}
+	}
 	return f, err
+}
+
+// outdated tells of a session that seems to have died, or to have been changed, and
+// whose row is another one by now.
+func (l *Ledger) outdated(c ChainFacts) bool {
+	if c.File != FileChanged && (c.State != Running || c.Held) {
+		return false
+	}
+	var state State
+	var lastUsed Millis
+	err := l.db.QueryRow("SELECT state, last_used FROM sessions WHERE id = ?", c.Session).Scan(&state, &lastUsed)
+	return err == nil && (state != c.State || lastUsed != c.LastUsed)
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {

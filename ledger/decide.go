@@ -216,6 +216,10 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.Identical
 }
 
+// clockSlack is how much later than now a session may have been used: another call
+// can have ended while this one was getting there.
+const clockSlack Millis = 2000
+
 // blocked says what speaks against resuming the chain's session.
 func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" && !c.Held {
@@ -233,7 +237,7 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.RuntimeChanged, ""
 	case c.Prints.Auth != f.Prints.Auth:
 		return rewrite.AuthChanged, ""
-	case idle < 0 || age < 0 || idle > f.Limits.TTL: // a clock that was set back proves nothing
+	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
 		return rewrite.Idle, ""
 	case age > f.Limits.MaxAge:
 		return rewrite.TooOld, ""
@@ -241,12 +245,12 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.ErrorLimit, ""
 	case contextFull(c.Context, f.Limits):
 		return rewrite.ContextFull, ""
+	case c.Held: // late: it is worth waiting for only where nothing else is in the way
+		return rewrite.Leased, ""
 	case c.File == FileGone:
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged:
 		return rewrite.SessionMoved, ""
-	case c.Held: // almost last: it is worth waiting for only where nothing else is in the way
-		return rewrite.Leased, ""
 	case c.Share < f.Limits.HoldOut: // last: only what would be resumed can be compared
 		return rewrite.HeldOut, ""
 	}

@@ -81,7 +81,12 @@ func makePrivate(path string) error {
 		return err
 	}
 	f.Close()
-	return narrow(path, 0o600)
+	for _, part := range []string{"", "-wal", "-shm"} {
+		if err := narrow(path+part, 0o600); err != nil && (part == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // narrow takes away from a file's mode what goes beyond most.

@@ -8,13 +8,15 @@ import (
 // Each kind of fault once. go run ./scripts/faults tries them more often, and prints
 // the table.
 func TestFaults(t *testing.T) {
-	p, err := build(t.TempDir())
+	dir := t.TempDir()
+	p, err := build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	stride = 60
 	for _, k := range kinds {
 		t.Run(k.subject+": "+k.name, func(t *testing.T) {
-			w, err := k.once(p, t.TempDir()+"/world")
+			w, err := k.once(p, dir)
 			switch {
 			case err != nil:
 				t.Fatal(err)

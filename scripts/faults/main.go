@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -22,7 +21,7 @@ type kind struct {
 }
 
 // kinds is every kind, by subject.
-var kinds = slices.Concat(burstKinds, ledgerKinds)
+var kinds = slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds)
 
 func main() {
 	times := flag.Int("n", 3, "how often each kind is tried")
@@ -89,8 +88,8 @@ type summary struct {
 }
 
 func (k kind) repeat(p programs, dir string, times int) (s summary, err error) {
-	for i := range times {
-		w, err := k.once(p, filepath.Join(dir, fmt.Sprint("world", i)))
+	for range times {
+		w, err := k.once(p, dir)
 		if err != nil {
 			return s, err
 		}
@@ -102,7 +101,8 @@ func (k kind) repeat(p programs, dir string, times int) (s summary, err error) {
 
 // once tries a kind in a world of its own.
 func (k kind) once(p programs, dir string) (*world, error) {
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	dir, err := os.MkdirTemp(dir, "world-*")
+	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)

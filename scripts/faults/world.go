@@ -40,11 +40,13 @@ type world struct {
 	dir  string
 	user *syscall.SysProcAttr // whom calls are made as, nil for ourselves
 
-	mu    sync.Mutex
-	calls int           // that were made through the shim
-	worst time.Duration // the longest of them, but for what the tool took itself
-	lost  []string      // what was not as without the shim, or not recorded
-	skips error         // why the kind can not be tried here
+	mu       sync.Mutex
+	calls    int           // that were made through the shim
+	worst    time.Duration // the longest of them, but for what the tool took itself
+	lost     []string      // what was not as without the shim, or not recorded
+	begun    int           // runs of the tool before the traced call
+	release0 func()        // lets go of the ledger, nil where nobody holds it
+	skips    error         // why the kind can not be tried here
 }
 
 func newWorld(p programs, dir string) (*world, error) {
@@ -87,6 +89,7 @@ type call struct {
 	task   string // REPRISE_TASK
 	ms     int    // how long the tool works
 	exit   int
+	tool   string // a variable for the fake tool
 	sh     string // what a shell does before it becomes claude, as "ulimit -f 1"
 }
 
@@ -106,7 +109,7 @@ func (w *world) env(c call, path ...string) []string {
 	path = append(path, "/usr/bin", "/bin")
 	return []string{"HOME=" + filepath.Join(w.dir, "home"), "PATH=" + strings.Join(path, ":"), "TMPDIR=" + filepath.Join(w.dir, "tmp"),
 		"FAKE_DIR=" + filepath.Join(w.dir, "fake"), "FAKE_ANSWER=" + answer, fmt.Sprintf("FAKE_MS=%d", c.ms),
-		fmt.Sprintf("FAKE_EXIT=%d", c.exit), "REPRISE_TASK=" + c.task}
+		fmt.Sprintf("FAKE_EXIT=%d", c.exit), "REPRISE_TASK=" + c.task, c.tool}
 }
 
 // command is the call as a caller makes it.

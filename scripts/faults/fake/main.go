@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,10 +26,16 @@ type run struct {
 
 func main() {
 	r, stream := parse(os.Args[1:])
+	if os.Getenv("FAKE_DETACH") != "" && r.Resumed != "" {
+		detach()
+	}
 	answer, exit := os.Getenv("FAKE_ANSWER"), number("FAKE_EXIT")
 	if r.Resumed != "" && !exists(file(r.Resumed)) {
 		fmt.Fprintln(os.Stderr, "No conversation found with session ID: "+r.Resumed)
 		os.Exit(1)
+	}
+	if r.Resumed != "" && !ended(file(r.Resumed)) {
+		note("unsafe", r)
 	}
 	note("runs", r)
 	if !alone(r.ID) {
@@ -47,6 +54,18 @@ func main() {
 	fmt.Printf("{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":%q}]},\"session_id\":%q}\n", answer, r.ID)
 	fmt.Printf("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":%q,\"session_id\":%q,\"total_cost_usd\":0.5}\n", answer, r.ID)
 	os.Exit(exit)
+}
+
+// detach goes on in another process, which outlives whoever started this one. It
+// keeps its streams.
+func detach() {
+	os.Unsetenv("FAKE_DETACH")
+	p, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	check(err)
+	state, err := p.Wait()
+	check(err)
+	os.Exit(state.ExitCode())
 }
 
 func parse(args []string) (r run, stream bool) {
@@ -89,6 +108,13 @@ func file(id string) string {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// ended tells whether the session's latest turn came to its end.
+func ended(path string) bool {
+	text, err := os.ReadFile(path)
+	check(err)
+	return strings.HasSuffix(string(text), "ends\n")
 }
 
 // alone takes the session for as long as this process lives, and tells whether
