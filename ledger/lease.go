@@ -26,14 +26,15 @@ func ProcessOf(pid int) Process {
 
 // Alive tells whether the process still runs. A pid that another process has
 // taken over, and one of an earlier boot, is not alive.
-func (p Process) Alive() bool {
-	if p.PID <= 0 || p.Boot != bootID() {
-		return false
-	}
-	if err := syscall.Kill(p.PID, 0); err != nil && !errors.Is(err, syscall.EPERM) {
-		return false
-	}
-	return p.Start == 0 || p.Start == startTime(p.PID)
+func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
+
+func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
+	return p.PID > 0 && p.Boot == boot && exists(p.PID) && (p.Start == 0 || p.Start == start(p.PID))
+}
+
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // bootID is "" on systems that do not tell; there pid and liveness must do.

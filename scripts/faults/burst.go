@@ -8,11 +8,14 @@ import (
 // crowd is how many calls are made at once.
 const crowd = 64
 
+// rounds is how often.
+var rounds = 3
+
 var burstKinds = []kind{
-	{"many at once", "64 calls of one chain", func(w *world) { w.burst(3, func(int) string { return "one" }) }},
-	{"many at once", "64 calls of 64 chains", func(w *world) { w.burst(3, func(i int) string { return fmt.Sprint("task ", i) }) }},
-	{"many at once", "64 calls of 8 chains", func(w *world) { w.burst(3, func(i int) string { return fmt.Sprint("task ", i%8) }) }},
-	{"many at once", "64 calls without a name", func(w *world) { w.burst(3, func(int) string { return "" }) }},
+	{"many at once", "64 calls of one chain", func(w *world) { w.burst(rounds, func(int) string { return "one" }) }},
+	{"many at once", "64 calls of 64 chains", func(w *world) { w.burst(rounds, func(i int) string { return fmt.Sprint("task ", i) }) }},
+	{"many at once", "64 calls of 8 chains", func(w *world) { w.burst(rounds, func(i int) string { return fmt.Sprint("task ", i%8) }) }},
+	{"many at once", "64 calls without a name", func(w *world) { w.burst(rounds, func(int) string { return "" }) }},
 }
 
 // burst makes rounds of calls, all of a round at once.

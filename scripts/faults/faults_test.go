@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -8,12 +9,16 @@ import (
 // Each kind of fault once. go run ./scripts/faults tries them more often, and prints
 // the table.
 func TestFaults(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := newFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	p, err := build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stride = 60
+	stride, rounds = 100, 1
 	for _, k := range kinds {
 		t.Run(k.subject+": "+k.name, func(t *testing.T) {
 			w, err := k.once(p, dir)

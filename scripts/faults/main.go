@@ -43,7 +43,7 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	dir, err := os.MkdirTemp("", "faults-*")
+	dir, err := newFolder()
 	if err != nil {
 		return false, err
 	}
@@ -51,11 +51,6 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 	p, err := build(dir)
 	if err != nil {
 		return false, err
-	}
-	if os.Getuid() == 0 { // some calls are made as another user
-		if err := os.Chmod(dir, 0o755); err != nil {
-			return false, err
-		}
 	}
 	fmt.Fprintf(out, "| %-16s | %-44s | tried | calls | slowest | lost |\n| --- | --- | ---: | ---: | ---: | ---: |\n", "subject", "fault")
 	for _, k := range kinds {
@@ -77,6 +72,16 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 		}
 	}
 	return lost, nil
+}
+
+// newFolder makes the folder of all worlds. Others may enter it: root makes some
+// calls as another user.
+func newFolder() (string, error) {
+	dir, err := os.MkdirTemp("", "faults-*")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
 }
 
 // A summary is what came of a kind.
