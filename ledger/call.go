@@ -95,13 +95,14 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview gives the decision that Begin would take now, and records nothing.
-func (l *Ledger) Preview(c *Call) (Decision, error) {
+// Preview gives the decision that Begin would take now, and the chains that it was
+// taken among. It records nothing.
+func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.factsOf(c)
 	if err != nil {
-		return Decision{}, fmt.Errorf("read chains: %w", err)
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), nil
+	return Decide(facts), facts.Chains, nil
 }
 
 // factsOf reads the facts. That needs no turn, but for a moment after another
@@ -143,7 +144,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
-			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
+			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
 			coalesce(s.attempt, ?), s.reset
 		FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
@@ -159,16 +160,16 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 		var cf ChainFacts
 		var sent rewrite.Sent
-		var base, answers []byte
+		var base, answers, said []byte
 		var file string
 		var size int64
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers,
+			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
 		}
-		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers)
+		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
 		if c.Limits.HoldOut > 0 {
 			cf.Share = l.share(cf.Chain)
@@ -431,16 +432,21 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 	return nil
 }
 
-// ending is all that a run leaves to record. The answer is in it as digests alone.
+// ending is all that a run leaves to record. What was said in it is there as digests
+// alone.
 func (t *Ticket) ending(o *Outcome) ending {
 	e := ending{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
 	if t.Session != 0 {
 		base := t.call.Prompt.Footprint()
 		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
-		e.Answer = encodeAnswer(rewrite.NewAnswer(o.Seen.Answer, t.key))
+		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
+		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
 	}
-	e.Outcome.Seen.Answer = ""
+	s := &o.Seen
+	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
 	return e
 }
 
@@ -509,11 +515,11 @@ func (e *ending) recordSession(tx *sql.Tx) error {
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
-		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?,
+		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		e.Blocks, e.Opening, e.Bytes, e.Answer,
+		e.Blocks, e.Opening, e.Bytes, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
 	return err
 }

@@ -55,7 +55,7 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	}
 	more := prompt + "\n\nMore.\n\nAnd more."
 	preview := func() rewrite.Reason {
-		d, err := l.Preview(testCall(l, more, 4000))
+		d, _, err := l.Preview(testCall(l, more, 4000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestWaiting(t *testing.T) {
 	}
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Prints.Model = true, "another"
-	if d, err := l.Preview(other); err != nil || d.Reason != rewrite.ModelChanged {
+	if d, _, err := l.Preview(other); err != nil || d.Reason != rewrite.ModelChanged {
 		t.Errorf("what can not be resumed anyway would wait: %s, %v", d.Reason, err)
 	}
 	finish(t, l, first, goodOutcome(someID, "done", 2000))

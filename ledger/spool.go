@@ -37,7 +37,8 @@ type ending struct {
 	Bytes      int
 	Blocks     []byte
 	Answer     []byte
-	Outcome    Outcome // without the answer itself
+	Said       []byte
+	Outcome    Outcome // without what the model said
 }
 
 // put keeps an outcome for later. It is there whole or not at all.

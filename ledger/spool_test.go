@@ -36,6 +36,7 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
 	o := goodOutcome(someID, "the answer is 42", 2000)
+	o.Seen.Texts = []string{"first, the answer is unknown", "the answer is 42"}
 	o.Seen.Usage = rewrite.Usage{Known: true, Input: 7}
 	late(t, l, path, ticket, o)
 	if o.Seen.Answer == "" {

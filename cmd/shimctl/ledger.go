@@ -5,40 +5,49 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
 )
 
-var ledgerCommand = command{
-	name: "ledger", args: "repair|reset", short: "mend a ledger, or begin a new one",
-	long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside,
-under names that end in the time.
-
-  repair  copy what can be read of a damaged ledger into a new one; no session of it is resumed again
-  reset   begin a new, empty one`,
-	run: runLedger,
+func ledgerCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "ledger", Short: "mend the ledger, or begin a new one",
+		Long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside, under
+names that end in the time.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return usageError{"ledger takes one of repair, reset", "shimctl ledger --help says what they do"}
+		},
+	}
+	repair := &cobra.Command{
+		Use: "repair", Short: "copy what can be read of a damaged ledger into a new one",
+		Long: `Copies what can be read of a damaged ledger into a new one. What its sessions went through last may be
+lost, so none of them is resumed again: every job begins anew.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.repairLedger() },
+	}
+	reset := &cobra.Command{
+		Use: "reset", Short: "begin a new, empty ledger",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.resetLedger() },
+	}
+	c.AddCommand(repair, reset)
+	return c
 }
 
-func runLedger(a *app, args []string) error {
-	rest, err := flags(args, nil)
+// aside gives the ledger's path, and what a file is called in addition that is moved
+// aside now.
+func (a *app) aside() (path, suffix string, err error) {
+	path, err = config.LedgerFile(a.getenv)
+	return path, a.now.UTC().Format(".20060102T150405Z"), err
+}
+
+func (a *app) resetLedger() error {
+	path, suffix, err := a.aside()
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 || rest[0] != "repair" && rest[0] != "reset" {
-		return usageError{"ledger takes one of repair, reset", "shimctl help ledger"}
-	}
-	path, err := config.LedgerFile(a.getenv)
-	if err != nil {
-		return err
-	}
-	suffix := a.now.UTC().Format(".20060102T150405Z")
-	if rest[0] == "reset" {
-		return a.resetLedger(path, suffix)
-	}
-	return a.repairLedger(path, suffix)
-}
-
-func (a *app) resetLedger(path, suffix string) error {
 	aside, err := ledger.Reset(path, suffix)
 	if aside != "" {
 		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", a.tilde(aside))
@@ -49,7 +58,11 @@ func (a *app) resetLedger(path, suffix string) error {
 	return err
 }
 
-func (a *app) repairLedger(path, suffix string) error {
+func (a *app) repairLedger() error {
+	path, suffix, err := a.aside()
+	if err != nil {
+		return err
+	}
 	r, err := ledger.Repair(path, suffix)
 	switch {
 	case errors.Is(err, ledger.ErrSound), errors.Is(err, fs.ErrNotExist):
