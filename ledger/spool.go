@@ -49,8 +49,8 @@ func (s spool) put(e *ending) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if info, err := os.Lstat(s.dir); err != nil || !info.IsDir() {
-		return errors.Join(err, fmt.Errorf("%s: not a folder", s.dir))
+	if !s.isFolder() {
+		return fmt.Errorf("%s: not a folder", s.dir)
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(e.Outcome.Now), os.Getpid()))
 	tmp := path + spoolTemp
@@ -71,9 +71,18 @@ func (s spool) put(e *ending) error {
 // spoolTemp ends the name of a file that is being written.
 const spoolTemp = ".tmp"
 
+// isFolder tells whether the spool is there, and no link to somewhere else.
+func (s spool) isFolder() bool {
+	info, err := os.Lstat(s.dir)
+	return err == nil && info.IsDir()
+}
+
 // list gives the outcomes that wait, in the order in which the runs ended. What a
 // process that is gone was still writing is thrown away.
 func (s spool) list() []string {
+	if !s.isFolder() {
+		return nil
+	}
 	entries, err := os.ReadDir(s.dir) // sorted by name
 	if err != nil {
 		return nil

@@ -114,6 +114,38 @@ var ledgerKinds = []kind{
 		<-done
 		w.resumes(call{prompt: job(2)}, false)
 	}},
+	{"the ledger", "garbage in its log", func(w *world) {
+		w.use()
+		w.must(os.WriteFile(w.ledger()+"-wal", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.call(call{prompt: job(1)})
+		w.whole()
+	}},
+	{"the ledger", "its log is cut", func(w *world) {
+		for cut := range int64(10) {
+			w.call(call{prompt: job(0), task: fmt.Sprint("task ", cut)})
+			info, err := os.Stat(w.ledger() + "-wal")
+			w.must(err)
+			w.must(os.Truncate(w.ledger()+"-wal", info.Size()*cut/10))
+			w.call(call{prompt: job(1), task: fmt.Sprint("task ", cut)})
+			w.whole()
+		}
+		if unsafe := w.notes("unsafe"); len(unsafe) > 0 {
+			w.lose("a session was resumed in the midst of a turn")
+		}
+	}},
+	{"the ledger", "garbage in its index", func(w *world) {
+		w.use()
+		w.must(os.WriteFile(w.ledger()+"-shm", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.resumes(call{prompt: job(1)}, true)
+		w.sound(0)
+	}},
+	besides("a folder in the place of its queue", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	besides("a named pipe in the place of its queue", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
+	besides("a link planted in the place of its queue", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
+	besides("a link planted in the place of what waits", ".spool", func(path, victim string) error {
+		return os.Symlink(filepath.Dir(victim), path)
+	}, false),
 	{"the log", "a named pipe in its place", func(w *world) { w.withoutLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
 	{"the log", "a link planted in its place", func(w *world) {
 		victim := filepath.Join(w.dir, "victim")
@@ -159,6 +191,30 @@ func broken(name string, damage func(*world), fixes string) kind {
 		}
 		w.resumes(call{prompt: job(1), task: "mended"}, false)
 		w.resumes(call{prompt: job(2), task: "mended"}, true)
+	}}
+}
+
+// besides is something in the place of a file beside the ledger, for a call that
+// ends while somebody else has the ledger. kept tells whether its outcome can be
+// kept all the same.
+func besides(name, part string, create func(path, victim string) error, kept bool) kind {
+	return kind{"the ledger", name, func(w *world) {
+		w.use()
+		victim := filepath.Join(w.dir, "victim", "file")
+		w.must(errors.Join(os.Mkdir(filepath.Dir(victim), 0o755), os.WriteFile(victim, []byte("dear\n"), 0o644)))
+		w.must(errors.Join(os.RemoveAll(w.ledger()+part), create(w.ledger()+part, victim)))
+		c := w.start(call{prompt: job(1), ms: 300})
+		w.wait(func() bool { return len(w.runs()) == 2 })
+		release := w.lock("BEGIN IMMEDIATE")
+		w.must(c.Wait())
+		release()
+		w.resumes(call{prompt: job(2)}, kept)
+		if entries, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(entries) != 1 {
+			w.lose("something was put where the link leads: %v, %v", entries, err)
+		}
+		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
+			w.lose("something was written where the link leads: %q, %v", text, err)
+		}
 	}}
 }
 
