@@ -20,7 +20,8 @@ import (
 // call is to pass through unchanged, doctor to find it, and what mends it to mend it.
 var ledgerKinds = []kind{
 	broken("garbage from the start", overwrite(0, 4096), "repair|reset"),
-	broken("garbage in the middle", func(w *world) { w.eachPage(2) }, "repair"),
+	broken("garbage in its last page", func(w *world) { w.eachPage(w.size()/4096 - 1) }, "repair"),
+	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset"),
 	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset"),
 	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset"),
 	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset"),
