@@ -96,15 +96,6 @@ func (w *world) settled(round int, died bool) {
 	}
 }
 
-// held tells whether anybody holds a session.
-func (w *world) held(l *ledger.Ledger) bool {
-	chains, err := l.Chains(1000)
-	w.must(err)
-	return slices.ContainsFunc(chains, func(c ledger.ChainRow) bool {
-		return slices.ContainsFunc(c.Sessions, func(s ledger.SessionRow) bool { return s.Held })
-	})
-}
-
 // lockAtEnd takes the ledger, as another program would, once the tool runs.
 func (w *world) lockAtEnd() {
 	if w.release0 != nil || w.begun == len(w.runs()) {

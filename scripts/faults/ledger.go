@@ -20,7 +20,8 @@ import (
 // call is to pass through unchanged, doctor to find it, and what mends it to mend it.
 var ledgerKinds = []kind{
 	broken("garbage from the start", overwrite(0, 4096), "repair|reset"),
-	broken("garbage in its last page", func(w *world) { w.eachPage(w.size()/4096 - 1) }, "repair"),
+	broken("garbage in a table", damageTable("sessions"), "repair"),
+	broken("garbage in the table of its key", damageTable("meta"), "repair|reset"),
 	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset"),
 	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset"),
 	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset"),
@@ -258,6 +259,16 @@ func (w *world) eachPage(from int64) {
 	}
 }
 
+func damageTable(name string) func(*world) {
+	return func(w *world) {
+		var page int64
+		db := w.open()
+		w.must(db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = ?", name).Scan(&page))
+		w.must(db.Close())
+		overwrite((page-1)*4096, 2048)(w)
+	}
+}
+
 func (w *world) size() int64 {
 	info, err := os.Stat(w.ledger())
 	w.must(err)
@@ -322,15 +333,4 @@ func (w *world) withoutLog(create func(path string) error) {
 	w.must(errors.Join(os.MkdirAll(w.state(""), 0o700), create(w.state("shim.log"))))
 	w.use()
 	w.resumes(call{prompt: job(1)}, true)
-}
-
-// wait waits until something is so.
-func (w *world) wait(so func() bool) {
-	for range 2000 {
-		if so() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	w.lose("waited in vain")
 }
