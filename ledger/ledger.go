@@ -217,8 +217,19 @@ func (l *Ledger) transact(t *turn, f func(*sql.Tx) error) error {
 func (l *Ledger) Key() rewrite.Key { return l.key }
 
 // Close closes the ledger. A process that ends right away need not: closing would
-// make SQLite fold its log into the file, which takes milliseconds.
-func (l *Ledger) Close() error { return l.db.Close() }
+// make SQLite fold its log into the file, which takes milliseconds. That is done in
+// turn as well, since nobody else can open the ledger meanwhile.
+func (l *Ledger) Close() error {
+	var closed error
+	err := l.queue.inTurn(func(*turn) error {
+		closed = l.db.Close()
+		return nil
+	})
+	if err != nil { // the queue stands
+		closed = l.db.Close()
+	}
+	return closed
+}
 
 // Check looks through the whole file: whether it is sound, and holds the tables that
 // it should.

@@ -182,7 +182,11 @@ func tryLedger(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.Check(), l.CheckWritable(), l.Settle(), l.Close())
+	defer l.Close()
+	if err := l.Check(); err != nil {
+		return err
+	}
+	return errors.Join(l.CheckWritable(), l.Settle())
 }
 
 // checkBuild: without cgo the SQLite driver is an empty shell.
