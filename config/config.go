@@ -36,7 +36,8 @@ type Policy struct {
 	Delta     Delta
 	Busy      Busy
 	BusyLimit time.Duration // how long a session is waited for at most, where Busy says so
-	Rollout   float64       // share of the chains that are resumed, 0 to 1
+	Dearer    Dearer
+	Rollout   float64 // share of the chains that are resumed, 0 to 1
 }
 
 // Tool is what is configured for one tool.
@@ -76,6 +77,14 @@ const (
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 
+// Dearer says what becomes of a call whose rule's resumes have cost more than its fresh runs.
+type Dearer string
+
+const (
+	DearerFresh  Dearer = "fresh"
+	DearerResume Dearer = "resume"
+)
+
 // LogLevel says how much is written to the log.
 type LogLevel string
 
@@ -99,6 +108,7 @@ func Default() Config {
 			Delta:     DeltaAuto,
 			Busy:      BusyFresh,
 			BusyLimit: 30 * time.Second,
+			Dearer:    DearerFresh,
 			Rollout:   1,
 		},
 		Presets:      true,

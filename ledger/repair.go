@@ -124,7 +124,11 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 		_ = os.Remove(l.queue.path)
 	}()
 	err = l.write(func(tx *sql.Tx) error {
-		for _, table := range []string{"meta", "chains", "sessions", "invocations", "leases", "runtimes"} {
+		tables, err := tablesOf(tx)
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
 			if !hasTable(old, table) {
 				continue
 			}
@@ -132,7 +136,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 				return fmt.Errorf("copy %s: %w", table, err)
 			}
 		}
-		_, err := tx.Exec(mend, Running, Live)
+		_, err = tx.Exec(mend, Running, Live)
 		return err
 	})
 	if err != nil {
@@ -168,6 +172,22 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 		}
 	}
 	return nil
+}
+
+func tablesOf(tx *sql.Tx) (names []string, err error) {
+	rows, err := tx.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }
 
 func hasTable(db *sql.DB, table string) bool {
