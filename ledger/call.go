@@ -59,9 +59,9 @@ var ErrHeld = errors.New("the session is held by another process")
 // recorded first: they may be the session's own. Where the call is to wait for the
 // session, it fails with ErrHeld, and nothing is recorded.
 func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
-	if err := l.Settle(); err != nil {
+	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
-	}
+	} // what can not be recorded for another reason leaves its session unfit to resume, no more
 	facts, err := l.factsOf(c)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)

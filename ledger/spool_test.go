@@ -123,6 +123,29 @@ func TestStrangersInTheSpool(t *testing.T) {
 	}
 }
 
+// An outcome that can never be recorded is in nobody's way.
+func TestAnOutcomeThatFitsNowhere(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	bad := ending{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
+	if err := l.spool.put(&bad); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("DELETE FROM leases"); err != nil {
+		t.Fatal(err)
+	}
+	d, next := begin(t, l, prompt+"\n\nMore.", 3000)
+	if d.Reason != rewrite.PreviousUnknown {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+	finish(t, l, next, goodOutcome(someID, "done", 4000))
+	late(t, l, path, ticket, goodOutcome(someID, "done", 5000))
+	if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 6000); d.Mode != rewrite.Resume {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
 // A refusal that can not be recorded leaves the session unused, and the call
 // without one.
 func TestARefusalThatIsNotRecorded(t *testing.T) {

@@ -145,7 +145,8 @@ func (w *world) start(c call) *exec.Cmd {
 	return cmd
 }
 
-// hold makes a call that resumes a session, and waits until it does.
+// hold makes a call that resumes a session, and waits until it does, and nobody
+// writes to the ledger any more.
 func (w *world) hold(c call) *exec.Cmd {
 	w.call(call{prompt: job(0)})
 	holder := w.start(c)
@@ -153,6 +154,13 @@ func (w *world) hold(c call) *exec.Cmd {
 	if w.last().Resumed == "" {
 		w.lose("the session was not resumed")
 	}
+	db := w.open()
+	defer db.Close()
+	w.wait(func() bool {
+		var known bool
+		err := db.QueryRow("SELECT child_start <> 0 FROM leases").Scan(&known)
+		return err == nil && known
+	})
 	return holder
 }
 
