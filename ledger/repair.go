@@ -30,7 +30,7 @@ func Reset(path, suffix string) (aside string, err error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("reset ledger: %w", err)
+		return "", fmt.Errorf("reset ledger: %w", explain(err))
 	}
 	l, err := Open(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 		return os.Rename(fresh, path)
 	})
 	if err != nil {
-		return r, fmt.Errorf("repair ledger: %w", err)
+		return r, fmt.Errorf("repair ledger: %w", explain(err))
 	}
 	return r, nil
 }
@@ -112,7 +112,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	old.SetMaxOpenConns(1)
 	var key rewrite.Key
 	if err := old.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil {
-		return r, fmt.Errorf("read its key: %w", err)
+		return r, fmt.Errorf("read its key: %w", explain(err))
 	}
 	removeFiles(fresh)
 	l, err := Open(fresh)
