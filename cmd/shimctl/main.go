@@ -4,7 +4,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ const (
 // An app is what a command may use of the world.
 type app struct {
 	stdin          *os.File
-	stdout, stderr io.Writer
+	stdout, stderr screen
 	environ        []string
 	now            time.Time
 }
@@ -31,9 +30,17 @@ type app struct {
 // commands make the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
+	chainsCommand,
+	sessionsCommand,
+	showCommand,
+	logCommand,
+	tailCommand,
+	resetCommand,
 	explainCommand,
 	doctorCommand,
+	configCommand,
 	completionCommand,
+	manCommand,
 	versionCommand,
 }
 
@@ -46,7 +53,7 @@ func (e usageError) Error() string { return e.problem }
 var errFindings = errors.New("something was found")
 
 func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now()}
+	a := &app{stdin: os.Stdin, stdout: newScreen(os.Stdout), stderr: newScreen(os.Stderr), environ: os.Environ(), now: time.Now()}
 	os.Exit(a.main(os.Args[1:]))
 }
 

@@ -50,7 +50,10 @@ func (a *app) tilde(path string) string {
 // hintFor says what can be done about an error.
 func hintFor(err error) string {
 	var mistake *config.Error
+	var h hinted
 	switch {
+	case errors.As(err, &h):
+		return h.hint
 	case errors.As(err, &mistake):
 		return mistake.Hint
 	case errors.Is(err, ledger.ErrForeign), errors.Is(err, ledger.ErrNewer):
