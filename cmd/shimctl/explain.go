@@ -112,30 +112,30 @@ func shorten(text string) string {
 }
 
 type explainReport struct {
-	Schema      string         `json:"schema"`
-	Call        []string       `json:"call"`
-	Mode        rewrite.Mode   `json:"mode"`
-	Reason      rewrite.Reason `json:"reason"`
-	Detail      rewrite.Reason `json:"detail,omitempty"`
-	Unknown     string         `json:"unknown_option,omitempty"`
-	Fault       string         `json:"fault,omitempty"`
-	Binary      string         `json:"binary,omitempty"`
-	Rule        string         `json:"rule,omitempty"`
-	Task        string         `json:"task,omitempty"`
-	Role        string         `json:"role,omitempty"`
-	Chain       int64          `json:"chain,omitempty"`
-	Session     string         `json:"session,omitempty"`
-	Args        []string       `json:"args"`            // of the real binary, without its name
-	Stdin       *string        `json:"stdin,omitempty"` // what takes the place of the caller's
-	Prompt      string         `json:"prompt,omitempty"`
-	Whole       bool           `json:"whole_prompt"`
-	PromptBytes int            `json:"prompt_bytes"`
-	Blocks      []blockReport  `json:"blocks"`
+	Schema      string         `json:"schema" doc:"name of this schema"`
+	Call        []string       `json:"call" doc:"the call that is explained"`
+	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh or resume"`
+	Reason      rewrite.Reason `json:"reason" doc:"why, in one word"`
+	Detail      rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Unknown     string         `json:"unknown_option,omitempty" doc:"the option that is not known"`
+	Fault       string         `json:"fault,omitempty" doc:"what failed in reprise"`
+	Binary      string         `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string         `json:"rule,omitempty" doc:"the rule that holds"`
+	Task        string         `json:"task,omitempty" doc:"name of the job"`
+	Role        string         `json:"role,omitempty" doc:"part in the job"`
+	Chain       int64          `json:"chain,omitempty" doc:"number of the chain"`
+	Session     string         `json:"session,omitempty" doc:"the session that would be resumed"`
+	Args        []string       `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string        `json:"stdin,omitempty" doc:"what takes the place of the caller's stdin"`
+	Prompt      string         `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool           `json:"whole_prompt" doc:"whether that is the whole prompt"`
+	PromptBytes int            `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Blocks      []blockReport  `json:"blocks" doc:"the blocks of the prompt"`
 }
 
 type blockReport struct {
-	Head string `json:"head"`
-	Sent bool   `json:"sent"`
+	Head string `json:"head" doc:"how the block begins"`
+	Sent bool   `json:"sent" doc:"whether the session has been sent it"`
 }
 
 func explainJSON(call []string, e shim.Explanation) explainReport {

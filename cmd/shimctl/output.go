@@ -123,61 +123,78 @@ func (t *table) print(s screen) {
 // tsv keeps a value on its line and in its column.
 var tsv = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-const gap = 2
+const (
+	gap       = 2 // between columns
+	narrowest = 16 // what a column is cut to at most
+)
 
 func (t *table) align(s screen) {
-	widths := t.widths(s.width)
-	line := func(column func(i int) (text string, m meaning, right bool)) {
+	columns, widths := t.fit(s.width)
+	line := func(column func(i int) cell) {
 		var b strings.Builder
-		for i, width := range widths {
-			text, m, right := column(i)
-			text = runewidth.Truncate(printable(text), width, "…")
-			fill := strings.Repeat(" ", width-runewidth.StringWidth(text))
-			if right {
+		for n, i := range columns {
+			c := column(i)
+			shown := runewidth.Truncate(printable(c.human), widths[i], "…")
+			fill := strings.Repeat(" ", widths[i]-runewidth.StringWidth(shown))
+			if c.right {
 				b.WriteString(fill)
 			}
-			b.WriteString(s.paint(m, text))
-			if i < len(widths)-1 {
-				if !right {
+			b.WriteString(s.paint(c.meaning, shown))
+			if n < len(columns)-1 {
+				if !c.right {
 					b.WriteString(fill)
 				}
 				b.WriteString(strings.Repeat(" ", gap))
 			}
 		}
-		fmt.Fprintln(s, strings.TrimRight(b.String(), " "))
+		fmt.Fprintln(s, b.String())
 	}
-	line(func(i int) (string, meaning, bool) { return t.header[i], dim, len(t.rows) > 0 && t.rows[0][i].right })
+	line(func(i int) cell {
+		return cell{human: t.header[i], meaning: dim, right: len(t.rows) > 0 && t.rows[0][i].right}
+	})
 	for _, row := range t.rows {
-		line(func(i int) (string, meaning, bool) { return row[i].human, row[i].meaning, row[i].right })
+		line(func(i int) cell { return row[i] })
 	}
 }
 
-// widths gives each column what it needs; where that is too much for the screen, the
-// widest columns give way.
-func (t *table) widths(limit int) []int {
-	widths := make([]int, len(t.header))
-	total := gap * (len(widths) - 1)
+// fit gives the columns that are shown and the width of each: what it needs; where all
+// together need more than the screen has, the widest give way, then the last are left out.
+// A column that holds nothing is not shown.
+func (t *table) fit(limit int) (columns, widths []int) {
+	widths = make([]int, len(t.header))
+	total := -gap
 	for i, title := range t.header {
+		empty := len(t.rows) > 0
 		widths[i] = runewidth.StringWidth(title)
 		for _, row := range t.rows {
 			widths[i] = max(widths[i], runewidth.StringWidth(printable(row[i].human)))
+			empty = empty && row[i].raw == ""
 		}
-		total += widths[i]
+		if !empty {
+			columns = append(columns, i)
+			total += gap + widths[i]
+		}
 	}
-	const narrowest = 8
-	for ; limit > 0 && total > limit; total-- {
-		widest := 0
-		for i := range widths {
+	for limit > 0 && total > limit {
+		widest := columns[0]
+		for _, i := range columns {
 			if widths[i] > widths[widest] {
 				widest = i
 			}
 		}
-		if widths[widest] <= narrowest {
+		if widths[widest] > narrowest {
+			widths[widest]--
+			total--
+			continue
+		}
+		if len(columns) == 1 {
 			break
 		}
-		widths[widest]--
+		last := columns[len(columns)-1]
+		columns = columns[:len(columns)-1]
+		total -= gap + widths[last]
 	}
-	return widths
+	return columns, widths
 }
 
 // printable takes out what would move a terminal's cursor: names of tasks and folders
