@@ -124,7 +124,7 @@ func (t *table) print(s screen) {
 var tsv = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
 const (
-	gap       = 2 // between columns
+	gap       = 2  // between columns
 	narrowest = 16 // what a column is cut to at most
 )
 

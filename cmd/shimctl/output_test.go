@@ -2,8 +2,10 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -129,5 +131,28 @@ long = { above = 100 }`)
 		if got := costOf(table, c.i).human(); got != c.want {
 			t.Errorf("%s: %s, not %s", c.what, got, c.want)
 		}
+	}
+}
+
+// What takes its time says so, to people alone, and takes the line back.
+func TestSlowly(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		takes    time.Duration
+		want     string
+	}{
+		{true, 900 * time.Millisecond, ""},
+		{true, 1300 * time.Millisecond, "\rcounting … 1.0 s\rcounting … 1.2 s\r\x1b[K"},
+		{false, time.Minute, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b strings.Builder
+			a := &app{stderr: screen{Writer: &b, terminal: c.terminal}}
+			failed := errors.New("failed")
+			err := a.slowly("counting", func() error { time.Sleep(c.takes); return failed })
+			if err != failed || b.String() != c.want {
+				t.Errorf("%v: %q, %v", c.takes, b.String(), err)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ func tailCommand(a *app) *cobra.Command {
 	}
 	jsonFlag(c, &asJSON, "shimctl.tail/1")
 	c.Flags().Lookup("json").Usage += ", one object a line"
-	c.Flags().IntVarP(&back, "lines", "n", 10, "show so many calls that were made before")
+	c.Flags().IntVarP(&back, "lines", "n", 10, "show `N` calls that were made before")
 	return c
 }
 

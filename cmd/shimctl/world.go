@@ -46,8 +46,8 @@ func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 // listFlags gives a command that lists things --json, --limit and --tool.
 func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) {
 	jsonFlag(c, asJSON, schema)
-	c.Flags().IntVarP(&w.Limit, "limit", "n", 50, "show at most so many, 0 for all")
-	c.Flags().StringVar(&w.Tool, "tool", "", "only those of this tool")
+	c.Flags().IntVarP(&w.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
+	c.Flags().StringVar(&w.Tool, "tool", "", "only those of this `TOOL`")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if w.Limit < 0 {
 			return usageError{"--limit is less than 0", "0 shows all"}
