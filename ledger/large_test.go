@@ -22,10 +22,10 @@ func BenchmarkLarge(b *testing.B) {
 		"Spendings":     func() error { _, err := l.Spendings(0, 100_000); return err },
 		"SpendingsLate": func() error { _, err := l.Spendings(1780000000000-30*day, 100_000); return err },
 		"LiveChains":    func() error { _, err := l.Chains(Wanted{Live: true, Limit: 10}); return err },
-		"Sessions":      func() error { _, err := l.Sessions(Wanted{Limit: 50}); return err },
+		"Sessions":      func() error { _, err := l.SessionRows(Wanted{Limit: 50}); return err },
 		"SessionsLike":  func() error { _, err := l.SessionsLike("9e3779b1"); return err },
-		"Invocations":   func() error { _, err := l.Invocations(Wanted{Limit: 50}); return err },
-		"OfTool":        func() error { _, err := l.Invocations(Wanted{Tool: "vibe", Limit: 50}); return err },
+		"Invocations":   func() error { _, err := l.InvocationRows(Wanted{Limit: 50}); return err },
+		"OfTool":        func() error { _, err := l.InvocationRows(Wanted{Tool: "vibe", Limit: 50}); return err },
 		"Chains":        func() error { _, err := l.Chains(Wanted{Limit: 50}); return err },
 	} {
 		b.Run(name, func(b *testing.B) {

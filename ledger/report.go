@@ -123,30 +123,30 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = l.Sessions(Wanted{Chain: chains[i].ID}); err != nil {
+		if chains[i].Sessions, err = l.SessionRows(Wanted{Chain: chains[i].ID}); err != nil {
 			return nil, err
 		}
 	}
 	return chains, nil
 }
 
-// Sessions lists the sessions; those of one chain the newest first, others the most
+// SessionRows lists the sessions; those of one chain the newest first, others the most
 // recently used first.
-func (l *Ledger) Sessions(w Wanted) ([]SessionRow, error) {
+func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
 	where, order := "? = 0 AND (? = '' OR tool = ?)", "last_used DESC, id DESC"
 	if w.Chain != 0 {
 		where, order = "chain_id = ? AND (? = '' OR tool = ?)", "id DESC"
 	}
-	return l.sessions(where+" ORDER BY "+order+" LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+	return l.sessionRows(where+" ORDER BY "+order+" LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
 }
 
 // SessionsLike lists the sessions whose native id begins with prefix, the newest first.
 func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
 	// The range lets SQLite use its index, and no character of the prefix is a wildcard.
-	return l.sessions("native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
+	return l.sessionRows("native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
 }
 
-func (l *Ledger) sessions(where string, args ...any) ([]SessionRow, error) {
+func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	rows, err := l.db.Query(`SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
 		model, turns, context_used, context_limit, created, last_used FROM sessions WHERE `+where, args...)
 	if err != nil {
@@ -173,18 +173,18 @@ func (l *Ledger) sessions(where string, args ...any) ([]SessionRow, error) {
 	return sessions, nil
 }
 
-// Invocations lists the calls, the latest first.
-func (l *Ledger) Invocations(w Wanted) ([]InvocationRow, error) {
+// InvocationRows lists the calls, the latest first.
+func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
 	where := "? = 0 AND (? = '' OR i.tool = ?)"
 	if w.Chain != 0 {
 		where = "i.chain_id = ? AND (? = '' OR i.tool = ?)"
 	}
-	return l.invocations(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
 }
 
-// Invocation gives one call; where there is none it fails with sql.ErrNoRows.
-func (l *Ledger) Invocation(id int64) (InvocationRow, error) {
-	rows, err := l.invocations("i.id = ?", id)
+// FindInvocation gives one call; where there is none it fails with sql.ErrNoRows.
+func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
+	rows, err := l.invocationRows("i.id = ?", id)
 	if err == nil && len(rows) == 0 {
 		err = sql.ErrNoRows
 	}
@@ -194,14 +194,14 @@ func (l *Ledger) Invocation(id int64) (InvocationRow, error) {
 	return rows[0], nil
 }
 
-// InvocationsSince lists the calls that came after the given one, and those of running
+// InvocationRowsSince lists the calls that came after the given one, and those of running
 // that have ended since; the earliest first.
-func (l *Ledger) InvocationsSince(id int64, running []int64) ([]InvocationRow, error) {
-	return l.invocations(`i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL ORDER BY i.id`,
+func (l *Ledger) InvocationRowsSince(id int64, running []int64) ([]InvocationRow, error) {
+	return l.invocationRows(`i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL ORDER BY i.id`,
 		id, encodeJSON(append([]int64{}, running...)))
 }
 
-func (l *Ledger) invocations(where string, args ...any) ([]InvocationRow, error) {
+func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, error) {
 	rows, err := l.db.Query("SELECT "+invocationColumns+" FROM invocations i WHERE "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list calls: %w", err)

@@ -42,7 +42,7 @@ type logReport struct {
 }
 
 func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	calls, err := l.Invocations(wanted)
+	calls, err := l.InvocationRows(wanted)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type sessionsReport struct {
 }
 
 func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
-	sessions, err := l.Sessions(wanted)
+	sessions, err := l.SessionRows(wanted)
 	if err != nil {
 		return err
 	}

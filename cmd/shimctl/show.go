@@ -35,7 +35,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	if err != nil {
 		return err
 	}
-	calls, err := l.Invocations(ledger.Wanted{Chain: chain.ID})
+	calls, err := l.InvocationRows(ledger.Wanted{Chain: chain.ID})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(clock(c.Updated)) > cfg.MaxAge
 	})
-	if o.decisions, err = l.Invocations(ledger.Wanted{Limit: statusDecisions}); err != nil {
+	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
 		return o, err
 	}
 	o.warnings = append(wrong, warnings(cfg, o)...)

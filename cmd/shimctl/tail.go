@@ -54,7 +54,7 @@ func (a *app) tail(back int, asJSON bool) error {
 		return err
 	}
 	defer l.Close()
-	before, err := l.Invocations(ledger.Wanted{Limit: max(back, 1)}) // one at least, to know what is new
+	before, err := l.InvocationRows(ledger.Wanted{Limit: max(back, 1)}) // one at least, to know what is new
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 			continue
 		}
 		seen = version
-		calls, err := l.InvocationsSince(f.last, f.running)
+		calls, err := l.InvocationRowsSince(f.last, f.running)
 		if err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func findInvocation(l *ledger.Ledger, name string) (ledger.InvocationRow, error)
 	if err != nil {
 		return ledger.InvocationRow{}, usageError{fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls"}
 	}
-	i, err := l.Invocation(number)
+	i, err := l.FindInvocation(number)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = hinted{fmt.Errorf("find call %d: there is none", number), "shimctl log lists the calls"}
 	}
