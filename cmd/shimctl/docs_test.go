@@ -26,6 +26,7 @@ var schemas = map[string]any{
 	"shimctl.explain/1":  explainReport{},
 	"shimctl.doctor/1":   doctorReport{},
 	"shimctl.config/1":   configReport{},
+	"shimctl.suggest/1":  suggestReport{},
 }
 
 // shared are objects that stand in several schemas.
@@ -110,6 +111,9 @@ func section(t *testing.T, b *strings.Builder, name string, kind reflect.Type) {
 func describe(t *testing.T, b *strings.Builder, kind reflect.Type, prefix string) {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
+		if !f.IsExported() && !f.Anonymous {
+			continue
+		}
 		if f.Anonymous && shared[f.Type] != "" {
 			fmt.Fprintf(b, "| ... | | and all of [a %s](#a-%s) |\n", shared[f.Type], shared[f.Type])
 			continue
@@ -158,6 +162,9 @@ func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
 			return "list of " + word + "s", nil
 		}
 		return "list", inner
+	case reflect.Map:
+		word, inner = typeWord(kind.Elem())
+		return "object of " + word + "s", inner
 	case reflect.Struct:
 		return "object", kind
 	case reflect.Bool:

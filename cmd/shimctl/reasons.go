@@ -62,4 +62,14 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.RefusedContext:  "the session's context was exceeded",
 	rewrite.RefusedBroken:   "the tool could not read the session's transcript",
 	rewrite.RefusedSilent:   "the tool refused the session and did not say why",
+
+	rewrite.DeltaOff:         "the configuration has the whole prompt sent",
+	rewrite.Compacted:        "the tool has shortened what the session was sent",
+	rewrite.OtherTemplate:    "little of the prompt is known to the session",
+	rewrite.NothingNew:       "an identical prompt that is to be resumed",
+	rewrite.PartDropped:      "something was taken out of the prompt, and nothing put in its place",
+	rewrite.ShortPrompt:      "the prompt is short",
+	rewrite.SavesTooLittle:   "what could be left out is less than a third",
+	rewrite.NoCleanCut:       "the transcript's new turn can not be told apart",
+	rewrite.LooksLikeCommand: "the tool would take the part for a command",
 }
