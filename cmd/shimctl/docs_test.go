@@ -27,6 +27,7 @@ var schemas = map[string]any{
 	"shimctl.doctor/1":   doctorReport{},
 	"shimctl.config/1":   configReport{},
 	"shimctl.suggest/1":  suggestReport{},
+	allSchema:            allSessionsReport{},
 }
 
 // shared are objects that stand in several schemas.

@@ -8,15 +8,25 @@ import (
 func sessionsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var wanted ledger.Wanted
+	var all bool
 	c := &cobra.Command{
 		Use: "sessions", Short: "list the sessions, the last used first",
-		Long: "Lists the sessions that the shims have made, the last used first.",
+		Long: `Lists the sessions that the shims have made, the last used first. With --all: those that the tools
+keep in their own folders, whoever made them. They can be looked at, but no call is ever resumed in a
+session that is not in the ledger.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, _ reporter) error { return a.sessions(l, wanted, asJSON) })
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
+				if all {
+					return a.allSessions(l, r, wanted, asJSON)
+				}
+				return a.sessions(l, wanted, asJSON)
+			})
 		},
 	}
 	listFlags(c, &asJSON, &wanted, "shimctl.sessions/1")
+	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
+	c.Flags().BoolVar(&all, "all", false, "those in the tools' own folders, whoever made them")
 	return c
 }
 
