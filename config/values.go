@@ -23,6 +23,7 @@ func (c Config) Values() []Value {
 		{"identical", quoted(c.Identical), "what becomes of the very same prompt again: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, where that pays; or off"},
 		{"busy", quoted(c.Busy), "what becomes of a call whose session another process is using"},
+		{"dearer", quoted(c.Dearer), "what becomes of a call whose rule's resumes have cost more than its fresh runs: fresh or resume"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others are there to compare with"},
 		{"presets", strconv.FormatBool(c.Presets), "whether the rules for known callers hold"},
 		{"presets_off", listed(c.PresetsOff), "presets that do not hold all the same"},

@@ -27,6 +27,7 @@ var schemas = map[string]any{
 	"shimctl.doctor/1":   doctorReport{},
 	"shimctl.config/1":   configReport{},
 	"shimctl.suggest/1":  suggestReport{},
+	"shimctl.stats/1":    statsReport{},
 	allSchema:            allSessionsReport{},
 }
 

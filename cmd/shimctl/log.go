@@ -72,7 +72,7 @@ func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *table {
 
 func (a *app) callRow(r reporter, i ledger.InvocationRow) []cell {
 	return []cell{idCell(i.ID), a.whenCell(i.Started), textCell(i.Tool), idCell(i.Chain), decisionCell(i), outcomeCell(i), tookCell(i.Duration),
-		tokensCell(i.Input), tokensCell(i.CacheRead), tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(costOf(r.prices, i)),
+		tokensCell(i.Input), tokensCell(i.CacheRead), tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(callCost(r.prices, i)),
 		sessionCell(i.NativeID), textCell(i.Rule), a.pathCell(i.Cwd)}
 }
 
@@ -116,7 +116,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("cached", tokensCell(i.CacheRead))
 	add("written", tokensCell(i.CacheWrite))
 	add("output", tokensCell(i.Output))
-	add("cost", priceCell(costOf(r.prices, i)))
+	add("cost", priceCell(callCost(r.prices, i)))
 	t.print(a.stdout)
 	return nil
 }

@@ -36,6 +36,7 @@ var commands = []func(*app) *cobra.Command{
 	logCommand,
 	tailCommand,
 	resetCommand,
+	statsCommand,
 	explainCommand,
 	suggestCommand,
 	doctorCommand,

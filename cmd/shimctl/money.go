@@ -37,9 +37,9 @@ func (a *app) loadPrices() (*prices.Table, error) {
 	return prices.Load(a.tilde(path), string(own))
 }
 
-// costOf is what a call cost: the tool's own figure, else what its tokens cost at list
+// callCost is what a call cost: the tool's own figure, else what its tokens cost at list
 // price.
-func costOf(t *prices.Table, i ledger.InvocationRow) sum {
+func callCost(t *prices.Table, i ledger.InvocationRow) sum {
 	if i.Cost.Valid {
 		return sum{known: true, nano: i.Cost.Int64, most: i.Cost.Int64}
 	}

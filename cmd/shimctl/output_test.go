@@ -100,7 +100,7 @@ func TestAmounts(t *testing.T) {
 func known(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
 
 // The tool's own price counts; else the list's; what is not known is not nothing.
-func TestCostOf(t *testing.T) {
+func TestCallCost(t *testing.T) {
 	table, err := prices.Load("", `[[price]]
 model = "m"
 input = 1
@@ -128,7 +128,7 @@ long = { above = 100 }`)
 		{"no such model", ledger.InvocationRow{Model: "other", Input: known(5)}, "n/a"},
 		{"not counted", ledger.InvocationRow{Model: "m"}, "n/a"},
 	} {
-		if got := costOf(table, c.i).human(); got != c.want {
+		if got := callCost(table, c.i).human(); got != c.want {
 			t.Errorf("%s: %s, not %s", c.what, got, c.want)
 		}
 	}

@@ -48,6 +48,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.Never:           "a rule has such calls stand alone",
 	rewrite.AttemptReset:    "the caller counts its attempts from the start again",
 	rewrite.ContextReset:    "a prompt, an answer or shimctl reset ended the session",
+	rewrite.Dearer:          "resumes of this rule, tool and model have cost more than fresh runs",
 	rewrite.HeldOut:         "rollout holds this chain out, to compare with",
 
 	rewrite.Identical: "the very same prompt again",

@@ -105,7 +105,7 @@ func moneyJSON(s sum, source string) moneyReport {
 type reporter struct{ prices *prices.Table }
 
 func (r reporter) invocation(i ledger.InvocationRow) invocationReport {
-	cost := costOf(r.prices, i)
+	cost := callCost(r.prices, i)
 	source := "tool"
 	if cost.estimated {
 		source = "list"

@@ -76,7 +76,7 @@ func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
 	t := newTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
 	for _, i := range calls {
 		t.add(idCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), tookCell(i.Duration), tokensCell(i.Input), tokensCell(i.CacheRead),
-			tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(costOf(r.prices, i)))
+			tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(callCost(r.prices, i)))
 	}
 	var b strings.Builder
 	inner := a.stdout

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 )
 
@@ -17,7 +16,8 @@ func statusCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and what to look at",
 		Long: `Shows on one screen: how many of the last days' calls were resumed, what they took and what they
-cost; the chains whose session is alive; the last decisions, and why; what is worth a look.`,
+cost, and what resuming saved; the chains whose session is alive; the last decisions, and why; what
+will keep calls fresh, or went wrong.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
@@ -40,10 +40,11 @@ type overview struct {
 	totals    ledger.Totals // of all calls
 	recent    ledger.Totals // of the last days
 	bill      bill          // of the last days
+	saved     stats         // of the last days
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
-	warnings  []string
+	warnings  []warning
 }
 
 func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
@@ -68,6 +69,10 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 
 func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	cfg, wrong := a.configuration()
+	meters, err := l.Meters()
+	if err != nil {
+		return o, err
+	}
 	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
 	if o.totals, err = l.Totals(0); err != nil {
 		return o, err
@@ -82,6 +87,9 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	for _, s := range spendings {
 		o.bill.add(r.prices, s)
 	}
+	if err = o.saved.readSaving(l, since); err != nil {
+		return o, err
+	}
 	if o.chains, err = l.Chains(ledger.Wanted{Limit: maxChains}); err != nil {
 		return o, err
 	}
@@ -94,54 +102,8 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
 		return o, err
 	}
-	o.warnings = append(wrong, warnings(cfg, o)...)
+	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions))
 	return o, nil
-}
-
-// configuration is what holds, or would if there were no mistake in it, and what is wrong
-// with it.
-func (a *app) configuration() (cfg config.Config, wrong []string) {
-	path, err := config.ConfigFile(a.getenv)
-	if err == nil {
-		cfg, err = config.Load(path)
-	}
-	switch {
-	case err != nil:
-		return config.Default(), []string{err.Error() + "; every call is passed through"}
-	case !cfg.Enabled:
-		wrong = []string{a.tilde(path) + " switches reprise off"}
-	}
-	return cfg, wrong
-}
-
-// warnings name what is worth a look.
-func warnings(cfg config.Config, o overview) (list []string) {
-	for _, c := range o.live {
-		if use := newest(c).Context; use.Limit > 0 && float64(use.Used) > cfg.ContextLimit*float64(use.Limit) {
-			list = append(list, fmt.Sprintf("chain %d has used %d %% of its context: its next call will be fresh", c.ID, 100*use.Used/use.Limit))
-		}
-	}
-	return append(list, decisionWarnings(o.decisions)...)
-}
-
-// decisionWarnings looks for what went wrong of late.
-func decisionWarnings(calls []ledger.InvocationRow) (list []string) {
-	refused, failed := 0, 0
-	for _, i := range calls {
-		if i.FellBack != "" {
-			refused++
-		}
-		if i.Outcome == "failed" {
-			failed++
-		}
-	}
-	if refused > 0 {
-		list = append(list, fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, count(int64(len(calls)), "call")))
-	}
-	if 2*failed > len(calls) {
-		list = append(list, fmt.Sprintf("%d of the last %s failed", failed, count(int64(len(calls)), "call")))
-	}
-	return list
 }
 
 func (a *app) printStatus(o overview) {
@@ -173,7 +135,7 @@ func (a *app) printStatus(o overview) {
 		a.heading("warnings")
 		t := newTable("WARNING")
 		for _, w := range o.warnings {
-			t.add(textCell(w).as(warn))
+			t.add(textCell(w.Says).as(warn))
 		}
 		t.print(a.stdout)
 	}
@@ -212,6 +174,9 @@ func (a *app) figures(o overview) *table {
 	add("from the cache", shareCell(o.bill.cached, o.bill.prompt()), "of the prompt tokens")
 	add("output tokens", output, o.bill.uncountedWords()...)
 	add("cost", priceCell(o.bill.total), o.bill.sources()...)
+	saved := o.saved.saved()
+	add("saved cost", savedCell("nano_usd", saved.CostNanoUSD), saved.words())
+	add("saved tokens", savedCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
 	return t
 }
 
@@ -288,7 +253,7 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
-	Warnings  []string           `json:"warnings" doc:"what is worth a look"`
+	Warnings  []warning          `json:"warnings" doc:"what is worth a look"`
 }
 
 type totalsReport struct {
@@ -313,12 +278,13 @@ type recentReport struct {
 	Uncounted  int64 `json:"uncounted_calls" doc:"calls whose tokens are not known and not in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls whose price is not known and not in the cost"`
 	moneyReport
+	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has it in full"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
 		Recent: recentReport{Days: statusDays, Resumed: o.recent.Resumed, Fresh: o.recent.Fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
-			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source())},
-		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]string{}, o.warnings...)}
+			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
+		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]warning{}, o.warnings...)}
 }

@@ -155,7 +155,7 @@ func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
 		parts := []string{a.stdout.paint(dim, clock(i.Started).Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
 			a.stdout.paint(decided.meaning, decided.human), a.stdout.paint(outcome.meaning, outcome.human)}
 		if i.Outcome != "" {
-			parts = append(parts, tookCell(i.Duration).human, priceCell(costOf(r.prices, i)).human)
+			parts = append(parts, tookCell(i.Duration).human, priceCell(callCost(r.prices, i)).human)
 		}
 		if i.Chain != 0 {
 			parts = append(parts, fmt.Sprintf("chain %d", i.Chain))

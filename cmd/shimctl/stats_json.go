@@ -1,0 +1,135 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"reprise/ledger"
+)
+
+type statsReport struct {
+	Schema     string            `json:"schema" doc:"name of this schema"`
+	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
+	Since      *time.Time        `json:"since" doc:"the calls since then, null from the beginning"`
+	Groups     []groupReport     `json:"groups" doc:"the groups, that with the most calls first; days in their order"`
+	Total      groupReport       `json:"total" doc:"all of them"`
+	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
+	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"` // null with one
+}
+
+type groupReport struct {
+	Key              *string  `json:"key" doc:"what the group has in common, null where its calls have none"`
+	Calls            int64    `json:"calls" doc:"managed calls"`
+	Ended            int64    `json:"ended" doc:"those that have ended"`
+	OK               int64    `json:"ok" doc:"those that ended well"`
+	Resumed          int64    `json:"resumed" doc:"those that were resumed"`
+	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
+	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
+	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
+	TokensPerSession *float64 `json:"tokens_per_session" doc:"tokens of all kinds"`
+	MeteredCalls     int64    `json:"metered_calls" doc:"calls whose tokens are known"`
+	Input            int64    `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"` // whose cost is known
+	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null where it is known of none"`
+	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
+}
+
+type comparisonReport struct {
+	ControlChains int64          `json:"control_chains" doc:"chains that were held out"`
+	ControlCalls  int64          `json:"control_calls" doc:"their calls"`
+	TreatedChains int64          `json:"treated_chains" doc:"the others"`
+	TreatedCalls  int64          `json:"treated_calls" doc:"their calls"`
+	ChangedChains int64          `json:"changed_chains" doc:"chains left out that changed sides"`
+	Figures       []figureReport `json:"figures" doc:"what was compared"`
+}
+
+type figureReport struct {
+	Name       string     `json:"name" doc:"what is compared"`
+	Unit       string     `json:"unit" doc:"share, tokens, nano_usd or ms"`
+	Control    meanReport `json:"control" doc:"of the calls that were held out"`
+	Treated    meanReport `json:"treated" doc:"of the others"`
+	Difference meanReport `json:"difference" doc:"treated less control"`
+}
+
+type meanReport struct {
+	Mean *float64 `json:"mean" doc:"mean over calls, null where not known"`
+	Low  *float64 `json:"low" doc:"lower end of the interval"`
+	High *float64 `json:"high" doc:"upper end of the interval"`
+}
+
+type estimateReport struct {
+	ResumedCalls      int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
+	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls of their like"`
+	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of the resumed ones, those that only first calls were there for"`
+	FirstCalls        int64         `json:"first_calls" doc:"these first calls"`
+	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls that had too few fresh ones of their like"`
+	Figures           []savedReport `json:"figures" doc:"what was compared"`
+}
+
+type savedReport struct {
+	Name    string   `json:"name" doc:"what is compared"`
+	Unit    string   `json:"unit" doc:"tokens, nano_usd or ms"`
+	Resumed *float64 `json:"resumed_mean" doc:"mean of the resumed calls"`
+	Fresh   *float64 `json:"fresh_mean" doc:"mean of the fresh ones"`
+	Saved   *float64 `json:"saved" doc:"over all resumed calls that were compared"`
+}
+
+func statsJSON(s stats) statsReport {
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total)}
+	if s.Since.UnixMilli() != 0 {
+		since := s.Since.UTC()
+		r.Since = &since
+	}
+	for _, g := range s.Groups {
+		row := groupJSON(g)
+		if g.Key != "" {
+			row.Key = &g.Key
+		}
+		r.Groups = append(r.Groups, row)
+	}
+	if c := s.Comparison; c != nil {
+		r.Comparison = &comparisonReport{c.Control.Chains, c.Control.Calls, c.Treated.Chains, c.Treated.Calls, c.Changed, []figureReport{}}
+		for _, f := range c.Figures {
+			r.Comparison.Figures = append(r.Comparison.Figures,
+				figureReport{key(f.figure), f.unit, meanJSON(f.Control), meanJSON(f.Treated), meanJSON(f.Difference)})
+		}
+	}
+	if e := s.Saving; e != nil {
+		r.Estimate = &estimateReport{e.Resumed, e.Fresh, e.ByFirst, e.FirstCalls, e.Unlike, []savedReport{}}
+		for _, f := range e.Figures {
+			r.Estimate.Figures = append(r.Estimate.Figures,
+				savedReport{key(f.figure), f.unit, number(f.Resumed), number(f.Fresh), number(f.Saved)})
+		}
+	}
+	return r
+}
+
+func key(f figure) string { return strings.ReplaceAll(title(f), " ", "_") }
+
+func groupJSON(g ledger.Group) groupReport {
+	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, SessionsCreated: created(g), SessionsReused: g.Reused,
+		ReuseRate: number(reuseRate(g)), CacheRate: number(cacheRate(g)), TokensPerSession: number(tokensPerSession(g)),
+		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
+		PricedCalls: g.Priced, MeanMS: number(rate(g.Duration, g.Timed))}
+	if g.Priced > 0 {
+		r.CostNanoUSD = &g.Cost
+	}
+	return r
+}
+
+func meanJSON(e estimate) meanReport {
+	return meanReport{number(e.Mean), number(e.Low), number(e.High)}
+}
+
+// number is nil for what is not known.
+func number(n float64) *float64 {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/shim"
+)
+
+// A warning tells of what will keep calls fresh, or does.
+type warning struct {
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
+	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
+	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
+	Rule  string        `json:"rule,omitempty" doc:"the rule"`
+	Model string        `json:"model,omitempty" doc:"the model, as it was asked for"`
+	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, where resumes are dearer"`
+	Says  string        `json:"says" doc:"the warning"`
+}
+
+// pricesReport is what an average run costs, resumed and fresh.
+type pricesReport struct {
+	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
+	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
+	Fresh       float64   `json:"fresh" doc:"mean of the fresh ones"`
+	ResumedRuns int       `json:"resumed_runs" doc:"how many resumed runs"`
+	FreshRuns   int       `json:"fresh_runs" doc:"how many fresh ones"`
+	FirstRuns   bool      `json:"first_runs" doc:"the fresh runs began their jobs: an estimate"`
+	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
+}
+
+func pricesJSON(p ledger.Prices) *pricesReport {
+	unit := "tokens"
+	if p.Money {
+		unit = "nano_usd"
+	}
+	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, clock(p.Until())}
+}
+
+// prices says them in a line.
+func (a *app) prices(p ledger.Prices) string {
+	r := pricesJSON(p)
+	unit, fresh := "", "fresh"
+	if !p.Money {
+		unit = " weighted tokens"
+	}
+	if p.FirstRuns {
+		fresh = "first"
+	}
+	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
+		amount(r.Unit, p.Resumed), unit, count(int64(p.ResumedRuns), "run"),
+		amount(r.Unit, p.Fresh), count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
+}
+
+// nearlyFull says how full a session's context is, and from where on it is given up.
+func nearlyFull(c rewrite.Context, limit float64) string {
+	window, assumed := c.Limit, ""
+	if window == 0 {
+		window, assumed = shim.UnknownWindow, " (assumed)"
+	}
+	return fmt.Sprintf("the session has used %d of %d tokens of context%s; above %.0f it is not resumed any more",
+		c.Used, window, assumed, limit*float64(window))
+}
+
+// contextWarnings looks for sessions that are about to be given up.
+func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
+	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
+	warnings := []warning{}
+	for _, c := range chains {
+		if s := newest(c); s.State == ledger.Live && limits.NearlyFull(s.Context) {
+			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
+				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context, limits.ContextShare))})
+		}
+	}
+	return warnings
+}
+
+// configured gives the configuration, or the defaults where the file can not be
+// read: configuration tells of that.
+func (a *app) configured() config.Config {
+	c, _ := a.configuration()
+	return c
+}
+
+// configuration gives the configuration as well, and says what is wrong with it.
+func (a *app) configuration() (c config.Config, wrong []warning) {
+	path, err := config.ConfigFile(a.getenv)
+	if err == nil {
+		c, err = config.Load(path)
+	}
+	if err != nil {
+		return config.Default(), []warning{{Kind: "configuration", Says: err.Error() + "; every call is passed through"}}
+	}
+	if !c.Enabled {
+		wrong = []warning{{Kind: "configuration", Says: a.tilde(path) + " switches reprise off"}}
+	}
+	return c, wrong
+}
+
+// decisionWarnings looks for what went wrong of late.
+func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
+	refused, failed := 0, 0
+	for _, i := range calls {
+		if i.FellBack != "" {
+			refused++
+		}
+		if i.Outcome == "failed" {
+			failed++
+		}
+	}
+	last := count(int64(len(calls)), "call")
+	if refused > 0 {
+		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+	}
+	if 2*failed > len(calls) {
+		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
+	}
+	return warnings
+}
+
+// dearerWarnings looks for rules whose resumes are suspended.
+func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
+	now := ledger.Millis(a.now.UnixMilli())
+	var warnings []warning
+	for _, m := range meters {
+		p, ok := m.Prices(now)
+		if !ok || !p.Suspended(now) || policyOf(c, m.Rule).Dearer == config.DearerResume {
+			continue
+		}
+		whose := m.Tool
+		if m.Rule != "" {
+			whose += ", rule " + m.Rule
+		}
+		if m.Model != "" {
+			whose += ", model " + m.Model
+		}
+		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: pricesJSON(p),
+			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, a.prices(p))})
+	}
+	return warnings
+}
+
+func policyOf(c config.Config, rule string) config.Policy {
+	for _, r := range c.Rules {
+		if r.Name == rule {
+			return r.Policy
+		}
+	}
+	return c.Policy
+}
