@@ -245,29 +245,21 @@ func (l *Ledger) Reset(chain int64) error {
 
 // A Spending sums up calls that are alike in all that their price depends on.
 type Spending struct {
-	Day        Millis // the day's beginning, UTC
-	Tool       string
-	Model      string // "" where the tool did not say
-	Mode       rewrite.Mode
-	HeldOut    bool // fresh only to be compared with
-	Counted    bool // the tool counted its tokens
-	Priced     bool // the tool gave a price
-	Long       bool // some prompt may have been longer than the bound: all of a run's together are
-	Calls      int64
-	Input      int64 // tokens, in kinds that share none
-	CacheRead  int64
-	CacheWrite int64
-	Output     int64
-	Cost       int64 // nano-dollars
-}
-
-// sinceIs is a condition on one argument. All calls are not looked up in the index: to
-// read the table through is faster.
-func sinceIs(since Millis) string {
-	if since <= 0 {
-		return "+started >= ?"
-	}
-	return "started >= ?"
+	Day                    Millis // the day's beginning, UTC
+	Tool                   string
+	Model                  string // "" where the tool did not say
+	Mode                   rewrite.Mode
+	Never                  bool // a rule has it stand alone
+	Counted                bool // the tool counted its tokens
+	Priced                 bool // the tool gave a price
+	Long                   bool // some prompt may have been longer than the bound: all of a run's together are
+	Calls                  int64
+	PromptBytes, SentBytes int64
+	Input                  int64 // tokens, in kinds that share none
+	CacheRead              int64
+	CacheWrite             int64
+	Output                 int64
+	Cost                   int64 // nano-dollars
 }
 
 const day = 24 * 60 * 60 * 1000
@@ -275,11 +267,14 @@ const day = 24 * 60 * 60 * 1000
 // Spendings sums up the calls that began at since or later. Runs whose prompts together
 // had more than longPrompt tokens are counted apart.
 func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
+	// The table is read on from the first such call, which is much faster than to look
+	// each up by the index.
 	rows, err := l.db.Query(`SELECT started / ? * ? AS d, tool, model, mode, reason = ? AS h, input IS NOT NULL AS u,
 		cost IS NOT NULL AS c, coalesce(input + cache_read + cache_write > ?, 0) AS x, count(*), coalesce(sum(input), 0),
-		coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), coalesce(sum(cost), 0)
-		FROM invocations WHERE `+sinceIs(since)+` GROUP BY d, tool, model, mode, h, u, c, x`,
-		day, day, rewrite.HeldOut, longPrompt, since)
+		coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), coalesce(sum(cost), 0),
+		sum(prompt_bytes), sum(sent_bytes) FROM invocations
+		WHERE id >= (SELECT min(id) FROM invocations WHERE started >= ?) AND +started >= ? GROUP BY d, tool, model, mode, h, u, c, x`,
+		day, day, rewrite.Never, longPrompt, since, since)
 	if err != nil {
 		return nil, fmt.Errorf("sum up spendings: %w", err)
 	}
@@ -288,8 +283,8 @@ func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
 	for rows.Next() {
 		var s Spending
 		var model sql.NullString
-		if err := rows.Scan(&s.Day, &s.Tool, &model, &s.Mode, &s.HeldOut, &s.Counted, &s.Priced, &s.Long, &s.Calls,
-			&s.Input, &s.CacheRead, &s.CacheWrite, &s.Output, &s.Cost); err != nil {
+		if err := rows.Scan(&s.Day, &s.Tool, &model, &s.Mode, &s.Never, &s.Counted, &s.Priced, &s.Long, &s.Calls,
+			&s.Input, &s.CacheRead, &s.CacheWrite, &s.Output, &s.Cost, &s.PromptBytes, &s.SentBytes); err != nil {
 			return nil, fmt.Errorf("sum up spendings: %w", err)
 		}
 		s.Model = model.String
@@ -301,20 +296,20 @@ func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
 	return list, nil
 }
 
-// Totals counts calls, and all chains that the ledger holds.
+// Totals counts all that the ledger holds.
 type Totals struct {
 	Chains, Calls, Resumed, Fresh, Observed int64
 	Never                                   int64 // of the fresh ones, those that a rule has stand alone
 	PromptBytes, SentBytes                  int64 // of the managed calls
 }
 
-// Totals sums up the calls that began at since or later.
-func (l *Ledger) Totals(since Millis) (t Totals, err error) {
+// Totals sums the invocations up.
+func (l *Ledger) Totals() (t Totals, err error) {
 	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), count(*),
 		coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		coalesce(sum(reason = ?), 0),
-		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations WHERE `+sinceIs(since),
-		rewrite.Resume, rewrite.Fresh, rewrite.Observe, rewrite.Never, since).
+		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations`,
+		rewrite.Resume, rewrite.Fresh, rewrite.Observe, rewrite.Never).
 		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)

@@ -10,6 +10,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/prices"
+	"reprise/rewrite"
 )
 
 // A sum is an amount of money, in nano-dollars.
@@ -70,6 +71,11 @@ func listPrice(p prices.Price, u prices.Usage, maybeLong bool) sum {
 // A bill is what many calls cost.
 type bill struct {
 	calls     int64
+	resumed   int64
+	fresh     int64
+	never     int64 // of the fresh ones, those that a rule has stand alone
+	asked     int64 // bytes of the callers' prompts
+	sent      int64 // bytes of what the models were sent
 	byTool    int64 // calls of those whose price the tool gave
 	byList    int64 // those whose tokens were priced by the list
 	notKnown  int64 // those that nothing is known of
@@ -81,8 +87,18 @@ type bill struct {
 	uncounted int64 // calls whose tokens are not known
 }
 
-func (b *bill) add(t *prices.Table, s ledger.Spending) sum {
+func (b *bill) add(t *prices.Table, s ledger.Spending) {
 	b.calls += s.Calls
+	switch s.Mode {
+	case rewrite.Resume:
+		b.resumed += s.Calls
+	case rewrite.Fresh:
+		b.fresh += s.Calls
+	}
+	if s.Never {
+		b.never += s.Calls
+	}
+	b.asked, b.sent = b.asked+s.PromptBytes, b.sent+s.SentBytes
 	b.input, b.cached, b.write, b.output = b.input+s.Input, b.cached+s.CacheRead, b.write+s.CacheWrite, b.output+s.Output
 	if !s.Counted {
 		b.uncounted += s.Calls
@@ -97,7 +113,6 @@ func (b *bill) add(t *prices.Table, s ledger.Spending) sum {
 		b.notKnown += s.Calls
 	}
 	b.total = b.total.plus(cost)
-	return cost
 }
 
 // prompt counts the tokens of all kinds that the model was sent.

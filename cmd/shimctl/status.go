@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,7 +39,6 @@ const (
 // An overview is what status shows.
 type overview struct {
 	totals    ledger.Totals // of all calls
-	recent    ledger.Totals // of the last days
 	bill      bill          // of the last days
 	saved     stats         // of the last days
 	chains    []ledger.ChainRow
@@ -74,20 +74,10 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 		return o, err
 	}
 	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
-	if o.totals, err = l.Totals(0); err != nil {
+	if o.totals, err = l.Totals(); err != nil {
 		return o, err
 	}
-	if o.recent, err = l.Totals(since); err != nil {
-		return o, err
-	}
-	spendings, err := l.Spendings(since, r.prices.LongPrompt())
-	if err != nil {
-		return o, err
-	}
-	for _, s := range spendings {
-		o.bill.add(r.prices, s)
-	}
-	if err = o.saved.readSaving(l, since); err != nil {
+	if err = a.sums(l, r, since, &o); err != nil {
 		return o, err
 	}
 	if o.chains, err = l.Chains(ledger.Wanted{Limit: maxChains}); err != nil {
@@ -104,6 +94,23 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	}
 	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions))
 	return o, nil
+}
+
+// sums adds up the last days' calls. What they cost and what was saved is each read from
+// all of them; on a connection of its own that is done side by side.
+func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
+	forSaving, err := a.openLedger()
+	if err != nil {
+		return err
+	}
+	defer forSaving.Close()
+	saved := make(chan error)
+	go func() { saved <- o.saved.readSaving(forSaving, since) }()
+	spendings, err := l.Spendings(since, r.prices.LongPrompt())
+	for _, s := range spendings {
+		o.bill.add(r.prices, s)
+	}
+	return cmp.Or(<-saved, err)
 }
 
 func (a *app) printStatus(o overview) {
@@ -151,20 +158,20 @@ func (a *app) heading(title string) {
 // figures tell what came of the last days' calls.
 func (a *app) figures(o overview) *table {
 	t := newTable("FIGURE", "VALUE", "ABOUT")
-	managed := o.recent.Resumed + o.recent.Fresh
+	managed := o.bill.resumed + o.bill.fresh
 	add := func(name string, c cell, about ...string) {
 		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
 	}
-	calls := []string{fmt.Sprintf("%d resumed", o.recent.Resumed), fmt.Sprintf("%d fresh", o.recent.Fresh)}
-	if o.recent.Never > 0 {
-		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.recent.Never))
+	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed), fmt.Sprintf("%d fresh", o.bill.fresh)}
+	if o.bill.never > 0 {
+		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}
-	if o.recent.Observed > 0 {
-		calls = append(calls, fmt.Sprintf("%d observed besides", o.recent.Observed))
+	if observed := o.bill.calls - managed; observed > 0 {
+		calls = append(calls, fmt.Sprintf("%d observed besides", observed))
 	}
 	add("managed calls", numberCell(managed), calls...)
-	add("reused", shareCell(o.recent.Resumed, managed), "of the managed calls")
-	add("prompts", sizeCell(o.recent.PromptBytes), fmt.Sprintf("of which %s were sent", size(o.recent.SentBytes)))
+	add("reused", shareCell(o.bill.resumed, managed), "of the managed calls")
+	add("prompts", sizeCell(o.bill.asked), fmt.Sprintf("of which %s were sent", size(o.bill.sent)))
 	prompt, output := unknownCell(), unknownCell()
 	if o.bill.uncounted < o.bill.calls {
 		prompt = cell{human: brief(o.bill.prompt()), raw: strconv.FormatInt(o.bill.prompt(), 10), right: true}
@@ -283,7 +290,7 @@ type recentReport struct {
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
-		Recent: recentReport{Days: statusDays, Resumed: o.recent.Resumed, Fresh: o.recent.Fresh, Input: o.bill.input,
+		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
 		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]warning{}, o.warnings...)}
