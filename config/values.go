@@ -16,6 +16,10 @@ type Value struct {
 
 // Values lists all keys that may stand outside of rules.
 func (c Config) Values() []Value {
+	history := ""
+	if c.Prune.KeepHistory > 0 {
+		history = quoted(written(c.Prune.KeepHistory))
+	}
 	list := []Value{
 		{"enabled", strconv.FormatBool(c.Enabled), "false: every call becomes the real binary"},
 		{"ttl", quoted(written(c.TTL)), "a session idle for longer is not resumed"},
@@ -30,6 +34,10 @@ func (c Config) Values() []Value {
 		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session with more errors is not resumed"},
 		{"context_limit", number(c.ContextLimit), "a session that has used more of its context than this share is not resumed"},
 		{"gate_timeout", quoted(written(c.GateTimeout)), "how long a resumed run's output is held back until the tool has taken the resume"},
+		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},
+		{"prune.keep_within", quoted(written(c.Prune.KeepWithin)), "shimctl prune keeps sessions that were used within this time"},
+		{"prune.keep_last", strconv.Itoa(c.Prune.KeepLast), "and so many of each chain's newest"},
+		{"prune.keep_history", history, "how long the ledger remembers chains and calls; for ever where it is not set"},
 		{"log.level", quoted(c.Log.Level), "how much is written to the log: info, debug or off"},
 		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
 	}

@@ -262,8 +262,6 @@ type Spending struct {
 	Cost                   int64 // nano-dollars
 }
 
-const day = 24 * 60 * 60 * 1000
-
 // Spendings sums up the calls that began at since or later. Runs whose prompts together
 // had more than longPrompt tokens are counted apart.
 func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {

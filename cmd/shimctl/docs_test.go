@@ -28,6 +28,7 @@ var schemas = map[string]any{
 	"shimctl.config/1":   configReport{},
 	"shimctl.suggest/1":  suggestReport{},
 	"shimctl.stats/1":    statsReport{},
+	"shimctl.prune/1":    pruneReport{},
 	allSchema:            allSessionsReport{},
 }
 

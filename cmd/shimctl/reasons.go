@@ -39,6 +39,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.PreviousUnknown: "how the session's last run ended was not seen",
 	rewrite.SessionDead:     "the session can not be resumed any more",
 	rewrite.SessionGone:     "the tool's file of the session is gone",
+	rewrite.Pruned:          "shimctl prune has removed the session",
 	rewrite.SessionMoved:    "somebody else has written to the session",
 	rewrite.Idle:            "the session was idle for longer than ttl",
 	rewrite.TooOld:          "the session began longer ago than max_age",

@@ -11,10 +11,10 @@ func resetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "reset CHAIN", Short: "have the next call of a chain begin anew",
 		Long: `Ends the chain's session: the next call of the chain begins a fresh one. Nothing is deleted, and a
-call that runs now is not disturbed. CHAIN is its number, or the id of one of its sessions, of which
-the beginning is enough.`,
+call that runs now is not disturbed. CHAIN is its number, its task, or the id of one of its sessions,
+of which the beginning is enough.`,
 		DisableFlagsInUseLine: true,
-		Args:                  oneArgument("the number of a chain or the id of a session"),
+		Args:                  oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, _ reporter) error {
 				chain, err := findChain(l, args[0])

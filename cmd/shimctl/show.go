@@ -13,9 +13,9 @@ func showCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show ID", Short: "show a chain with its sessions and calls",
 		Long: `Shows a chain as a tree: its sessions, the newest first, and the calls of each with what became of
-them, what they took and how they ended. ID is the number of a chain, or the id of one of its
-sessions, of which the beginning is enough.`,
-		Args: oneArgument("the number of a chain or the id of a session"),
+them, what they took and how they ended. ID is the number of a chain, its task, or the
+id of one of its sessions, of which the beginning is enough.`,
+		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON) })
 		},
@@ -31,7 +31,7 @@ type showReport struct {
 }
 
 func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
-	chain, err := findChain(l, name)
+	chain, err := chainRow(l, name)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 // sums adds up the last days' calls. What they cost and what was saved is each read from
 // all of them; on a connection of its own that is done side by side.
 func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
-	forSaving, err := a.openLedger()
+	forSaving, err := a.openOrEmpty()
 	if err != nil {
 		return err
 	}

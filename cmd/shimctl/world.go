@@ -5,24 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
 
-// openLedger opens the ledger to be looked at; one that does not exist yet is an empty one.
-func (a *app) openLedger() (*ledger.Ledger, error) {
-	path, err := config.LedgerFile(a.getenv)
-	if err != nil {
-		return nil, err
-	}
-	l, err := ledger.OpenExisting(path)
+// openOrEmpty opens the ledger; one that does not exist yet is an empty one.
+func (a *app) openOrEmpty() (*ledger.Ledger, error) {
+	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return ledger.OpenMemory()
 	}
@@ -35,7 +29,7 @@ func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	if err != nil {
 		return err
 	}
-	l, err := a.openLedger()
+	l, err := a.openOrEmpty()
 	if err != nil {
 		return err
 	}
@@ -70,48 +64,21 @@ func oneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// findChain finds a chain by its number, or by the id of one of its sessions, of which
-// the beginning is enough where it is unique.
-func findChain(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
-	number, err := strconv.ParseInt(name, 10, 64)
-	if err == nil && number > 0 {
-		chains, err := l.Chains(ledger.Wanted{Chain: number})
-		if err != nil {
-			return ledger.ChainRow{}, err
-		}
-		if len(chains) > 0 {
-			return chains[0], nil
-		}
-	}
-	sessions, err := l.SessionsLike(name)
+// chainRow finds a chain, as findChain does.
+func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
+	found, err := findChain(l, name)
 	if err != nil {
 		return ledger.ChainRow{}, err
 	}
-	found := map[int64]string{}
-	for _, s := range sessions {
-		found[s.Chain] = s.NativeID
+	chains, err := l.Chains(ledger.Wanted{Chain: found.ID})
+	if err == nil && len(chains) == 0 {
+		err = noChain(name) // all its calls were pruned
 	}
-	if len(found) > 1 {
-		ids := slices.Sorted(maps.Values(found))
-		return ledger.ChainRow{}, hinted{fmt.Errorf("find %q: %d chains have a session that begins like this", name, len(found)),
-			"one of " + strings.Join(ids[:min(len(ids), 5)], ", ")}
+	if err != nil {
+		return ledger.ChainRow{}, err
 	}
-	for chain := range found {
-		if chains, err := l.Chains(ledger.Wanted{Chain: chain}); err != nil || len(chains) > 0 {
-			return append(chains, ledger.ChainRow{})[0], err
-		}
-	}
-	return ledger.ChainRow{}, hinted{fmt.Errorf("find %q: there is neither such a chain nor such a session", name),
-		"shimctl chains and shimctl sessions list them"}
+	return chains[0], nil
 }
-
-// A hinted error says what can be done about it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
 
 // findInvocation finds a call by its number.
 func findInvocation(l *ledger.Ledger, name string) (ledger.InvocationRow, error) {
