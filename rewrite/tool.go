@@ -214,7 +214,8 @@ type Stream interface {
 	// be shown. It may be called again and then returns nothing.
 	End() []byte
 	// MaxLine is the length in bytes beyond which a line of either stream need not
-	// be collected but may be handed on unread; 0 for no limit.
+	// be collected but may be handed on unread; 0 for no limit. NoLines means that
+	// nothing is collected: Line takes the output in the pieces in which it comes.
 	MaxLine() int
 	// HoldsOutput tells that nothing may be shown before End: a run that is cut
 	// short shows nothing at all.
@@ -222,6 +223,9 @@ type Stream interface {
 	// Seen is what has been learned so far.
 	Seen() *Seen
 }
+
+// NoLines is the MaxLine of a stream that does not read lines.
+const NoLines = -1
 
 // Seen is what a run's output told.
 type Seen struct {
