@@ -168,6 +168,9 @@ type Plan struct {
 	// Relaunches tells of a tool that starts itself anew as a child of its own and
 	// does not hand signals on to it.
 	Relaunches bool
+	// Hasty tells of a tool that leaves before a pipe that is full has taken all of
+	// its output.
+	Hasty bool
 	// Resume is the session the tool must come back under, "" for a fresh call.
 	Resume string
 	// Prompt is what the model is sent, Whole whether that is the caller's

@@ -13,6 +13,10 @@ import (
 
 func dieWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
+// widen makes a pipe take a megabyte, which is what any user may have by default.
+// Where it may not, the pipe stays as it is.
+func widen(pipe *os.File) { _, _ = unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, 1<<20) }
+
 func foregroundGroup(tty *os.File) int {
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
 	if err != nil {
