@@ -162,7 +162,7 @@ func (c cli) signals() (all []scenario) {
 			middle.racy = s.signal == syscall.SIGINT
 			all = append(all, middle)
 		}
-		group := one(s.name+" to the group", call{Args: c.ask(c.text(), c.pause), Signal: s.signal, At: twin.Middle, Group: true})
+		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal, At: twin.Middle, Group: true})
 		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.Start})
 		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.End})
 		end.racy = true

@@ -7,6 +7,7 @@ package twin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,6 +61,11 @@ func New(root, tool, real, shims string) (*World, error) {
 		path = shims + ":" + path
 	}
 	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
+	// codex runs commands in a login shell, and the system's profile may set PATH.
+	profile := fmt.Sprintf("export PATH=%q\n", path)
+	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("write profile: %w", err), model.Close())
+	}
 	return w, nil
 }
 
