@@ -17,6 +17,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude measures itself"},
 	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe numbers turns at random, and their entries over a session"},
 	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state anew in each run"},
+	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe notes the names of its variables; the shim's marks must be among them, for nested calls"},
 	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe notes in an export what it drew and when"},
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe measures itself"},
 	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day, as vibe tells the model"},
