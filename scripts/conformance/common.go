@@ -106,10 +106,8 @@ func (c cli) outputs() (all []scenario) {
 		ask := c.ask(f, "hi")
 		all = append(all,
 			one("stdout a file, "+f.name, call{Args: ask, To: twin.ToFile}),
-			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}))
-		if !c.modest {
-			all = append(all, one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
-		}
+			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}),
+			one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
 	}
 	return append(all,
 		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: twin.Terminal}),
