@@ -15,6 +15,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`, "TIME", "the time of day, as gemini writes it in file names"},
 	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0", "claude measures itself"},
 	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude measures itself"},
+	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD", "vibe, until 2.25, gives each run a folder of a random name"},
 	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe numbers turns at random, and their entries over a session"},
 	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state anew in each run"},
 	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe notes the names of its variables; the shim's marks must be among them, for nested calls"},
@@ -46,6 +47,7 @@ var patterns = func() (all []*regexp.Regexp) {
 
 // Mask takes out of a text all that may differ, and the world's own folder.
 func (w *World) Mask(text string) string {
+	text = strings.ReplaceAll(text, digits, "(10 KB)")
 	text = strings.ReplaceAll(text, w.Root, "ROOT")
 	text = strings.ReplaceAll(text, dashed.ReplaceAllString(w.Root, "-"), "ROOT")
 	for i, d := range differences {
@@ -53,6 +55,10 @@ func (w *World) Mask(text string) string {
 	}
 	return text
 }
+
+// digits are a piece of the stand-in's 5 MB, in all of which the patterns would look
+// for seconds each.
+var digits = strings.Repeat("0123456789", 1000)
 
 // dashed are what claude replaces in a path to make a folder's name of it.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
