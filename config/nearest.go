@@ -7,16 +7,22 @@ import (
 
 // nearest returns a hint that names the known key or table most like name, if one is like it at all.
 func nearest(name string, keys []string) string {
-	best, least := "", max(2, len(name)/3)+1
-	for _, candidate := range names(keys) {
-		if d := distance(strings.ToLower(name), candidate); d < least {
-			best, least = candidate, d
-		}
-	}
+	best := Nearest(name, names(keys))
 	if best == "" {
 		return "docs/configuration.md lists every key"
 	}
 	return fmt.Sprintf("did you mean %q", best)
+}
+
+// Nearest returns the known name most like the one that was typed, "" if none is like it.
+func Nearest(typed string, known []string) string {
+	best, least := "", max(2, len(typed)/3)+1
+	for _, candidate := range known {
+		if d := distance(strings.ToLower(typed), candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
 }
 
 // names are all known keys and the tables they stand in.

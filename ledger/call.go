@@ -78,13 +78,14 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview gives the decision that Begin would take now, and records nothing.
-func (l *Ledger) Preview(c *Call) (Decision, error) {
+// Preview gives the decision that Begin would take now, and the chains that it was
+// taken among. It records nothing.
+func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.facts(c)
 	if err != nil {
-		return Decision{}, fmt.Errorf("read chains: %w", err)
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), nil
+	return Decide(facts), facts.Chains, nil
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {
@@ -96,7 +97,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
-			s.base, s.base_opening, s.base_bytes, s.answers, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
+			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
 			coalesce(s.attempt, ?), s.reset
 		FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
@@ -112,16 +113,16 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 		var cf ChainFacts
 		var sent rewrite.Sent
-		var base, answers []byte
+		var base, answers, said []byte
 		var file string
 		var size int64
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers,
+			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
 		}
-		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers)
+		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
 		if c.Limits.HoldOut > 0 {
 			cf.Share = l.share(cf.Chain)
@@ -404,7 +405,7 @@ func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Vali
 func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
 	state, _ := o.state()
 	s, base := &o.Seen, t.call.Prompt.Footprint()
-	answer := rewrite.NewAnswer(s.Answer, t.key)
+	answer := rewrite.NewAnswer(s.Answer, s.Texts, t.key)
 	errorsMore, turnsMore := 0, 1
 	if state != Live {
 		errorsMore, turnsMore = 1, 0
@@ -415,11 +416,11 @@ func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
-		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?,
+		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer),
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer), encodeSaid(answer),
 		t.transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, t.Session)
 	return err
 }

@@ -31,7 +31,41 @@ func encodeAnswer(a rewrite.Answer) []byte {
 	return append(out, encodeDigests(a.Lines)...)
 }
 
-func decodeAnswers(data []byte) []rewrite.Answer {
+// saidForms is how many other forms of each answer stand in their column.
+const saidForms = 2
+
+// encodeSaid writes the other forms of an answer likewise; one that it has not is
+// written as an answer of no lines.
+func encodeSaid(a rewrite.Answer) []byte {
+	var out []byte
+	for i := range saidForms {
+		var form rewrite.Answer
+		if i < len(a.Said) {
+			form = a.Said[i]
+		}
+		out = append(out, encodeAnswer(form)...)
+	}
+	return out
+}
+
+// decodeAnswers reads the answers with their other forms, which answers from before
+// ledgers kept them lack.
+func decodeAnswers(answers, said []byte) []rewrite.Answer {
+	out, forms := decodeForms(answers), decodeForms(said)
+	if len(forms)%saidForms != 0 {
+		return out // damaged
+	}
+	for i := len(out) - 1; i >= 0 && len(forms) > 0; i-- {
+		rest := len(forms) - saidForms
+		if own := forms[rest:]; len(own[0].Lines) > 0 {
+			out[i].Said = own
+		}
+		forms = forms[:rest]
+	}
+	return out
+}
+
+func decodeForms(data []byte) []rewrite.Answer {
 	var out []rewrite.Answer
 	for len(data) > 0 {
 		size, n := binary.Uvarint(data)

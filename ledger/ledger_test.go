@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -277,17 +278,28 @@ func TestProcess(t *testing.T) {
 
 func TestAnswersSurviveTheLedger(t *testing.T) {
 	key := rewrite.Key("k")
-	want := []rewrite.Answer{rewrite.NewAnswer("one\n\ntwo", key), rewrite.NewAnswer("", key), rewrite.NewAnswer("three", key)}
-	var column []byte
-	for _, a := range want {
-		column = append(column, encodeAnswer(a)...)
+	want := []rewrite.Answer{
+		rewrite.NewAnswer("one\n\ntwo", []string{"first", "one\n\ntwo"}, key),
+		rewrite.NewAnswer("", nil, key),
+		rewrite.NewAnswer("three", []string{"three"}, key),
 	}
-	got := decodeAnswers(column)
+	var column, said []byte
+	for _, a := range want {
+		column, said = append(column, encodeAnswer(a)...), append(said, encodeSaid(a)...)
+	}
+	got := decodeAnswers(column, said)
 	if len(got) != 3 || got[0].Bytes != 6 || len(got[0].Lines) != 2 || len(got[1].Lines) != 0 || got[2].Lines[0] != want[2].Lines[0] {
 		t.Errorf("%+v", got)
 	}
+	if !reflect.DeepEqual(got[0].Said, want[0].Said) || len(got[0].Said[0].Lines) != 3 || got[1].Said != nil || got[2].Said != nil {
+		t.Errorf("other forms: %+v", got)
+	}
+	before := append(encodeAnswer(rewrite.NewAnswer("from before other forms were kept", nil, key)), column...)
+	if got := decodeAnswers(before, said); len(got) != 4 || got[0].Said != nil || !reflect.DeepEqual(got[1].Said, want[0].Said) {
+		t.Errorf("behind an old answer: %+v", got)
+	}
 	for i := range column {
-		for _, a := range decodeAnswers(column[:i]) { // damaged: no panic, and no answer invented
+		for _, a := range decodeAnswers(column[:i], said[:min(i, len(said))]) { // damaged: no panic, and no answer invented
 			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] && a.Lines[0] != (rewrite.Digest{}) {
 				t.Fatalf("cut at %d: %+v", i, a)
 			}
@@ -345,7 +357,7 @@ func TestManyChains(t *testing.T) {
 		}
 	}
 	expect := func(want rewrite.Reason) {
-		d, err := l.Preview(testCall(l, strings.Repeat("base ", 50)+"\n\nmore", now))
+		d, _, err := l.Preview(testCall(l, strings.Repeat("base ", 50)+"\n\nmore", now))
 		if err != nil {
 			t.Fatal(err)
 		}

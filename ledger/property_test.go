@@ -322,7 +322,7 @@ func startWith(pieces, start []piece) bool {
 func (j job) facts(chain int64, p *rewrite.Prompt) ChainFacts {
 	sent := rewrite.Sent{Base: rewrite.NewPrompt(render(j.sent), propertyKey).Footprint(), Transcript: j.transcript}
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
-		sent.Answers = append(sent.Answers, rewrite.NewAnswer(a, propertyKey))
+		sent.Answers = append(sent.Answers, rewrite.NewAnswer(a, nil, propertyKey))
 	}
 	return ChainFacts{Chain: chain, Session: chain, NativeID: strconv.FormatInt(chain, 10), State: Live,
 		Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes, Continuity: rewrite.Compare(sent, p)}

@@ -116,4 +116,6 @@ ALTER TABLE sessions ADD COLUMN attempt INTEGER;                 -- of its lates
 ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer has ended it
 
 ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
+`, `
+ALTER TABLE sessions ADD COLUMN said BLOB NOT NULL DEFAULT x''; -- the other forms of its answers
 `}

@@ -68,6 +68,7 @@ type claudeEvent struct {
 		Model   string `json:"model"`
 		Content []struct {
 			Type string `json:"type"`
+			Text string `json:"text"`
 		} `json:"content"`
 		Usage *claudeUsage `json:"usage"`
 	} `json:"message"`
@@ -169,8 +170,11 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 	}
 	s.seen.Content = !s.seen.WrongID
 	for _, part := range e.Message.Content {
-		if part.Type == "tool_use" {
+		switch part.Type {
+		case "tool_use":
 			s.seen.ToolRan = true
+		case "text":
+			s.seen.addText(part.Text)
 		}
 	}
 	if u := e.Message.Usage; u != nil {

@@ -179,6 +179,7 @@ func (s *codexStream) learnItem(e *codexEvent) {
 	case "agent_message":
 		if e.Type == "item.completed" {
 			s.seen.Answer = e.Item.Text
+			s.seen.addText(e.Item.Text)
 		}
 	case "reasoning", "todo_list":
 	default:

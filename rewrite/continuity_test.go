@@ -14,7 +14,7 @@ var testKey = Key("a key for tests")
 func sentTo(prompt string, answers ...string) Sent {
 	s := Sent{Base: NewPrompt(prompt, testKey).Footprint()}
 	for _, a := range answers {
-		s.Answers = append(s.Answers, NewAnswer(a, testKey))
+		s.Answers = append(s.Answers, NewAnswer(a, nil, testKey))
 	}
 	return s
 }
@@ -246,15 +246,29 @@ func TestDelta(t *testing.T) {
 	if whole || text != want {
 		t.Errorf("whole %v, %q\nwant %q", whole, text, want)
 	}
-	for name, target := range map[string]Target{
-		"asked for": ToResume("id", p, c, true),
-		"short":     ToResume("id", NewPrompt("a\n\nb\n\nc", testKey), compare("a\n\nb", "a\n\nb\n\nc"), false),
-		"unrelated": ToResume("id", p, Continuity{Relation: Unrelated, Has: make([]bool, 99)}, false),
-		"most is new": ToResume("id", NewPrompt(before+strings.Repeat("\n\nnew words", 1000), testKey),
-			compare(before, before+strings.Repeat("\n\nnew words", 1000)), false),
+}
+
+func TestWhyWhole(t *testing.T) {
+	before, turn := longPrompt("first note"), "Be kind.\n\nHuman: one"
+	resume := func(before, after string, always bool, answers ...string) Target {
+		return ToResume("id", NewPrompt(after, testKey), compare(before, after, answers...), always)
+	}
+	for name, tt := range map[string]struct {
+		target Target
+		want   Reason
+	}{
+		"asked for":        {resume(before, longPrompt("first note\n\nsecond"), true), ""},
+		"fresh":            {ToFresh(before), ""},
+		"short":            {resume("a\n\nb", "a\n\nb\n\nc", false), ShortPrompt},
+		"unrelated":        {resume("Another job.", before, false), OtherTemplate},
+		"the same":         {resume(before, before, false), NothingNew},
+		"most is new":      {resume(before, before+strings.Repeat("\n\nnew words", 1000), false), SavesTooLittle},
+		"taken out":        {resume(before+"\n\nb\n\nc\n\nd", before+"\n\nb\n\nd\n\ne", false), PartDropped},
+		"between answers":  {resume(turn, turn+"\n\nTool: three files\n\nAssistant: first\n\nHuman: two", false, "first"), NoCleanCut},
+		"the turn /starts": {resume(turn, turn+"\n\nAssistant: first\n\nHuman: /clear", false, "first"), LooksLikeCommand},
 	} {
-		if _, whole := target.Prompt(); !whole {
-			t.Errorf("%s: a delta is sent", name)
+		if _, whole := tt.target.Prompt(); !whole || tt.target.Why() != tt.want {
+			t.Errorf("%s: whole %v, %q, want %q", name, whole, tt.target.Why(), tt.want)
 		}
 	}
 }

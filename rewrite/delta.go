@@ -17,6 +17,7 @@ type Target struct {
 	id     string
 	prompt string
 	whole  bool
+	why    Reason // why a resume has the whole prompt, where that was not asked for
 	asked  string // the caller's prompt, where prompt is only a part of it
 }
 
@@ -27,12 +28,15 @@ func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} 
 // always sends the whole prompt.
 func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	t := Target{id: id, prompt: p.Text, whole: true}
-	if always || c.dropped || c.Relation != Extends && c.Relation != Revises {
+	if always {
 		return t
 	}
-	if delta, ok := p.delta(c); ok && !startsLikeCommand(delta) {
-		t.prompt, t.whole, t.asked = delta, false, p.Text
+	delta, why := p.delta(c)
+	if why != "" {
+		t.why = why
+		return t
 	}
+	t.prompt, t.whole, t.asked = delta, false, p.Text
 	return t
 }
 
@@ -48,18 +52,53 @@ func (t Target) Session() string { return t.id }
 // Prompt is what the model is to be sent, and whether that is the whole prompt.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 
+// Why says why a resume has the whole prompt; "" for a delta, a fresh session, and
+// where ToResume was told to send all.
+func (t Target) Why() Reason { return t.why }
+
 // Asked is what the caller sent, where the model is sent less.
 func (t Target) Asked() string { return t.asked }
 
-func (p *Prompt) delta(c Continuity) (string, bool) {
-	if c.Transcript {
-		return p.newTurn(c)
+// delta is the part of the prompt that is sent to a session that has the rest, or
+// why there is none.
+func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
+	switch {
+	case c.Relation == Identical:
+		return "", NothingNew
+	case c.Relation != Extends && c.Relation != Revises:
+		return "", OtherTemplate
+	case c.dropped:
+		return "", PartDropped
+	case c.Transcript:
+		var ok bool
+		if delta, ok = p.newTurn(c); !ok {
+			return "", NoCleanCut
+		}
+	case len(p.Text) < shortPrompt:
+		return "", ShortPrompt
+	default:
+		delta = p.newBlocks(c)
+		if tooLittle(len(delta), len(p.Text)) {
+			return "", SavesTooLittle
+		}
 	}
-	if len(p.Text) < shortPrompt {
-		return "", false
+	if startsLikeCommand(delta) {
+		return "", LooksLikeCommand
 	}
-	delta := p.newBlocks(c)
-	return delta, len(delta)*worthDen <= len(p.Text)*worthNum
+	return delta, ""
+}
+
+func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
+
+// EstimateSaving guesses, where no text is at hand, how many bytes of a prompt of so
+// many blocks a delta saves that holds sent of them: as if all blocks were equally
+// long.
+func EstimateSaving(promptBytes, blocks, sent int) int {
+	delta := promptBytes*sent/max(blocks, 1) + len(continuation)
+	if promptBytes < shortPrompt || tooLittle(delta, promptBytes) {
+		return 0
+	}
+	return promptBytes - delta
 }
 
 // newTurn is what follows the session's last answer in a transcript. The answers

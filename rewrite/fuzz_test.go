@@ -24,7 +24,7 @@ func FuzzBlocks(f *testing.F) {
 		}
 		again := NewPrompt(strings.Join(texts, "\n\n"), testKey)
 		if !slices.Equal(p.Footprint().Blocks, again.Footprint().Blocks) {
-			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Headings())
+			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Blocks())
 		}
 		if c := Compare(Sent{Base: p.Footprint()}, again); c.Relation != Identical {
 			t.Fatalf("%q: %s to itself", text, c.Relation)

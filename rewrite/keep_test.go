@@ -23,7 +23,7 @@ func TestKeptBlocksOfATranscript(t *testing.T) {
 	before := "You answer in one line.\n\nUser: What is in main.c?"
 	after := before + "\n\nAssistant: " + answer + "\n\nUser: And in util.c?"
 	sent := sentTo(before)
-	sent.Answers = []Answer{NewAnswer(answer, testKey)}
+	sent.Answers = []Answer{NewAnswer(answer, nil, testKey)}
 	p := NewPrompt(after, testKey)
 	p.Keep = func(block string) bool { return strings.Contains(block, "in one line") }
 	text, whole := ToResume("id", p, Compare(sent, p), false).Prompt()

@@ -76,14 +76,14 @@ func (p *Prompt) Footprint() Footprint {
 	return f
 }
 
-// Headings gives the first line of each block, and is meant for showing a prompt
-// to the person who gave it.
-func (p *Prompt) Headings() []string {
-	heads := make([]string, len(p.blocks))
+// Blocks gives the text of each block, and is meant for showing a prompt to the
+// person who gave it.
+func (p *Prompt) Blocks() []string {
+	texts := make([]string, len(p.blocks))
 	for i, b := range p.blocks {
-		heads[i], _, _ = strings.Cut(b.text, "\n")
+		texts[i] = b.text
 	}
-	return heads
+	return texts
 }
 
 // kept tells which blocks are repeated in every delta.

@@ -89,3 +89,16 @@ const (
 	RefusedBroken   Reason = "refused_broken_transcript"
 	RefusedSilent   Reason = "refused_without_reason"
 )
+
+// Why a call that is resumed sends the whole prompt all the same.
+const (
+	DeltaOff         Reason = "delta_off"
+	Compacted        Reason = "compacted"          // the tool has shortened what the session was sent
+	OtherTemplate    Reason = "other_template"     // little of the prompt is known to the session
+	NothingNew       Reason = "nothing_new"        // an identical prompt that is to be resumed
+	PartDropped      Reason = "part_dropped"       // something was taken out, and nothing put in its place
+	ShortPrompt      Reason = "short_prompt"       // under 2 KB
+	SavesTooLittle   Reason = "saves_too_little"   // less than a third
+	NoCleanCut       Reason = "no_clean_cut"       // of a transcript, the new turn can not be told apart
+	LooksLikeCommand Reason = "looks_like_command" // the tool would take the part for a command
+)

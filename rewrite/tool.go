@@ -237,19 +237,35 @@ type Seen struct {
 	Version string // the tool's version, where it says so
 	Model   string
 
-	Content    bool   // the model's first content has arrived under ID
-	WrongID    bool   // the tool works under another id than the one asked for
-	ToolRan    bool   // the model has used a tool
-	Final      bool   // the final event was seen
-	Failed     bool   // the final event is marked as an error
-	Synthetic  bool   // the last message is not a model's
-	Refusal    Reason // the session could not be gone on with
-	Compacted  bool   // the tool shortened its history
-	Answer     string // the final answer
-	Exit       int    // what the tool would exit with in the caller's format, 0 for what it did
+	Content    bool     // the model's first content has arrived under ID
+	WrongID    bool     // the tool works under another id than the one asked for
+	ToolRan    bool     // the model has used a tool
+	Final      bool     // the final event was seen
+	Failed     bool     // the final event is marked as an error
+	Synthetic  bool     // the last message is not a model's
+	Refusal    Reason   // the session could not be gone on with
+	Compacted  bool     // the tool shortened its history
+	Answer     string   // the final answer
+	Texts      []string // all that the model said, Answer at the end of it, where the caller is shown that too
+	Exit       int      // what the tool would exit with in the caller's format, 0 for what it did
 	Usage      Usage
 	Totals     Totals
 	ContextUse Context
+
+	textBytes int // of all Texts so far
+}
+
+// maxTexts bounds how much is kept of what a run says on its way, in bytes.
+const maxTexts = 1 << 20
+
+// addText notes what the model said. Of a run that says too much nothing but the
+// final answer is kept.
+func (s *Seen) addText(text string) {
+	if s.textBytes += len(text); s.textBytes > maxTexts {
+		s.Texts = nil
+		return
+	}
+	s.Texts = append(s.Texts, text)
 }
 
 // Usage is what one call took, in disjoint kinds of tokens. Known is false where

@@ -280,11 +280,23 @@ func closesTurn(line string) bool {
 type Answer struct {
 	Lines []Digest
 	Bytes int
+	// Said are the other forms that the answer may be shown in: callers that read
+	// events show all that a run says, not its final text alone.
+	Said []Answer
 }
 
-// NewAnswer digests an answer.
-func NewAnswer(text string, key Key) Answer {
+// NewAnswer digests an answer, and all the texts of its run where it had more than
+// one: each on lines of its own, and run together as deltas are.
+func NewAnswer(text string, said []string, key Key) Answer {
 	digest := key.Digester()
+	a := digestLines(text, digest)
+	if len(said) > 1 {
+		a.Said = []Answer{digestLines(strings.Join(said, "\n"), digest), digestLines(strings.Join(said, ""), digest)}
+	}
+	return a
+}
+
+func digestLines(text string, digest func(string) Digest) Answer {
 	var a Answer
 	indent, change := "", ""
 	for full := range strings.SplitSeq(text, "\n") {
@@ -389,7 +401,7 @@ func (r *reader) answer(i, start int) int {
 		return 0
 	}
 	marked := r.lines[i].speaker == assistant
-	if !marked && (r.turn == assistant || r.turn == toolOutput || r.answers[r.next].Bytes < distinctiveAnswer) {
+	if !marked && (r.turn == assistant || r.turn == toolOutput) {
 		return 0
 	}
 	// Of a conversation, the session has been sent every answer but the newest.
@@ -397,7 +409,7 @@ func (r *reader) answer(i, start int) int {
 	if newest && r.old(start) || !newest && r.conversed && !r.old(start) {
 		return 0
 	}
-	n := r.p.answerAt(r.answers[r.next], start, start == i, marked)
+	n := r.p.answerIn(r.answers[r.next], start, start == i, marked)
 	if n == 0 {
 		return 0
 	}
@@ -445,13 +457,23 @@ func (r *reader) adds(i int) {
 	}
 }
 
+// answerIn is answerAt for whichever form of the answer stands there.
+func (p *Prompt) answerIn(a Answer, at int, named, marked bool) int {
+	n := p.answerAt(a, at, named, marked)
+	for i := 0; n == 0 && i < len(a.Said); i++ {
+		n = p.answerAt(a.Said[i], at, named, marked)
+	}
+	return n
+}
+
 // answerAt tells how many lines of the conversation, from line at on, are the
 // answer: all of its lines or none. Under the assistant's name the turn must end
-// where the answer ends; named tells that the name stands in line at itself.
+// where the answer ends; without one the answer must be long enough to be no
+// accident. named tells that the name stands in line at itself.
 func (p *Prompt) answerAt(a Answer, at int, named, marked bool) int {
 	lines := p.conversation()
 	n := len(a.Lines)
-	if n == 0 || at+n > len(lines) {
+	if n == 0 || at+n > len(lines) || !marked && a.Bytes < distinctiveAnswer {
 		return 0
 	}
 	for i, want := range a.Lines {

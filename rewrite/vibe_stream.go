@@ -175,6 +175,7 @@ func (s *vibeStream) learn(e *vibeEntry) {
 		for _, part := range e.Content {
 			s.seen.Answer += part.Text
 		}
+		s.seen.addText(s.seen.Answer)
 	}
 }
 

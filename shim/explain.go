@@ -19,19 +19,31 @@ type Explanation struct {
 	Rule     string // the name of the rule that holds, "" where none does
 	Task     string
 	Role     string
+	Attempt  int // rewrite.NoAttempt where the rule does not tell
 	Chain    int64
 	Session  string
 	Unknown  string // the option that is not known, where Reason says so
 	Plan     rewrite.Plan
+	WhyWhole rewrite.Reason // why a resume sends the whole prompt
+	Nearest  *Nearest       // nil where there is no chain to compare the prompt with
 	Blocks   []Block
-	PromptIn int // bytes of the caller's prompt
+	PromptIn int  // bytes of the caller's prompt
+	Stdin    bool // stdin is part of it
 	Fault    error
 }
 
-// A Block is a part of the caller's prompt: its first line, and whether the
-// session to be resumed has it.
+// Nearest is the chain that the prompt was compared with: the decision's, or where
+// that is none the one whose session has most of the prompt.
+type Nearest struct {
+	Chain    int64
+	Session  string // "" while it is not known
+	Relation rewrite.Reason
+}
+
+// A Block is a part of the caller's prompt, and whether the nearest chain's session
+// has been sent it.
 type Block struct {
-	Head string
+	Text string
 	Sent bool
 }
 
@@ -55,7 +67,7 @@ func Explain(env Env) Explanation {
 func (c *call) explain() Explanation {
 	pass := func(reason rewrite.Reason) Explanation {
 		return Explanation{Mode: rewrite.Passthrough, Reason: reason, Unknown: c.parsed.Unknown,
-			Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
+			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
 	}
 	if c.env.Get("REPRISE_OFF") == "1" {
 		return pass(rewrite.SwitchedOff)
@@ -74,27 +86,58 @@ func (c *call) explain() Explanation {
 	if reason := c.readPrompt(); reason != "" {
 		return pass(reason)
 	}
-	d, err := c.ledger.Preview(c.record)
+	d, chains, err := c.ledger.Preview(c.record)
 	if err != nil {
 		return pass(c.fault("read chains", err))
 	}
-	return c.explainDecision(d)
+	return c.explainDecision(d, nearest(d, chains))
 }
 
-func (c *call) explainDecision(d ledger.Decision) Explanation {
+func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Explanation {
+	r := c.record
 	e := Explanation{
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail,
-		Rule: c.record.Rule, Task: c.record.Task, Role: c.record.Role, Chain: d.Chain, Session: d.NativeID,
-		Plan: planFor(c.tool, c.parsed, c.record.Prompt, d), PromptIn: len(c.record.Prompt.Text),
+		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
+		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: targetOf(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
+		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
-	for i, head := range c.record.Prompt.Headings() {
-		b := Block{Head: head}
-		if d.Mode == rewrite.Resume {
-			b.Sent = d.Continuity.Has[i]
+	switch {
+	case d.Whole && r.Limits.WholePrompt:
+		e.WhyWhole = rewrite.DeltaOff
+	case d.Whole:
+		e.WhyWhole = rewrite.Compacted
+	}
+	for _, text := range r.Prompt.Blocks() {
+		e.Blocks = append(e.Blocks, Block{Text: text})
+	}
+	if near != nil {
+		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
+		for i, sent := range near.Continuity.Has {
+			e.Blocks[i].Sent = sent
 		}
-		e.Blocks = append(e.Blocks, b)
 	}
 	return e
+}
+
+// nearest finds the chain to compare with; of equal ones the most recently used.
+func nearest(d ledger.Decision, chains []ledger.ChainFacts) *ledger.ChainFacts {
+	var best *ledger.ChainFacts
+	most := 0
+	for i := range chains {
+		if chains[i].Chain == d.Chain {
+			return &chains[i]
+		}
+		has := 0
+		for _, sent := range chains[i].Continuity.Has {
+			if sent {
+				has++
+			}
+		}
+		if has > most {
+			best, most = &chains[i], has
+		}
+	}
+	return best
 }
 
 // openPreview opens the ledger to be looked at; where there is none yet, an empty

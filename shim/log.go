@@ -86,7 +86,7 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 			Str("detail", string(d.Detail)).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
 			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
 			Str("model", r.Prints.Model).Str("settings", r.Prints.Settings).Str("runtime", r.Prints.Runtime).
-			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Headings())).Msg("decided")
+			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Blocks())).Msg("decided")
 	}
 }
 

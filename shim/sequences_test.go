@@ -22,6 +22,7 @@ type sequence struct {
 	Calls  []struct {
 		Prompt, Answer, Expect, Why, Cwd, Tool string
 		Env                                    map[string]string // beside the sequence's
+		Said                                   []string          // all the run's texts, where it has several
 	}
 }
 
@@ -82,7 +83,7 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
 			i+1, d.Mode, d.Reason, r.Rule, call.Expect, call.Why, s.Preset)
 	}
-	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"),
+	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
 		ID: orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))}
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", FileSize: 1, Resets: m.ResetBy(seen.Answer)}
 	if err := l.Finish(ticket, o); err != nil {

@@ -43,10 +43,14 @@ func (c *call) plan() rewrite.Plan {
 }
 
 func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
+	return tool.Plan(parsed, targetOf(prompt, d))
+}
+
+func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 	if d.Mode != rewrite.Resume {
-		return tool.Plan(parsed, rewrite.ToFresh(prompt.Text))
+		return rewrite.ToFresh(prompt.Text)
 	}
-	return tool.Plan(parsed, rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole))
+	return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
 }
 
 // try runs the tool as planned.

@@ -94,13 +94,13 @@ func anthropicCall(x *exchange) object {
 
 // anthropicUsage: the three kinds of input exclude each other. Next to nothing is neither read from the cache
 // nor written to it, as with the real API when the last message is marked for the cache.
-func anthropicUsage(u usage) object {
+func anthropicUsage(u Tokens) object {
 	const unmarked = 1
 	return object{
 		"input_tokens":                unmarked,
-		"cache_read_input_tokens":     u.cached,
-		"cache_creation_input_tokens": u.input - u.cached - unmarked,
-		"output_tokens":               u.output,
+		"cache_read_input_tokens":     u.Cached,
+		"cache_creation_input_tokens": u.Input - u.Cached - unmarked,
+		"output_tokens":               u.Output,
 	}
 }
 

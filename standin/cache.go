@@ -6,13 +6,6 @@ import (
 	"sync"
 )
 
-// usage is what a request costs, in tokens of four bytes.
-type usage struct {
-	input  int // all that was sent, the cached part included
-	cached int // the part that an earlier request had sent already
-	output int
-}
-
 // A cache knows the digests of the conversations seen, and of every beginning of them. It lives as long as the
 // server and forgets nothing; a provider's would. It is all the memory that the stand-in has.
 type cache struct {
@@ -22,13 +15,13 @@ type cache struct {
 
 // measure counts a request's tokens and remembers its conversation. What comes before the messages (system
 // prompt, tools) is the first element of the chain of digests: when it differs, nothing is cached.
-func (c *cache) measure(d *dialect, body object) usage {
+func (c *cache) measure(d *dialect, body object) Tokens {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen == nil {
 		c.seen = map[[sha256.Size]byte]bool{}
 	}
-	var u usage
+	var u Tokens
 	var digest [sha256.Size]byte
 	hit, size := true, 0
 	for _, part := range parts(d, body) {
@@ -37,11 +30,11 @@ func (c *cache) measure(d *dialect, body object) usage {
 		size += len(raw)
 		hit = hit && c.seen[digest]
 		if hit {
-			u.cached = size / 4
+			u.Cached = size / 4
 		}
 		c.seen[digest] = true
 	}
-	u.input = size/4 + 1
+	u.Input = size/4 + 1
 	return u
 }
 

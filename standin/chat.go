@@ -55,8 +55,8 @@ func chatChunk(x *exchange, kind string, choice object) object {
 	}
 	if choice["finish_reason"] != nil {
 		chunk["usage"] = object{
-			"prompt_tokens": x.usage.input, "prompt_tokens_details": object{"cached_tokens": x.usage.cached},
-			"completion_tokens": x.usage.output, "total_tokens": x.usage.input + x.usage.output,
+			"prompt_tokens": x.usage.Input, "prompt_tokens_details": object{"cached_tokens": x.usage.Cached},
+			"completion_tokens": x.usage.Output, "total_tokens": x.usage.Input + x.usage.Output,
 		}
 	}
 	return chunk

@@ -66,8 +66,8 @@ func geminiLast(x *exchange, parts ...any) object {
 	chunk := geminiChunk(parts...)
 	asObject(asList(chunk["candidates"])[0])["finishReason"] = "STOP"
 	chunk["usageMetadata"] = object{
-		"promptTokenCount": x.usage.input, "cachedContentTokenCount": x.usage.cached,
-		"candidatesTokenCount": x.usage.output, "totalTokenCount": x.usage.input + x.usage.output,
+		"promptTokenCount": x.usage.Input, "cachedContentTokenCount": x.usage.Cached,
+		"candidatesTokenCount": x.usage.Output, "totalTokenCount": x.usage.Input + x.usage.Output,
 	}
 	return chunk
 }

@@ -17,6 +17,16 @@ type Request struct {
 	Auth   bool      `json:"auth"` // a credential came with it
 	Size   int       `json:"size"` // of the body, in bytes
 	Body   any       `json:"body"` // the parsed JSON, or a string where it is not JSON
+
+	// Tokens are what the request cost, once it has been answered without an error.
+	Tokens Tokens `json:"-"`
+}
+
+// Tokens are counts of tokens, of four bytes each.
+type Tokens struct {
+	Input  int // all that was sent, the cached part included
+	Cached int // the part that an earlier request had sent already
+	Output int
 }
 
 // Requests returns all requests so far, in order of arrival.
@@ -41,6 +51,13 @@ func (s *Server) record(r Request) int {
 		s.logErr = cmp.Or(s.logErr, err)
 	}
 	return len(s.requests)
+}
+
+// charge notes what the request of that number cost.
+func (s *Server) charge(serial int, t Tokens) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests[serial-1].Tokens = t
 }
 
 // newRequest describes a request of which the body has been read.
@@ -68,6 +85,9 @@ func credential(r *http.Request) bool {
 // LastUser is the text of the last user message that has a text of its own: tool results are skipped, and so
 // are the texts that claude and gemini add beside the prompt (reminders, the session's context).
 func LastUser(r Request) string { return conversationOf(r).prompt() }
+
+// StartsTurn tells whether the request is the first one about its last prompt: no tool has answered since.
+func StartsTurn(r Request) bool { return !conversationOf(r).toolRan() }
 
 // Messages is the number of messages in the conversation that was sent.
 func Messages(r Request) int { return len(conversationOf(r)) }

@@ -73,11 +73,11 @@ func responsesCall(x *exchange) object {
 	return call
 }
 
-func responsesUsage(u usage) object {
+func responsesUsage(u Tokens) object {
 	return object{
-		"input_tokens": u.input, "input_tokens_details": object{"cached_tokens": u.cached},
-		"output_tokens": u.output, "output_tokens_details": object{"reasoning_tokens": 0},
-		"total_tokens": u.input + u.output,
+		"input_tokens": u.Input, "input_tokens_details": object{"cached_tokens": u.Cached},
+		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": u.Input + u.Output,
 	}
 }
 

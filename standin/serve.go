@@ -59,7 +59,7 @@ type exchange struct {
 	serial int // of the request; makes the ids of its answer unique
 	body   object
 	reply  Reply
-	usage  usage
+	usage  Tokens
 }
 
 // ServeHTTP records the request, then answers it.
@@ -87,7 +87,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.usage = s.cache.measure(d, body)
-	x.usage.output = 1 + len(x.reply.Text+x.reply.Command)/4
+	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4
+	s.charge(serial, x.usage)
 	d.answer(x)
 }
 

@@ -9,19 +9,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
-var doctorCommand = command{
-	name: "doctor", args: "[--json]", short: "check that the shims can do their work",
-	long: `Checks the order of PATH, the real binaries, the ledger, the configuration and the build, and says
-how to mend what is wrong. The exit status is 3 if something is.
-
-  --json  print the checks as the schema shimctl.doctor/1`,
-	run: runDoctor,
+func doctorCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "check that the shims can do their work",
+		Long: `Checks the order of PATH, the real binaries, the ledger, the configuration and the build, and says
+how to mend what is wrong. The exit status is 3 if something is.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.doctor/1")
+	return c
 }
 
 // A check is one thing that was looked at.
@@ -37,15 +42,7 @@ type doctorReport struct {
 	Checks []check `json:"checks"`
 }
 
-func runDoctor(a *app, args []string) error {
-	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usageError{fmt.Sprintf("doctor takes no argument %q", rest[0]), ""}
-	}
+func (a *app) doctor(asJSON bool) (err error) {
 	cfg, configured := a.checkConfig()
 	checks := append(a.checkTools(cfg), a.checkKeys(cfg)...)
 	checks = append(checks, configured, a.checkLedger(), checkBuild())
@@ -127,7 +124,7 @@ func (a *app) checkKeys(cfg config.Config) []check {
 		if len(found) > 0 {
 			checks = append(checks, check{name + " login", "note",
 				strings.Join(found, " and ") + " is set: the tool may use and bill that account, not its own login",
-				fmt.Sprintf("unset it, or write unset_env = \"provider_keys\" under [tool.%s]", name)})
+				fmt.Sprintf("unset it, or write unset_env = [\"%s\"] under [tool.%s]", strings.Join(found, `", "`), name)})
 		}
 	}
 	return checks

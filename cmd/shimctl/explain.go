@@ -1,51 +1,122 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
-var explainCommand = command{
-	name: "explain", args: "[--json] -- TOOL [ARGUMENT...]", short: "say what would become of a call, and why",
-	long: `Says what the shim would do with a call made here and now, without making it: the decision with
-its reason, the command line that would run, and which parts of the prompt the session has been
-sent. Standard input is the call's. Its output is taken to go to a program, not to a terminal.
+func explainCommand(a *app) *cobra.Command {
+	var x explaining
+	c := &cobra.Command{
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "say what would become of a call, and why",
+		Long: `Says what the shim would do with a call made here and now, without making it: the decision with
+its reason, the rule that holds, and the command line that would run. Standard input is the call's.
+Its output is taken to go to a program, not to a terminal. Nothing is recorded.
 
-  --json  print everything as the schema shimctl.explain/1`,
-	run: runExplain,
+With --blocks or --prompt-file it shows the blocks that the prompt is cut into, which of them the
+session has been sent, and the text that would be sent in place of the whole prompt.`,
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, call []string) (err error) {
+			x.prompted = c.Flags().Changed("prompt-file")
+			if x.call, err = x.commandLine(call); err != nil {
+				return err
+			}
+			return a.explain(x)
+		},
+	}
+	jsonFlag(c, &x.asJSON, "shimctl.explain/1")
+	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
+	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "take `FILE` for the call's stdin, - for that of shimctl; implies --blocks")
+	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest one of `TOOL` (claude)")
+	c.Flags().StringVar(&x.dir, "cwd", "", "the directory `DIR` that the call is made in")
+	c.Flags().SetInterspersed(false) // the tool's flags are not ours
+	return c
 }
 
-func runExplain(a *app, args []string) error {
-	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
-	if err != nil {
-		return err
+// explaining is what explain was asked for.
+type explaining struct {
+	call                  []string
+	asJSON, blocks        bool
+	prompted              bool // promptFile was given
+	promptFile, tool, dir string
+}
+
+// bareCalls are the shortest calls that take their prompt from stdin.
+var bareCalls = map[string][]string{
+	"claude": {"claude", "-p"}, "codex": {"codex", "exec"}, "gemini": {"gemini"}, "vibe": {"vibe", "-p"},
+}
+
+func (a *app) explain(x explaining) error {
+	stdin := a.stdin
+	if x.prompted {
+		f, err := a.openPrompt(x.promptFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		stdin = f
 	}
-	if len(rest) == 0 {
-		return usageError{"explain needs a call to explain", "shimctl explain -- claude -p \"...\""}
+	if x.dir != "" {
+		if err := os.Chdir(x.dir); err != nil {
+			return fmt.Errorf("enter directory: %w", err)
+		}
 	}
-	if !known(rest[0]) {
-		return usageError{fmt.Sprintf("%q is none of the tools", rest[0]), "one of " + strings.Join(rewrite.Names, ", ")}
+	e := shim.Explain(shim.Env{Args: x.call, Environ: a.environ, Stdin: stdin, Now: func() time.Time { return a.now }})
+	if x.prompted && e.PromptIn > 0 && !e.Stdin {
+		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
-	e := shim.Explain(shim.Env{Args: rest, Environ: a.environ, Stdin: a.stdin, Now: func() time.Time { return a.now }})
-	if asJSON {
-		return a.printJSON(explainJSON(rest, e))
+	if x.asJSON {
+		return a.printJSON(explainJSON(x.call, e))
 	}
 	a.printExplanation(e)
+	if x.blocks || x.prompted {
+		a.printBlocks(e)
+	}
 	return nil
 }
 
-func known(tool string) bool {
-	for _, name := range rewrite.Names {
-		if tool == name {
-			return true
-		}
+// commandLine gives the call; where there is none, the tool's shortest.
+func (x explaining) commandLine(call []string) ([]string, error) {
+	tool := orElse(x.tool, "claude")
+	switch {
+	case len(call) > 0 && x.tool != "":
+		return nil, usageError{"--tool and a call name the tool twice", "leave --tool out"}
+	case len(call) == 0 && !x.prompted:
+		return nil, usageError{"explain needs a call to explain", "shimctl explain -- claude -p \"...\", or --prompt-file FILE"}
+	case len(call) > 0:
+		tool = call[0]
 	}
-	return false
+	if !slices.Contains(rewrite.Names, tool) {
+		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
+	}
+	if len(call) == 0 {
+		return bareCalls[tool], nil
+	}
+	return call, nil
+}
+
+// openPrompt opens the file of a prompt; - is shimctl's own stdin.
+func (a *app) openPrompt(name string) (*os.File, error) {
+	if name == "-" {
+		return a.stdin, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open prompt: %w", err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(&fs.PathError{Op: "read prompt", Path: name, Err: errors.New("is a directory")}, f.Close())
+	}
+	return f, nil
 }
 
 func (a *app) printExplanation(e shim.Explanation) {
@@ -59,6 +130,9 @@ func (a *app) printExplanation(e shim.Explanation) {
 	show("rule", e.Rule)
 	show("task", e.Task)
 	show("role", e.Role)
+	if e.Attempt != rewrite.NoAttempt {
+		show("attempt", fmt.Sprint(e.Attempt))
+	}
 	show("unknown option", e.Unknown)
 	if e.Fault != nil {
 		show("fault", e.Fault.Error())
@@ -68,27 +142,59 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.Session)
+	if n := e.Nearest; n != nil {
+		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
+			count(int64(len(e.Blocks)), "block"), n.Relation))
+	}
 	show("runs", commandLine(e))
 	if e.PromptIn > 0 {
-		what := "the whole prompt"
-		if !e.Plan.Whole {
-			what = "what is new"
-		}
-		show("sends", fmt.Sprintf("%s, %s of %s", what, size(int64(len(e.Plan.Prompt))), size(int64(e.PromptIn))))
-	}
-	if e.Mode == rewrite.Resume {
-		fmt.Fprintln(a.stdout, "blocks of the prompt, = for those the session has been sent, + for new ones:")
-		for _, b := range e.Blocks {
-			fmt.Fprintf(a.stdout, "  %c %s\n", mark(b), shorten(b.Head))
-		}
+		show("sends", sends(e))
 	}
 }
 
-func mark(b shim.Block) rune {
-	if b.Sent {
-		return '='
+func blocksSent(e shim.Explanation) (n int) {
+	for _, b := range e.Blocks {
+		if b.Sent {
+			n++
+		}
 	}
-	return '+'
+	return n
+}
+
+// sends says how much of the prompt is sent, and why all of it.
+func sends(e shim.Explanation) string {
+	if !e.Plan.Whole {
+		return fmt.Sprintf("what is new, %s of %s", size(int64(len(e.Plan.Prompt))), size(int64(e.PromptIn)))
+	}
+	text := "the whole prompt, " + size(int64(e.PromptIn))
+	if e.WhyWhole != "" {
+		text += ": " + string(e.WhyWhole)
+	}
+	return text
+}
+
+func (a *app) printBlocks(e shim.Explanation) {
+	if len(e.Blocks) == 0 {
+		return
+	}
+	fmt.Fprintln(a.stdout, "\nblocks of the prompt, = for those that the session has been sent, + for new ones:")
+	for i, b := range e.Blocks {
+		mark := '+'
+		if b.Sent {
+			mark = '='
+		}
+		fmt.Fprintf(a.stdout, "%4d %c %8s  %s\n", i+1, mark, size(int64(len(b.Text))), shorten(b.Text))
+	}
+	if e.Plan.Whole {
+		return
+	}
+	fmt.Fprintln(a.stdout, "\nwhat is sent:")
+	for line := range strings.Lines(e.Plan.Prompt) {
+		fmt.Fprint(a.stdout, "  | "+line)
+	}
+	if !strings.HasSuffix(e.Plan.Prompt, "\n") {
+		fmt.Fprintln(a.stdout)
+	}
 }
 
 // commandLine shows the real call as a shell would take it; a long prompt is cut.
@@ -125,33 +231,51 @@ type explainReport struct {
 	Rule        string         `json:"rule,omitempty"`
 	Task        string         `json:"task,omitempty"`
 	Role        string         `json:"role,omitempty"`
+	Attempt     *int           `json:"attempt,omitempty"`
 	Chain       int64          `json:"chain,omitempty"`
 	Session     string         `json:"session,omitempty"`
+	Compared    *nearestReport `json:"compared"`        // null where there was nothing to compare with
 	Args        []string       `json:"args"`            // of the real binary, without its name
 	Stdin       *string        `json:"stdin,omitempty"` // what takes the place of the caller's
 	Prompt      string         `json:"prompt,omitempty"`
 	Whole       bool           `json:"whole_prompt"`
+	WhyWhole    rewrite.Reason `json:"why_whole,omitempty"` // of a resume
 	PromptBytes int            `json:"prompt_bytes"`
 	Blocks      []blockReport  `json:"blocks"`
 }
 
+type nearestReport struct {
+	Chain    int64          `json:"chain"`
+	Session  string         `json:"session,omitempty"`
+	Relation rewrite.Reason `json:"relation"`
+}
+
 type blockReport struct {
-	Head string `json:"head"`
-	Sent bool   `json:"sent"`
+	Number int    `json:"number"` // from 1
+	Head   string `json:"head"`   // its first line
+	Bytes  int    `json:"bytes"`
+	Sent   bool   `json:"sent"` // to the session that the prompt was compared with
 }
 
 func explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail,
 		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
+	}
+	if e.Attempt != rewrite.NoAttempt {
+		r.Attempt = &e.Attempt
+	}
+	if n := e.Nearest; n != nil {
+		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
 	}
-	for _, b := range e.Blocks {
-		r.Blocks = append(r.Blocks, blockReport(b))
+	for i, b := range e.Blocks {
+		head, _, _ := strings.Cut(b.Text, "\n")
+		r.Blocks = append(r.Blocks, blockReport{i + 1, head, len(b.Text), b.Sent})
 	}
 	return r
 }

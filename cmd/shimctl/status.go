@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -16,24 +17,20 @@ import (
 // maxChains is how many chains are shown at most.
 const maxChains = 50
 
-var statusCommand = command{
-	name: "status", args: "[--json]", short: "show chains, sessions and the last decisions",
-	long: `Shows the chains, the latest first: how many calls each has had, what became of the last
-one and why, how full the session's context is, and which session is next to be resumed.
-
-  --json  print everything, times in RFC 3339, as the schema shimctl.status/1`,
-	run: runStatus,
+func statusCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "status", Short: "show chains, sessions and the last decisions",
+		Long: `Shows the chains, the latest first: how many calls each has had, what became of the last
+one and why, how full the session's context is, and which session is next to be resumed.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.status(asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.status/1")
+	return c
 }
 
-func runStatus(a *app, args []string) error {
-	var asJSON bool
-	rest, err := flags(args, map[string]*bool{"--json": &asJSON})
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usageError{fmt.Sprintf("status takes no argument %q", rest[0]), ""}
-	}
+func (a *app) status(asJSON bool) error {
 	totals, chains, err := a.readStatus()
 	if err != nil {
 		return err

@@ -3,19 +3,17 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"reprise/config"
 )
 
-var versionCommand = command{
-	name: "version", short: "name this build",
-	long: "Prints the version and, where it is known, the commit that shims and shimctl were built from.",
-	run: func(a *app, args []string) error {
-		if len(args) > 0 {
-			return usageError{"version takes no arguments", ""}
-		}
-		fmt.Fprintln(a.stdout, version())
-		return nil
-	},
+func versionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "name this build",
+		Long: "Prints the version and, where it is known, the commit that shims and shimctl were built from.",
+		Args: noArguments,
+		Run:  func(*cobra.Command, []string) { fmt.Fprintln(a.stdout, version()) },
+	}
 }
 
 func version() string {

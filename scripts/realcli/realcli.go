@@ -1,5 +1,5 @@
 // Package realcli installs the real CLIs, at pinned versions, into a cache folder
-// of their own, for the end-to-end tests and the demo.
+// of their own, for the end-to-end tests.
 //
 // It never touches what the user has installed, and downloads from nowhere but the
 // package registries that npm and pip are set up for. Its invariant: a folder that bears a

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"reprise/demo"
+	"reprise/rewrite"
+	"reprise/shim"
+)
+
+// bundledName asks for the tool that is bundled, and is its hidden command.
+const bundledName = "bundled"
+
+// demoRounds is the round in which the reviewer of the demo accepts.
+const demoRounds = 2
+
+func demoCommand(a *app) *cobra.Command {
+	var tool string
+	c := &cobra.Command{
+		Use: "demo", Short: "play a job with and without the shims, and show the difference",
+		Long: `Plays a job of a coder and a reviewer through an ordinary shell loop, once without the shims and
+once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
+and changes files as an agent does: no account is needed, and nothing leaves the machine. The real claude,
+codex, gemini or vibe is called if one is on PATH, in a home of its own: your sessions and settings are
+not touched. If none is, a small stand-in for Claude Code is called.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
+	}
+	c.Flags().StringVar(&tool, "tool", "", "the `name` of the tool to call, or "+bundledName)
+	return c
+}
+
+// bundledCommand is the stand-in for Claude Code. The demo calls it.
+func bundledCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: bundledName, Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return demo.BundledTool(args, a.stdout) },
+	}
+}
+
+func (a *app) demo(tool string) error {
+	if tool != "" && tool != bundledName && !slices.Contains(rewrite.Names, tool) {
+		return usageError{fmt.Sprintf("%q is none of the tools", tool),
+			"one of " + strings.Join(rewrite.Names, ", ") + ", or " + bundledName}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the shims: %w", err)
+	}
+	root, err := os.MkdirTemp("", "reprise-demo-")
+	if err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	defer os.RemoveAll(root)
+	job := demo.Job{Tool: tool, Rounds: demoRounds}
+	if job.Tool, job.Real, err = a.realTool(tool, self, root); err != nil {
+		return err
+	}
+	without, err := a.play(job, filepath.Join(root, "without"))
+	if err != nil {
+		return err
+	}
+	job.Shims = filepath.Dir(self)
+	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
+		return fmt.Errorf("find the shims beside shimctl: %w", err)
+	}
+	with, err := a.play(job, filepath.Join(root, "with"))
+	if err != nil {
+		return err
+	}
+	return a.showDemo(job, without, with)
+}
+
+func (a *app) play(job demo.Job, root string) (demo.Played, error) {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return demo.Played{}, fmt.Errorf("make folder: %w", err)
+	}
+	how := "without the shims"
+	if job.Shims != "" {
+		how = "with them"
+	}
+	fmt.Fprintf(a.stderr, "playing the job %s: %s ...\n", how, job.Tool)
+	return job.Play(root)
+}
+
+// realTool gives the first tool that is installed, or the one that is asked for, and
+// the folder of its executable.
+func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
+	for _, name := range rewrite.Names {
+		if asked != "" && asked != name {
+			continue
+		}
+		if p := shim.Locate(shim.Env{Environ: a.environ}, name, ""); p.Real != "" {
+			return name, filepath.Dir(p.Real), nil
+		}
+	}
+	if asked != "" && asked != bundledName {
+		return "", "", fmt.Errorf("find %s: there is none on PATH but the shim", asked)
+	}
+	dir = filepath.Join(root, "real")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", "", fmt.Errorf("make folder: %w", err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`), bundledName)
+	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
+		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
+	}
+	return demo.Bundled, dir, nil
+}
+
+func (a *app) showDemo(job demo.Job, without, with demo.Played) error {
+	if len(with.Calls) != len(without.Calls) {
+		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
+	}
+	fmt.Fprintf(a.stdout, "A coder and a reviewer, played by this loop (TOOL is %q):\n\n%s\n", demo.Commands[job.Tool], indent(demo.Loop))
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "CALL\tDECISION\tPROMPT SENT\tREQUESTS\tNEW TOKENS\tCACHED TOKENS\t")
+	for i, c := range with.Calls {
+		was := without.Calls[i]
+		fmt.Fprintf(w, "%d %s\t%s\t%d B, was %d B\t", i+1, c.Role, c.Decision, len(c.Sent), len(was.Sent))
+		printCost(w, c, was)
+	}
+	sum, was := with.Total(), without.Total()
+	fmt.Fprint(w, "all\t\t\t")
+	printCost(w, sum, was)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	second := with.Calls[len(with.Calls)-2]
+	fmt.Fprintf(a.stdout, "\nWhat the coder was sent in its second round, whose session had the rest already:\n\n%s\n", indent(second.Sent))
+	fmt.Fprintf(a.stdout, "In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.\n",
+		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
+		percent(fresh(was)-fresh(sum), fresh(was)))
+	return nil
+}
+
+func printCost(w *tabwriter.Writer, c, was demo.Call) {
+	fmt.Fprintf(w, "%d, was %d\t%d, was %d\t%d, was %d\t\n", c.Requests, was.Requests,
+		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
+}
+
+// fresh is what of a call's input no cache had.
+func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
+
+func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A difference is the line that tells the prompts of two tasks apart.
+type difference struct {
+	prompts [2]*rewrite.Prompt
+	block   int       // the first in which they differ, from 0
+	pattern string    // captures what differs; "" where that can not be told by its line
+	tasks   [2]string // what it captures
+}
+
+func differ(a, b *rewrite.Prompt) (*difference, error) {
+	d := &difference{prompts: [2]*rewrite.Prompt{a, b}}
+	x, y := a.Footprint().Blocks, b.Footprint().Blocks
+	if slices.Equal(x, y) {
+		return nil, usageError{"the two prompts are equal", "give the prompts of two different tasks"}
+	}
+	for d.block < min(len(x), len(y)) && x[d.block] == y[d.block] {
+		d.block++
+	}
+	if d.block < min(len(x), len(y)) {
+		d.pattern = linePattern(a.Blocks()[d.block], b.Blocks()[d.block])
+	}
+	if d.pattern == "" {
+		return d, nil
+	}
+	for i, p := range d.prompts {
+		if d.tasks[i] = taskBy(d.pattern, p.Text); d.tasks[i] == "" || i > 0 && d.tasks[i] == d.tasks[0] {
+			d.pattern = ""
+			break
+		}
+	}
+	return d, nil
+}
+
+// linePattern matches the first line in which two blocks differ by what is the same
+// at its start and at its end, and captures the words between.
+func linePattern(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	i := 0
+	for i < min(len(x), len(y)) && strings.TrimSpace(x[i]) == strings.TrimSpace(y[i]) {
+		i++
+	}
+	if i == min(len(x), len(y)) {
+		return ""
+	}
+	s, t := []rune(strings.TrimSpace(x[i])), []rune(strings.TrimSpace(y[i]))
+	before, behind := 0, 0
+	for before < min(len(s), len(t)) && s[before] == t[before] {
+		before++
+	}
+	for before > 0 && inWord(s[before-1]) {
+		before--
+	}
+	for behind < min(len(s), len(t))-before && s[len(s)-1-behind] == t[len(t)-1-behind] {
+		behind++
+	}
+	for behind > 0 && inWord(s[len(s)-behind]) {
+		behind--
+	}
+	if strings.TrimFunc(string(s[:before]), func(r rune) bool { return !unicode.IsLetter(r) }) == "" {
+		return "" // nothing at its start tells the line from any other
+	}
+	return `(?m)^\s*` + regexp.QuoteMeta(string(s[:before])) + `(?P<task>\S.*?)` + regexp.QuoteMeta(string(s[len(s)-behind:])) + `\s*$`
+}
+
+// inWord tells of the signs that a name is made of: it is captured as a whole.
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./#", r)
+}
+
+// taskBy asks a rule with that pattern which task a prompt belongs to.
+func taskBy(pattern, prompt string) string {
+	c, err := config.Parse("", "presets = false\n[[rule]]\nname = \"x\"\nprompt = "+tomlText(pattern)+"\n", "")
+	if err != nil {
+		return ""
+	}
+	m, err := c.Match(config.Subject{Env: func(string) string { return "" }, Prompt: prompt})
+	if err != nil {
+		return ""
+	}
+	return m.Task
+}
+
+// begins tells whether one of the prompts begins as those of a frame do.
+func (d *difference) begins(f ledger.Frame) bool {
+	return slices.ContainsFunc(d.prompts[:], func(p *rewrite.Prompt) bool {
+		own := p.Footprint()
+		return slices.ContainsFunc(f.Openings, func(o rewrite.Footprint) bool {
+			return own.Opening == o.Opening && slices.Equal(own.Blocks[:own.Opening], o.Blocks)
+		})
+	})
+}
+
+// within tells whether the tasks differ where the calls of the frame do: then these
+// are calls of different tasks.
+func (d *difference) within(f ledger.Frame) bool {
+	return d.block >= f.Place && d.block < len(d.prompts[0].Blocks())-f.After
+}

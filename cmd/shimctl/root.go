@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"reprise/config"
+)
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "shimctl COMMAND", Short: "show what the shims did, and why",
+		Long:          "Shows what the shims of claude, codex, gemini and vibe did, and why.",
+		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	makeGroup(root)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
+	root.SetHelpCommand(helpCommand())
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().BoolP("help", "h", false, "show this help")
+	for _, make := range commands {
+		root.AddCommand(make(a))
+	}
+	return root
+}
+
+// makeGroup makes c a command that has subcommands and does nothing else.
+func makeGroup(c *cobra.Command) {
+	c.SuggestionsMinimumDistance = 2
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "say what a command does",
+		Long:                  "Says what a command does and which flags it takes, as --help behind the command does.",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(found, rest[0])
+			}
+			return found.Help()
+		},
+	}
+}
+
+func printHelp(w io.Writer, c *cobra.Command) {
+	fmt.Fprintf(w, "usage: %s\n\n%s\n", c.UseLine(), c.Long)
+	if c.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\ncommands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-*s  %s\n", c.Commands()[0].NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		fmt.Fprintf(w, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
+	}
+	printFlags(w, "flags", c.LocalFlags())
+	printFlags(w, "flags of every command", c.InheritedFlags())
+}
+
+func printFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+	if flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsages(), "\n"))
+	}
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	hint := c.CommandPath() + " --help lists the commands"
+	if near := c.SuggestionsFor(name); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q", near[0])
+	}
+	return usageError{fmt.Sprintf("there is no command %q", name), hint}
+}
+
+// flagError names the known flag that is most like a mistyped one.
+func flagError(c *cobra.Command, err error) error {
+	hint := c.CommandPath() + " --help lists the flags"
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usageError{err.Error(), hint}
+	}
+	name := unknown.GetSpecifiedName()
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := config.Nearest(name, known); near != "" {
+		hint = "did you mean --" + near
+	}
+	dashes := "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
+	}
+	return usageError{fmt.Sprintf("%s has no flag %s%s", c.CommandPath(), dashes, name), hint}
+}
+
+// noArguments is for commands that take flags only.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Sprintf("%s takes no argument %q", c.CommandPath(), args[0]), c.CommandPath() + " --help shows what it takes"}
+	}
+	return nil
+}
+
+// jsonFlag gives the command its --json, which prints the named schema.
+func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
+	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
+}

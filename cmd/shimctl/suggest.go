@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// maxSuggestions is how many suggestions are shown at most.
+const maxSuggestions = 10
+
+func suggestCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var since time.Duration
+	var files []string
+	c := &cobra.Command{
+		Use: "suggest", Short: "propose rules for calls that were fresh",
+		Long: `Looks through the calls that were fresh, and that no rule named, for those whose prompts are equal but in
+one place, and prints a rule for them, in the syntax of the configuration file. Nothing is changed. At
+most the latest 20000 calls are looked at.
+
+Likeness is no evidence: rounds of one task look like this, and so do two tasks of one caller. Only you
+know which; the comments say what would have to be true. The ledger holds no text of a prompt. Give two
+prompts, of two different tasks of one caller, and the rule takes the task from the line in which they
+differ; without them you have to say what names it.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.suggest/1")
+	c.Flags().DurationVar(&since, "since", 168*time.Hour, "how far to look back")
+	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller's in `FILE`, given twice; - for stdin")
+	return c
+}
+
+func (a *app) suggest(since time.Duration, files []string, asJSON bool) error {
+	if since <= 0 {
+		return usageError{fmt.Sprintf("--since must be more than 0s, not %s", since), "write a number and its unit, as in 72h"}
+	}
+	if len(files) != 0 && len(files) != 2 {
+		return usageError{"suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller"}
+	}
+	prompts, err := a.readPrompts(files)
+	if err != nil {
+		return err
+	}
+	from := a.now.Add(-since)
+	found, err := a.suggestions(from, prompts)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(suggestReport{"shimctl.suggest/1", from.UTC(), found})
+	}
+	a.printSuggestions(found)
+	return nil
+}
+
+func (a *app) readPrompts(files []string) ([]string, error) {
+	var prompts []string
+	for _, name := range files {
+		f, err := a.openPrompt(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("read prompt: %w", err)
+		}
+		prompts = append(prompts, string(text))
+	}
+	return prompts, nil
+}
+
+// suggestions reads the ledger, which may not be there yet.
+func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, error) {
+	found := []suggestion{}
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = config.LedgerFile(a.getenv); err != nil {
+		return nil, err
+	}
+	l, err := ledger.OpenExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	frames, err := l.Frames(ledger.Millis(since.UnixMilli()), ledger.Millis(cfg.TTL.Milliseconds()))
+	if err != nil {
+		return nil, err
+	}
+	var two *difference
+	if len(prompts) == 2 {
+		if two, err = differ(rewrite.NewPrompt(prompts[0], l.Key()), rewrite.NewPrompt(prompts[1], l.Key())); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range frames {
+		if len(found) < maxSuggestions && (two == nil || two.begins(f)) {
+			found = append(found, suggestionFor(f, two, len(found)+1))
+		}
+	}
+	return found, nil
+}
+
+type suggestReport struct {
+	Schema      string       `json:"schema"`
+	Since       time.Time    `json:"since"`
+	Suggestions []suggestion `json:"suggestions"`
+}
+
+// A suggestion is a frame, with the rule that would have named its calls.
+type suggestion struct {
+	Tool        string                 `json:"tool"`
+	Directory   string                 `json:"directory"`
+	Role        string                 `json:"role,omitempty"`
+	Block       int                    `json:"block"`  // from 1: where the prompts differ
+	Blocks      int                    `json:"blocks"` // of the latest prompt
+	Calls       int                    `json:"calls"`
+	Runs        int                    `json:"runs"`            // each a call, and those that would have continued it
+	Resumed     int                    `json:"would_resume"`    // if each run is one task
+	Late        int                    `json:"later_than_ttl"`  // besides
+	Reasons     map[rewrite.Reason]int `json:"fresh_for"`       // of those that would have been resumed, or came late
+	PromptBytes int64                  `json:"prompt_bytes"`    // of those that would have been resumed
+	SavedBytes  int64                  `json:"estimated_saved"` // of these
+	First       time.Time              `json:"first"`
+	Last        time.Time              `json:"last"`
+	Pattern     string                 `json:"task_pattern,omitempty"` // from the two prompts
+	Different   bool                   `json:"different_tasks"`        // by the two prompts: no rule
+	Rule        string                 `json:"rule,omitempty"`         // TOML
+	tasks       [2]string
+}
+
+func suggestionFor(f ledger.Frame, two *difference, number int) suggestion {
+	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks,
+		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
+		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: clock(f.First), Last: clock(f.Last)}
+	if two != nil {
+		s.Pattern, s.tasks = two.pattern, two.tasks
+		if s.Different = two.within(f); s.Different {
+			s.Runs, s.Resumed, s.Late, s.PromptBytes, s.SavedBytes = f.Calls, 0, 0, 0, 0
+			return s
+		}
+	}
+	s.Rule = s.rule(number)
+	return s
+}
+
+// rule writes the rule. Where nothing names the task it changes nothing yet.
+func (s suggestion) rule(number int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[[rule]]\nname = \"suggested-%d\"\ntool = %s\ncwd = %s\n", number, tomlText(s.Tool), tomlText(globText(s.Directory)))
+	if s.Pattern != "" {
+		fmt.Fprintf(&b, "prompt = %s\n", tomlText(s.Pattern))
+		return b.String()
+	}
+	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes no more than before:\n" +
+		"# env.NAME = '(?P<task>.+)'                   # a variable that the caller sets\n" +
+		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n" +
+		"# task = \"one\"                               # all that this tool does in the directory is one task\n")
+	return b.String()
+}
+
+// globText is a path as a pattern that matches that path: a sign that would be a
+// wildcard, or can not be written, is matched by "?".
+func globText(path string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*{", r) || unprintable(r) {
+			return '?'
+		}
+		return r
+	}, path)
+}
+
+func unprintable(r rune) bool { return r == unicode.ReplacementChar || unicode.IsControl(r) }
+
+// tomlText writes a text as a value: what has a backslash, as patterns have, in
+// single quotes where that can be.
+func tomlText(text string) string {
+	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || unprintable(r) }) {
+		return "'" + text + "'"
+	}
+	var b bytes.Buffer
+	_ = toml.NewEncoder(&b).Encode(map[string]string{"x": text}) // a text can always be written
+	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
+}
+
+// printSuggestions prints what could stand in the configuration file as it is: all
+// that is said about a rule is a comment.
+func (a *app) printSuggestions(found []suggestion) {
+	if len(found) == 0 {
+		fmt.Fprintln(a.stderr, "nothing to suggest: no fresh calls in that time are equal but in one place, and begin as asked for")
+	}
+	for i, s := range found {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		for _, line := range s.comment(a) {
+			fmt.Fprintln(a.stdout, "# "+line)
+		}
+		fmt.Fprint(a.stdout, s.Rule)
+	}
+}
+
+func (s suggestion) comment(a *app) []string {
+	lines := []string{
+		fmt.Sprintf("%s in %q: %s in %s, each like the one before it but in one place,", s.Tool, a.tilde(s.Directory),
+			count(int64(s.Calls), "call"), count(int64(s.Runs), "run")),
+		fmt.Sprintf("from block %d on, of %d. They were fresh: %s.", s.Block, s.Blocks, reasonCounts(s.Reasons)),
+	}
+	if s.Different {
+		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
+	}
+	would := fmt.Sprintf("Named, %d of them would have been resumed, and of %s about %s not sent (estimated: the ledger has no text).",
+		s.Resumed, size(s.PromptBytes), size(s.SavedBytes))
+	switch {
+	case s.Resumed == 0:
+		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
+	case s.Late > 0:
+		would += fmt.Sprintf(" %d more came later than ttl.", s.Late)
+	}
+	lines = append(lines, would,
+		"Likeness is no evidence: two tasks of one caller look just like this. The rule is right only if",
+		fmt.Sprintf("  - what stands from block %d on is news in the rounds of one task, and does not name the task;", s.Block))
+	if s.Pattern == "" {
+		lines = append(lines, "  - what you let name the task is never the same for two tasks;")
+	} else {
+		lines = append(lines, "  - what it captures names the task in every prompt; in yours it is",
+			fmt.Sprintf("    %q and %q;", s.tasks[0], s.tasks[1]))
+	}
+	return append(lines, "  - calls of another role (a reviewer, a judge), and those that a preset knows, do not match it: your rules come first.")
+}
+
+func reasonCounts(reasons map[rewrite.Reason]int) string {
+	var parts []string
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, fmt.Sprintf("%d %s", reasons[r], r))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,80 @@
+package demo
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"reprise/standin"
+)
+
+var (
+	fileName = regexp.MustCompile(`\b[a-z]+/[a-z_]+\.(?:go|md)\b`)
+	changed  = regexp.MustCompile(`(?m)^Changed: (\S+)$`)
+	wanted   = regexp.MustCompile(`(?m)^Accepted at revision (\d+)\.$`)
+	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or the change of one shows it
+)
+
+// Agent answers as a coding agent would: it reads the files that its prompt names
+// where their content is not in its conversation yet, or has changed since; as a coder
+// it then changes the last of them, as a reviewer it judges by what it has read. It
+// knows nothing but what it is sent.
+func Agent(r standin.Request) (standin.Reply, bool) {
+	prompt, all := standin.LastUser(r), standin.AllText(r)
+	since := all[strings.LastIndex(all, prompt)+len(prompt):]
+	files := fileName.FindAllString(prompt, -1)
+	if len(files) == 0 {
+		return standin.Reply{}, false
+	}
+	for _, file := range files {
+		if !strings.Contains(all, header(file)) || saysChanged(prompt, file) && !strings.Contains(since, header(file)) {
+			return standin.Reply{Command: "cat " + file}, true
+		}
+	}
+	target := files[len(files)-1]
+	if strings.Contains(all, coderOpening) {
+		return change(target, all, since), true
+	}
+	return judge(all), true
+}
+
+func saysChanged(prompt, file string) bool {
+	for _, m := range changed.FindAllStringSubmatch(prompt, -1) {
+		if m[1] == file {
+			return true
+		}
+	}
+	return false
+}
+
+// change adds a revision to the file, once for each prompt.
+func change(file, all, since string) standin.Reply {
+	if strings.Contains(since, "changed it") {
+		return standin.Reply{Text: "I changed " + file + " as asked.\n\nSTATUS: REVIEW"}
+	}
+	next := strconv.Itoa(latest(all) + 1)
+	return standin.Reply{Command: `printf '// revision ` + next + `\n' >> ` + file + " && echo changed it, now at revision " + next}
+}
+
+// judge accepts what has been changed often enough.
+func judge(all string) standin.Reply {
+	want := 1
+	if m := wanted.FindStringSubmatch(all); m != nil {
+		want, _ = strconv.Atoi(m[1])
+	}
+	if latest(all) >= want {
+		return standin.Reply{Text: "Everything holds now.\n\nDECISION: APPROVE"}
+	}
+	return standin.Reply{Text: "The error that close returns is lost.\n\nDECISION: REJECT"}
+}
+
+// latest is the highest revision that the conversation shows.
+func latest(all string) int {
+	highest := 0
+	for _, m := range revision.FindAllStringSubmatch(all, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	return highest
+}

@@ -1,0 +1,140 @@
+// Package demo plays a job of a coder and a reviewer through an ordinary shell loop,
+// with and without the shims, against a stand-in of the model that reads files and
+// changes them as an agent does. It takes a real CLI, or a small one of its own.
+//
+// It never touches the user's homes, sessions or projects, and reaches nothing but
+// loopback. Its invariant: what it reports was counted where the model is.
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/standin"
+)
+
+// Commands are how each tool is called such that it may use its tools. The prompt
+// follows.
+var Commands = map[string]string{
+	"claude": "claude --allowedTools=Bash -p",
+	"codex":  "codex exec --yolo",
+	"gemini": "gemini --yolo -p",
+	"vibe":   "vibe --auto-approve -p",
+}
+
+// A Job is what is to be played.
+type Job struct {
+	Tool   string // whose name is called
+	Real   string // the folder of the executable that is not a shim
+	Shims  string // the folder of the shims, "" to do without
+	Rounds int    // the round in which the reviewer accepts
+}
+
+// A Call is what one call of the loop cost.
+type Call struct {
+	Role     string
+	Decision string // what the shim decided and why, "" without it
+	Requests int
+	Sent     string // the prompt, as the model was sent it
+	Tokens   standin.Tokens
+}
+
+// Played is what became of a job.
+type Played struct {
+	Calls []Call
+	Took  time.Duration
+}
+
+// Total sums up what the calls cost.
+func (p Played) Total() (t Call) {
+	for _, c := range p.Calls {
+		t.add(c.Requests, c.Tokens)
+	}
+	return t
+}
+
+func (c *Call) add(requests int, t standin.Tokens) {
+	c.Requests += requests
+	c.Tokens.Input += t.Input
+	c.Tokens.Cached += t.Cached
+	c.Tokens.Output += t.Output
+}
+
+// Play plays the job in a world below root, which exists: a home, a project, a model.
+func (j Job) Play(root string) (p Played, err error) {
+	model, err := standin.Start(standin.Options{Reply: Agent})
+	if err != nil {
+		return p, fmt.Errorf("start stand-in: %w", err)
+	}
+	defer model.Close()
+	project, prompts := filepath.Join(root, "project"), filepath.Join(root, "prompts")
+	if err := os.MkdirAll(prompts, 0o755); err != nil {
+		return p, fmt.Errorf("make folder: %w", err)
+	}
+	if err := WriteProject(project); err != nil {
+		return p, err
+	}
+	if err := writePrompts(prompts, j.Rounds); err != nil {
+		return p, err
+	}
+	env, err := standin.Setup(j.Tool, filepath.Join(root, "home"), model.URL())
+	if err != nil {
+		return p, err
+	}
+	path := j.Real + string(filepath.ListSeparator) + os.Getenv("PATH")
+	if j.Shims != "" {
+		path = j.Shims + string(filepath.ListSeparator) + path
+	}
+	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts, "TOOL="+Commands[j.Tool], "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
+	// codex works in repositories only.
+	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
+		return p, fmt.Errorf("make folder: %w", err)
+	}
+	var stderr bytes.Buffer
+	sh := exec.Command("sh", "-c", Loop)
+	sh.Dir, sh.Env, sh.Stderr = project, env, &stderr
+	began := time.Now()
+	if err := sh.Run(); err != nil {
+		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr.Bytes())
+	}
+	p.Took = time.Since(began)
+	p.Calls = calls(model.Asked(), decisions(stderr.String()))
+	return p, nil
+}
+
+// calls tells the requests of one call from those of the next: each begins with one
+// that no tool has answered yet.
+func calls(asked []standin.Request, decisions []string) (all []Call) {
+	for _, r := range asked {
+		if standin.StartsTurn(r) {
+			c := Call{Role: "coder", Sent: standin.LastUser(r)}
+			if strings.Contains(standin.AllText(r), reviewerOpening) {
+				c.Role = "reviewer"
+			}
+			if len(all) < len(decisions) {
+				c.Decision = decisions[len(all)]
+			}
+			all = append(all, c)
+		}
+		if len(all) > 0 {
+			all[len(all)-1].add(1, r.Tokens)
+		}
+	}
+	return all
+}
+
+// decisions reads what the shims say of each call: "reprise: claude: fresh (first_call)".
+func decisions(stderr string) (all []string) {
+	for line := range strings.Lines(stderr) {
+		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {
+			_, what, _ = strings.Cut(what, ": ")
+			all = append(all, what)
+		}
+	}
+	return all
+}

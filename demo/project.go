@@ -1,0 +1,89 @@
+package demo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	coderOpening    = "You are the coder of a small Go project. You change what the task asks for, and nothing else."
+	reviewerOpening = "You are the reviewer of a small Go project. You judge a change by its code, and change nothing."
+)
+
+// Files are the files of the sample project, the one to be changed last.
+var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
+
+// header is the line that a file of the sample project begins with.
+func header(file string) string { return "// This is " + file + "." }
+
+// WriteProject writes the sample project: text enough that reading it twice shows.
+func WriteProject(dir string) error {
+	for i, file := range Files {
+		var text strings.Builder
+		fmt.Fprintf(&text, "%s\n\n", header(file))
+		for j := range 60 {
+			fmt.Fprintf(&text, "// Part %d.%d: what it takes, what it gives back, and what it does where the two do not fit.\n", i+1, j+1)
+		}
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("write project: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			return fmt.Errorf("write project: %w", err)
+		}
+	}
+	return nil
+}
+
+// brief is what both roles are told each time: the task and the standards.
+func brief(opening string, rounds int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n", opening)
+	b.WriteString("Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
+		"Callers that close twice get no second error.\n\n## Read first\n\n")
+	for _, file := range Files {
+		b.WriteString("- " + file + "\n")
+	}
+	b.WriteString("\n## Standards\n\n")
+	for i := range 24 {
+		fmt.Fprintf(&b, "- Rule %d: small functions, errors with what was tried, a test that fails without the change.\n", i+1)
+	}
+	fmt.Fprintf(&b, "\nAccepted at revision %d.\n", rounds)
+	return b.String()
+}
+
+// The contracts stand at the end of each prompt, as those of orchestrators do.
+const (
+	coderContract    = "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n"
+	reviewerContract = "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n"
+)
+
+// writePrompts writes the parts that the loop puts prompts together from.
+func writePrompts(dir string, rounds int) error {
+	parts := map[string]string{
+		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": coderContract,
+		"reviewer.md": brief(reviewerOpening, rounds), "reviewer-notes.md": "", "reviewer-contract.md": reviewerContract,
+	}
+	for name, text := range parts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write prompts: %w", err)
+		}
+	}
+	return nil
+}
+
+// Loop is the orchestrator: it knows nothing of sessions. TOOL is the call of the
+// agent, PROMPTS the folder with the parts of the prompts.
+const Loop = `round=0
+prompt() { cat "$PROMPTS/$1.md"; cat "$PROMPTS/$1-notes.md"; echo; cat "$PROMPTS/$1-contract.md"; }
+until grep -qs 'DECISION: APPROVE' "$PROMPTS/verdict"; do
+	round=$((round + 1))
+	[ $round -le 9 ] || exit 1
+	$TOOL "$(prompt coder)" >"$PROMPTS/answer" </dev/null || exit
+	[ $round -eq 1 ] || printf '\n## Round %s\n\nChanged: src/store.go\n' $round >>"$PROMPTS/reviewer-notes.md"
+	$TOOL "$(prompt reviewer)" >"$PROMPTS/verdict" </dev/null || exit
+	printf '\n## Rejection %s, of src/store.go\n\n%s\n' $round "$(sed 1q "$PROMPTS/verdict")" >>"$PROMPTS/coder-notes.md"
+done
+`

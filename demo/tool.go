@@ -1,0 +1,231 @@
+package demo
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Bundled is the tool whose place BundledTool takes.
+const Bundled = "claude"
+
+// BundledTool is a small agent that stands in for Claude Code where no real CLI is
+// installed: the options of a headless call, sessions in files, one tool that runs
+// shell commands. It speaks to the model that ANTHROPIC_BASE_URL names.
+func BundledTool(args []string, stdout io.Writer) error {
+	if len(args) > 0 && args[0] == "--help" {
+		_, err := io.WriteString(stdout, bundledHelp)
+		return err
+	}
+	t, err := newBundledTool(args)
+	if err != nil {
+		return err
+	}
+	if t.stream {
+		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id})
+	}
+	answer, err := t.ask(stdout)
+	if err != nil {
+		return err
+	}
+	if err := t.save(); err != nil {
+		return err
+	}
+	if !t.stream {
+		_, err := fmt.Fprintln(stdout, answer)
+		return err
+	}
+	t.event(stdout, event{"type": "result", "subtype": "success", "is_error": false, "result": answer, "session_id": t.id,
+		"modelUsage": event{"stand-in": t.usage}})
+	return nil
+}
+
+const bundledHelp = `Usage: claude [options] [prompt]
+
+  -p, --print               print the answer and exit
+  --output-format <format>  text or stream-json
+  --verbose                 with stream-json
+  --allowedTools <tools>    taken, and not looked at
+  -r, --resume [id]         go on with a session
+`
+
+// An event is one line of stream-json.
+type event map[string]any
+
+type bundledTool struct {
+	id      string
+	prompt  string
+	stream  bool
+	file    string // that the session is kept in
+	history []message
+	usage   struct {
+		Input      int64 `json:"inputTokens"`
+		CacheRead  int64 `json:"cacheReadInputTokens"`
+		CacheWrite int64 `json:"cacheCreationInputTokens"`
+		Output     int64 `json:"outputTokens"`
+	}
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content []part `json:"content"`
+}
+
+type part struct {
+	Type      string `json:"type"`
+	Text      string `json:"text,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Input     *input `json:"input,omitempty"`
+	ToolUseID string `json:"tool_use_id,omitempty"`
+	Content   []part `json:"content,omitempty"`
+}
+
+type input struct {
+	Command string `json:"command"`
+}
+
+func newBundledTool(args []string) (*bundledTool, error) {
+	t := &bundledTool{}
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		value := func() string {
+			v := ""
+			if len(args) > 0 {
+				v, args = args[0], args[1:]
+			}
+			return v
+		}
+		switch {
+		case arg == "-p", arg == "--verbose", strings.HasPrefix(arg, "--allowedTools="):
+		case arg == "--output-format":
+			t.stream = value() == "stream-json"
+		case arg == "--resume":
+			t.id = value()
+		case strings.HasPrefix(arg, "-"):
+			return nil, fmt.Errorf("unknown option '%s'", arg)
+		default:
+			t.prompt = arg
+		}
+	}
+	return t, t.open()
+}
+
+// open reads the session that is to be gone on with, or begins one.
+func (t *bundledTool) open() error {
+	resumed := t.id != ""
+	if !resumed {
+		var b [16]byte
+		rand.Read(b[:])
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a UUID of version 4
+		t.id = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	}
+	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", "bundled", t.id+".jsonl")
+	if !resumed {
+		return nil
+	}
+	text, err := os.ReadFile(t.file)
+	if err != nil {
+		return fmt.Errorf("No conversation found with session ID: %s", t.id)
+	}
+	for line := range bytes.Lines(text) {
+		var m message
+		if err := json.Unmarshal(line, &m); err != nil {
+			return fmt.Errorf("read session: %w", err)
+		}
+		t.history = append(t.history, m)
+	}
+	return nil
+}
+
+// ask sends the prompt, runs what the model asks for, and gives its answer.
+func (t *bundledTool) ask(stdout io.Writer) (string, error) {
+	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
+	for {
+		reply, err := t.request()
+		if err != nil {
+			return "", err
+		}
+		t.history = append(t.history, reply)
+		if t.stream {
+			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content}})
+		}
+		var results []part
+		text := ""
+		for _, p := range reply.Content {
+			switch p.Type {
+			case "text":
+				text = p.Text
+			case "tool_use":
+				out, _ := exec.Command("sh", "-c", p.Input.Command).CombinedOutput()
+				results = append(results, part{Type: "tool_result", ToolUseID: p.ID, Content: []part{{Type: "text", Text: string(out)}}})
+			}
+		}
+		if len(results) == 0 {
+			return text, nil
+		}
+		t.history = append(t.history, message{"user", results})
+	}
+}
+
+// request asks the model once.
+func (t *bundledTool) request() (m message, err error) {
+	body, err := json.Marshal(event{"model": "stand-in", "messages": t.history})
+	if err != nil {
+		return m, fmt.Errorf("ask the model: %w", err)
+	}
+	response, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return m, fmt.Errorf("ask the model: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return m, errors.New("the model says " + response.Status)
+	}
+	var reply struct {
+		message
+		Usage struct {
+			Input      int64 `json:"input_tokens"`
+			CacheRead  int64 `json:"cache_read_input_tokens"`
+			CacheWrite int64 `json:"cache_creation_input_tokens"`
+			Output     int64 `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
+		return m, fmt.Errorf("read the model's reply: %w", err)
+	}
+	t.usage.Input += reply.Usage.Input
+	t.usage.CacheRead += reply.Usage.CacheRead
+	t.usage.CacheWrite += reply.Usage.CacheWrite
+	t.usage.Output += reply.Usage.Output
+	return reply.message, nil
+}
+
+func (t *bundledTool) save() error {
+	var lines bytes.Buffer
+	for _, m := range t.history {
+		if err := json.NewEncoder(&lines).Encode(m); err != nil {
+			return fmt.Errorf("save session: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	if err := os.WriteFile(t.file, lines.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	return nil
+}
+
+func (t *bundledTool) event(w io.Writer, e event) {
+	json.NewEncoder(w).Encode(e) // a caller that has left needs no answer
+}

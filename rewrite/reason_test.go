@@ -1,0 +1,63 @@
+package rewrite
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// docs/when.md is what a user checks a reason against: it has a row for each, and
+// no row for a reason that there is not.
+func TestEveryReasonIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../docs/when.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllSubmatch(text, -1) {
+		rows[string(m[1])] = true
+	}
+	reasons := allReasons(t)
+	for r := range reasons {
+		if !rows[r] {
+			t.Errorf("docs/when.md has no row for %s", r)
+		}
+	}
+	for r := range rows {
+		if !reasons[r] && r != "dearer" { // ahead of the code
+			t.Errorf("docs/when.md explains %s, which is no reason", r)
+		}
+	}
+}
+
+// allReasons reads the constants of reason.go.
+func allReasons(t *testing.T) map[string]bool {
+	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Reason" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil || strings.TrimSpace(text) == "" {
+				t.Fatalf("%s: %v", spec.Names[0], err)
+			}
+			reasons[text] = true
+		}
+		return true
+	})
+	if len(reasons) < 60 {
+		t.Fatalf("only %d reasons were found", len(reasons))
+	}
+	return reasons
+}
