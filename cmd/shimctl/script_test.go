@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -54,7 +55,8 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("FAKE", filepath.Join(env.WorkDir, "fake"))
 	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
-	env.Setenv("SHIMS", env.Getenv("PATH"))
+	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+	env.Setenv("SHIMS", shims)
 	env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+real+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return nil
 }
