@@ -8,7 +8,7 @@ var codex = cli{
 	ask:     func(f format, prompt string) []string { return append(append(list("exec"), f.args...), prompt) },
 	stdin:   list("exec"),
 	tools:   list("--dangerously-bypass-approvals-and-sandbox"),
-	nested:  "codex exec hi </dev/null",
+	nested:  "codex exec hi </dev/null 2>/dev/null",
 	pause:   "HANG",
 	own:     codexCalls,
 	jobs:    codexJobs,
