@@ -166,7 +166,7 @@ func (c *Call) surroundings(rng *rand.Rand) {
 	if c.thread.Named {
 		c.Env = append(c.Env, "REPRISE_TASK="+c.thread.Job, "REPRISE_ROLE="+c.thread.Role)
 	}
-	if rng.IntN(12) == 0 {
+	if rng.IntN(12) == 0 && c.Reader != "file" { // that would be the caller's own file
 		c.limit, c.limitAt = uint64(64<<10+rng.IntN(400<<10)), time.Duration(rng.IntN(30))*time.Millisecond
 	}
 }

@@ -112,7 +112,7 @@ func (c *Call) checkRun(i int, r *Run) {
 		c.checkHistory(r, sent)
 	}
 	if t.Style != Transcript {
-		opening, _, _ := strings.Cut(c.Sent, "\n\n")
+		opening, _, _ := strings.Cut(c.Sent, "\n")
 		if !strings.HasPrefix(r.Prompt, opening) || !strings.Contains(r.Prompt[max(0, len(r.Prompt)-200):], "STATUS: REVIEW") {
 			c.fail("LOST: opening or closing of the prompt")
 		}
