@@ -142,7 +142,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	switch {
 	case rng.IntN(15) == 0:
 		s.Huge = 100_000 + rng.IntN(2_000_000)
-	case rng.IntN(25) == 0 && t.Format != "stream-json":
+	case rng.IntN(25) == 0 && t.Format != "stream-json" && t.Style != Transcript:
 		s.Said[len(s.Said)-1] += strings.Repeat(" and so on", 10_000+rng.IntN(600_000))
 	}
 	return s

@@ -173,8 +173,11 @@ func (c *Call) checkOutput() {
 		last := c.runs[len(c.runs)-1]
 		ended = c.state.ExitCode() >= 0 && last.Exit == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		if last.Session != "" || c.Script.Ending == Early {
+		switch {
+		case last.Session != "" || c.Script.Ending == Early:
 			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
+		case c.thread.Tool == "codex": // killed before it had a session
+			want.Stderr = codexNotice(c.Args)
 		}
 	}
 	stdout, stderr := c.out.Bytes(), c.errOut.Bytes()
