@@ -35,6 +35,7 @@ type Policy struct {
 	Identical Identical
 	Delta     Delta
 	Busy      Busy
+	Dearer    Dearer
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
 }
 
@@ -73,6 +74,14 @@ type Busy string
 // BusyFresh starts a session of its own.
 const BusyFresh Busy = "fresh"
 
+// Dearer says what becomes of a call whose rule's resumes have cost more than its fresh runs.
+type Dearer string
+
+const (
+	DearerFresh  Dearer = "fresh"
+	DearerResume Dearer = "resume"
+)
+
 // LogLevel says how much is written to the log.
 type LogLevel string
 
@@ -95,6 +104,7 @@ func Default() Config {
 			Identical: IdenticalFresh,
 			Delta:     DeltaAuto,
 			Busy:      BusyFresh,
+			Dearer:    DearerFresh,
 			Rollout:   1,
 		},
 		Presets:      true,

@@ -39,6 +39,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"identical", oneOf(func(t *T) *Identical { return &policy(t).Identical }, IdenticalFresh, IdenticalResume)},
 		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
 		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh)},
+		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
 	}
 }

@@ -12,6 +12,7 @@ var (
 	fileName = regexp.MustCompile(`\b[a-z]+/[a-z_]+\.(?:go|md)\b`)
 	changed  = regexp.MustCompile(`(?m)^Changed: (\S+)$`)
 	wanted   = regexp.MustCompile(`(?m)^Accepted at revision (\d+)\.$`)
+	coder    = regexp.MustCompile(`(?i)\byou are (?:a|the) coder\b`)
 	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or the change of one shows it
 )
 
@@ -32,7 +33,7 @@ func Agent(r standin.Request) (standin.Reply, bool) {
 		}
 	}
 	target := files[len(files)-1]
-	if strings.Contains(all, coderOpening) {
+	if coder.MatchString(all) {
 		return change(target, all, since), true
 	}
 	return judge(all), true

@@ -120,6 +120,9 @@ func newBundledTool(args []string) (*bundledTool, error) {
 	return t, t.open()
 }
 
+// unknownSession is what Claude Code says of a session that it does not know.
+const unknownSession = "No conversation found with session ID: "
+
 // open reads the session that is to be gone on with, or begins one.
 func (t *bundledTool) open() error {
 	resumed := t.id != ""
@@ -135,7 +138,7 @@ func (t *bundledTool) open() error {
 	}
 	text, err := os.ReadFile(t.file)
 	if err != nil {
-		return fmt.Errorf("No conversation found with session ID: %s", t.id)
+		return errors.New(unknownSession + t.id)
 	}
 	for line := range bytes.Lines(text) {
 		var m message

@@ -125,7 +125,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
 		if c.Limits.HoldOut > 0 {
-			cf.Share = l.share(cf.Chain)
+			cf.Share = share(l.key, cf.Chain)
 		}
 		cf.Continuity = rewrite.Compare(sent, c.Prompt)
 		if cf.State == Live {
@@ -135,6 +135,11 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	}
 	if err := rows.Err(); err != nil {
 		return f, err
+	}
+	if len(f.Chains) > 0 {
+		if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
+			return f, err
+		}
 	}
 	for i := range f.Chains {
 		if f.Chains[i].Held, err = held(l.db, f.Chains[i].Session); err != nil {
@@ -146,9 +151,27 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 
 // share places a chain somewhere from 0 to 1, always at the same place: which
 // chains are held out does not depend on when they are looked at.
-func (l *Ledger) share(chain int64) float64 {
-	d := l.key.Digester()(fmt.Sprintf("share of chain %d", chain))
+func share(key rewrite.Key, chain int64) float64 {
+	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
+}
+
+// The arms of the comparison that a control group allows.
+const (
+	Control = "control" // held out
+	Treated = "treated"
+)
+
+// arm is the side of the comparison that a chain is on, "" where all are treated
+// alike.
+func (t *Ticket) arm(holdOut float64) string {
+	switch {
+	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
+		return ""
+	case share(t.key, t.chain) < holdOut:
+		return Control
+	}
+	return Treated
 }
 
 // oldest is the time before which an unnamed chain is not looked at any more. A
@@ -188,10 +211,10 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes)
-		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
+		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
+		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut))
 }
 
 // join gives the call its place in a chain, and a session.
@@ -374,6 +397,11 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 		}
 		if err := t.finishSession(tx, o); err != nil {
 			return err
+		}
+		if o.Good() && o.Seen.Usage.Known {
+			if err := t.meter(tx, o); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", o.Now, t.chain); err != nil {
 			return err

@@ -45,6 +45,7 @@ type Facts struct {
 	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
 	Limits   Limits
+	Meters   Meters // what runs of its rule, tool and model have cost
 	// Chains are those that the call may belong to, the most recently used
 	// first: with Named at most one.
 	Chains []ChainFacts
@@ -84,6 +85,7 @@ type Limits struct {
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed where the tool does not tell, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, to compare with
+	ResumeDearer  bool    // resume also where that costs more
 }
 
 // A Decision is what becomes of a call: its mode, and the chain it belongs to.
@@ -97,6 +99,12 @@ type Decision struct {
 	NativeID   string
 	Continuity rewrite.Continuity
 	Whole      bool // send the whole prompt, whatever could be left out
+	// Prices are why the reason is dearer.
+	Prices Prices
+	// Context is how full the chain's session is, NearlyFull that it is about to be
+	// given up for that.
+	Context    rewrite.Context
+	NearlyFull bool
 }
 
 // Decide says whether a call is resumed. It is a pure function: equal facts give
@@ -111,11 +119,18 @@ func Decide(f Facts) Decision {
 	if chain == nil {
 		return d
 	}
-	d.Chain = chain.Chain
+	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context)
 	if d.Reason != "" {
 		return d
 	}
 	if d.Reason, d.Detail = blocked(f, chain); d.Reason != "" {
+		return d
+	}
+	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
+		return d
+	}
+	if chain.Share < f.Limits.HoldOut { // last: only what would be resumed can be compared
+		d.Reason = rewrite.HeldOut
 		return d
 	}
 	d.Mode, d.Reason = rewrite.Resume, chain.Continuity.Relation
@@ -216,6 +231,25 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.Identical
 }
 
+// guards are the reasons for which a call that continues its chain is fresh all
+// the same.
+var guards = map[rewrite.Reason]bool{
+	rewrite.Leased: true, rewrite.PreviousFailed: true, rewrite.PreviousKilled: true, rewrite.PreviousUnknown: true,
+	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
+	rewrite.RuntimeChanged: true, rewrite.AuthChanged: true, rewrite.Idle: true, rewrite.TooOld: true,
+	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
+	rewrite.Dearer: true, rewrite.HeldOut: true,
+}
+
+// dearer says whether resuming has cost more than not to, and by what figures.
+func dearer(f Facts) (Prices, rewrite.Reason) {
+	p, ok := f.Meters.Prices(f.Now)
+	if ok && p.Suspended(f.Now) && !f.Limits.ResumeDearer {
+		return p, rewrite.Dearer
+	}
+	return Prices{}, ""
+}
+
 // blocked says what speaks against resuming the chain's session.
 func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" {
@@ -245,8 +279,6 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged:
 		return rewrite.SessionMoved, ""
-	case c.Share < f.Limits.HoldOut: // last: only what would be resumed can be compared
-		return rewrite.HeldOut, ""
 	}
 	return "", ""
 }
@@ -267,10 +299,25 @@ func stateReason(c *ChainFacts) rewrite.Reason {
 	return rewrite.PreviousUnknown
 }
 
-func contextFull(c rewrite.Context, l Limits) bool {
+func contextFull(c rewrite.Context, l Limits) bool { return l.filled(c) > 1 }
+
+// nearlyFull is the part of what a session may use of its context from which on
+// people are warned.
+const nearlyFull = 0.8
+
+// NearlyFull tells whether a session is soon not resumed any more because of its
+// context, or already is not.
+func (l Limits) NearlyFull(c rewrite.Context) bool { return l.filled(c) >= nearlyFull }
+
+// filled is how much a session has used of what it may use of its context: 1 is
+// the limit, 0 stands for none.
+func (l Limits) filled(c rewrite.Context) float64 {
 	window := c.Limit
 	if window == 0 {
 		window = l.UnknownWindow
 	}
-	return window > 0 && l.ContextShare > 0 && float64(c.Used) > l.ContextShare*float64(window)
+	if window <= 0 || l.ContextShare <= 0 {
+		return 0
+	}
+	return float64(c.Used) / (l.ContextShare * float64(window))
 }

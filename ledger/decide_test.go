@@ -25,7 +25,39 @@ func goodFacts() Facts {
 	}
 }
 
+// costs are the meters of runs that took so many tokens of input on average.
+func costs(resumed, followUp, first float64) Meters {
+	m := func(input float64) Meter { return Meter{Runs: minRuns, Input: input, Last: 100*hour - minute} }
+	return Meters{Resumed: m(resumed), FollowUp: m(followUp), First: m(first)}
+}
+
+// A decision is a row of TestDecide.
+type decision struct {
+	name   string
+	change func(*Facts)
+	mode   rewrite.Mode
+	reason rewrite.Reason
+	chain  int64
+}
+
 func TestDecide(t *testing.T) {
+	for _, tt := range decisions() {
+		f := goodFacts()
+		tt.change(&f)
+		d := Decide(f)
+		if d.Mode != tt.mode || d.Reason != tt.reason || d.Chain != tt.chain {
+			t.Errorf("%s: %s (%s) in chain %d, want %s (%s) in chain %d", tt.name, d.Mode, d.Reason, d.Chain, tt.mode, tt.reason, tt.chain)
+		}
+		if (d.Mode == rewrite.Resume) != (d.NativeID != "") {
+			t.Errorf("%s: %s with session %q", tt.name, d.Mode, d.NativeID)
+		}
+		if (d.Reason == rewrite.Dearer) != (d.Prices != Prices{}) {
+			t.Errorf("%s: %s with prices %+v", tt.name, d.Reason, d.Prices)
+		}
+	}
+}
+
+func decisions() []decision {
 	first := func(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
 	related := func(r rewrite.Reason) func(*Facts) {
 		return first(func(c *ChainFacts) { c.Continuity.Relation = r })
@@ -36,13 +68,8 @@ func TestDecide(t *testing.T) {
 	named := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Named = true; change(f) }
 	}
-	tests := []struct {
-		name   string
-		change func(*Facts)
-		mode   rewrite.Mode
-		reason rewrite.Reason
-		chain  int64
-	}{
+	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
+	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, rewrite.FirstCall, 0},
 		{"asked to be fresh", func(f *Facts) { f.Fresh = rewrite.ForcedFresh }, rewrite.Fresh, rewrite.ForcedFresh, 7},
@@ -61,6 +88,42 @@ func TestDecide(t *testing.T) {
 		{"not held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 0.5, 0.5 }, rewrite.Resume, rewrite.Extends, 7},
 		{"all held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 1, 0.999 }, rewrite.Fresh, rewrite.HeldOut, 7},
 		{"held out, but idle", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].LastUsed = 1, 0 }, rewrite.Fresh, rewrite.Idle, 7},
+		{"dearer", metered(costs(121, 100, 0)), rewrite.Fresh, rewrite.Dearer, 7},
+		{"hardly dearer", metered(costs(120, 100, 0)), rewrite.Resume, rewrite.Extends, 7},
+		{"dearer than first runs only", metered(costs(121, 200, 100)), rewrite.Resume, rewrite.Extends, 7},
+		{"dearer than first runs, nothing else to go by", func(f *Facts) {
+			f.Meters = costs(121, 100, 100)
+			f.Meters.FollowUp.Runs = minRuns - 1
+		}, rewrite.Fresh, rewrite.Dearer, 7},
+		{"dearer, by too few resumes", func(f *Facts) {
+			f.Meters = costs(500, 100, 100)
+			f.Meters.Resumed.Runs = minRuns - 1
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"dearer than anybody remembers", func(f *Facts) {
+			f.Meters = costs(500, 100, 100)
+			f.Meters.FollowUp.Last, f.Meters.First.Last = 100*hour-meterForgets-1, 100*hour-meterForgets-1
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"dearer, just before it is tried again", func(f *Facts) {
+			f.Meters = costs(500, 100, 0)
+			f.Meters.Resumed.Last = 100*hour - dearerPause + 1
+		}, rewrite.Fresh, rewrite.Dearer, 7},
+		{"dearer, but time to try again", func(f *Facts) {
+			f.Meters = costs(500, 100, 0)
+			f.Meters.Resumed.Last = 100*hour - dearerPause
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"dearer, measured by a clock that was ahead", func(f *Facts) {
+			f.Meters = costs(500, 100, 0)
+			f.Meters.Resumed.Last = 100*hour + dearerPause
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"dearer, and wanted", func(f *Facts) {
+			f.Meters, f.Limits.ResumeDearer = costs(500, 100, 0), true
+		}, rewrite.Resume, rewrite.Extends, 7},
+		{"dearer and held out", func(f *Facts) {
+			f.Meters, f.Limits.HoldOut = costs(500, 100, 0), 1
+		}, rewrite.Fresh, rewrite.Dearer, 7},
+		{"dearer and idle", func(f *Facts) {
+			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
+		}, rewrite.Fresh, rewrite.Idle, 7},
 		{"other model", func(f *Facts) { f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"other settings", func(f *Facts) { f.Prints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Prints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
@@ -132,17 +195,6 @@ func TestDecide(t *testing.T) {
 		{"named: answer ended the chain", named(first(func(c *ChainFacts) { c.Reset = true })), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"named: no session yet", named(first(func(c *ChainFacts) { c.Session = 0 })), rewrite.Fresh, rewrite.FirstCall, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
-	}
-	for _, tt := range tests {
-		f := goodFacts()
-		tt.change(&f)
-		d := Decide(f)
-		if d.Mode != tt.mode || d.Reason != tt.reason || d.Chain != tt.chain {
-			t.Errorf("%s: %s (%s) in chain %d, want %s (%s) in chain %d", tt.name, d.Mode, d.Reason, d.Chain, tt.mode, tt.reason, tt.chain)
-		}
-		if (d.Mode == rewrite.Resume) != (d.NativeID != "") {
-			t.Errorf("%s: %s with session %q", tt.name, d.Mode, d.NativeID)
-		}
 	}
 }
 

@@ -126,8 +126,8 @@ func TestShare(t *testing.T) {
 	l, _ := newLedger(t)
 	low := 0
 	for chain := range int64(1000) {
-		s := l.share(chain)
-		if s < 0 || s >= 1 || s != l.share(chain) {
+		s := share(l.key, chain)
+		if s < 0 || s >= 1 || s != share(l.key, chain) {
 			t.Fatalf("chain %d: %v", chain, s)
 		}
 		if s < 0.3 {

@@ -118,4 +118,42 @@ ALTER TABLE sessions ADD COLUMN reset INTEGER NOT NULL DEFAULT 0; -- an answer h
 ALTER TABLE invocations ADD COLUMN rule TEXT NOT NULL DEFAULT '';
 `, `
 ALTER TABLE sessions ADD COLUMN said BLOB NOT NULL DEFAULT x''; -- the other forms of its answers
+`, `
+ALTER TABLE invocations ADD COLUMN arm TEXT NOT NULL DEFAULT ''; -- control or treated, '' where there was no control group
+
+CREATE TABLE meters (
+	rule        TEXT NOT NULL,
+	tool        TEXT NOT NULL,
+	model       TEXT NOT NULL, -- as it was asked for
+	side        TEXT NOT NULL,
+	runs        INTEGER NOT NULL,
+	input       REAL NOT NULL, -- averages, as the cost in nano-dollars and the duration in milliseconds
+	cache_read  REAL NOT NULL,
+	cache_write REAL NOT NULL,
+	output      REAL NOT NULL,
+	priced      INTEGER NOT NULL,
+	cost        REAL NOT NULL,
+	duration    REAL NOT NULL,
+	last        INTEGER NOT NULL,
+	PRIMARY KEY (rule, tool, model, side)
+) WITHOUT ROWID;
+
+-- From the latest calls only: an upgrade must not keep a caller waiting.
+INSERT INTO meters
+SELECT rule, tool, model, side, count(*), avg(input), avg(cache_read), avg(cache_write), avg(output),
+	CASE WHEN count(cost) = count(*) THEN count(*) ELSE 0 END, coalesce(avg(cost), 0), avg(duration), max(ended)
+FROM (
+	SELECT *, row_number() OVER (PARTITION BY rule, tool, model, side ORDER BY ended DESC) AS age FROM (
+		SELECT i.rule, i.tool, s.model, i.input, i.cache_read, i.cache_write, i.output, i.cost, i.duration,
+			i.started + i.duration AS ended,
+			CASE WHEN i.mode = 'resume' THEN 'resumed'
+				WHEN i.fell_back IS NOT NULL OR i.reason IN ('leased', 'previous_failed', 'previous_killed',
+					'previous_unknown', 'session_dead', 'no_resume_support', 'model_changed', 'settings_changed',
+					'runtime_changed', 'auth_changed', 'idle', 'max_age', 'error_limit', 'context_full',
+					'session_file_gone', 'session_changed', 'held_out') THEN 'follow_up'
+				ELSE 'first' END AS side
+		FROM invocations i JOIN sessions s ON s.id = i.session_id
+		WHERE i.id > (SELECT max(id) FROM invocations) - 10000 AND i.outcome = 'ok' AND i.input IS NOT NULL
+			AND i.duration IS NOT NULL)
+) WHERE age <= 20 GROUP BY rule, tool, model, side;
 `}

@@ -297,6 +297,21 @@ func TestDeltaKeepsThePlaceOfThings(t *testing.T) {
 	}
 }
 
+// A caller that counts its rounds in a heading over all of its prompt: the opening
+// shows it, and what stands below is not new for that.
+func TestDeltaUnderAHeadingOfTheOpening(t *testing.T) {
+	prompt := func(round int) string {
+		return fmt.Sprintf("# Task: close the store\n# Rejections: %d/15\n\nYou are the coder.\n\n## Rules\n\n%s\n"+
+			"## Rejection %d\n\nThe error of round %d is lost.\n\nPrint DONE.", round, strings.Repeat("- Be kind to the reader.\n", 100), round, round)
+	}
+	p := NewPrompt(prompt(2), testKey)
+	text, whole := ToResume("id", p, Compare(sentTo(prompt(1)), p), false).Prompt()
+	if whole || !strings.HasPrefix(text, "# Task: close the store\n\n# Rejections: 2/15\n\n") || len(text) > len(p.Text)/2 ||
+		!strings.Contains(text, "## Rejection 2\n\nThe error of round 2 is lost.") {
+		t.Errorf("whole %v: %q", whole, text)
+	}
+}
+
 // What stands before the answer is no part of the new turn, and is not lost.
 func TestNewTurnLosesNothing(t *testing.T) {
 	first := "Be kind.\n\nHuman: one"

@@ -157,7 +157,9 @@ func (p *Prompt) newBlocks(c Continuity) string {
 		}
 		known := c.Has[i] && i < len(p.blocks)-1 && !kept[i] && !mentionsFile(b.text)
 		for _, h := range heads {
-			known = known && c.Has[h] // under a new heading the same words mean something else
+			// Under a new heading the same words mean something else. Those of the
+			// opening are repeated, and often count rounds: "# Status: review | Rejections: 2/15".
+			known = known && (h < opening || c.Has[h])
 		}
 		if i < opening || known {
 			continue

@@ -67,6 +67,7 @@ const (
 	Never           Reason = "never"         // a rule's: calls that stand alone
 	AttemptReset    Reason = "attempt_reset" // the caller counts from the start again
 	ContextReset    Reason = "context_reset" // a prompt or another role's answer asked for it
+	Dearer          Reason = "dearer"        // resumes of its rule have cost more than fresh runs
 	HeldOut         Reason = "held_out"      // one of those that are not resumed, to compare with
 )
 

@@ -12,9 +12,9 @@ import (
 	"reprise/rewrite"
 )
 
-// unknownWindow is the context window that is assumed where a tool does not tell
+// UnknownWindow is the context window that is assumed where a tool does not tell
 // its own, in tokens.
-const unknownWindow = 200_000
+const UnknownWindow = 200_000
 
 // minBase is how much text an unnamed job must have, in bytes, for its prompt to
 // tell it from another.
@@ -151,10 +151,11 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Limits = ledger.Limits{
 		TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
-		MinBase: minBase, UnknownWindow: unknownWindow,
-		ResumeSame:  m.Identical == config.IdenticalResume,
-		WholePrompt: m.Delta == config.DeltaOff,
-		HoldOut:     1 - m.Rollout,
+		MinBase: minBase, UnknownWindow: UnknownWindow,
+		ResumeSame:   m.Identical == config.IdenticalResume,
+		WholePrompt:  m.Delta == config.DeltaOff,
+		HoldOut:      1 - m.Rollout,
+		ResumeDearer: m.Dearer == config.DearerResume,
 	}
 }
 

@@ -22,7 +22,10 @@ type Explanation struct {
 	Attempt  int // rewrite.NoAttempt where the rule does not tell
 	Chain    int64
 	Session  string
-	Unknown  string // the option that is not known, where Reason says so
+	Prices   ledger.Prices   // where Reason is dearer
+	Context  rewrite.Context // of the chain's session
+	Full     bool            // it is about to be given up for its context, or already is
+	Unknown  string          // the option that is not known, where Reason says so
 	Plan     rewrite.Plan
 	WhyWhole rewrite.Reason // why a resume sends the whole prompt
 	Nearest  *Nearest       // nil where there is no chain to compare the prompt with
@@ -98,6 +101,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	e := Explanation{
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
+		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
 		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: targetOf(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}

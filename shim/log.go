@@ -86,6 +86,7 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 			Str("detail", string(d.Detail)).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
 			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
 			Str("model", r.Prints.Model).Str("settings", r.Prints.Settings).Str("runtime", r.Prints.Runtime).
+			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
 			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Blocks())).Msg("decided")
 	}
 }

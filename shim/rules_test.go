@@ -22,6 +22,7 @@ ttl = "1m"
 max_age = "3m"
 identical = "resume"
 delta = "off"
+dearer = "resume"
 rollout = 0.75
 fresh_when = 'anew'
 `, "/h")
@@ -29,9 +30,9 @@ fresh_when = 'anew'
 		t.Fatal(err)
 	}
 	plain := ledger.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: minBase, UnknownWindow: unknownWindow}
+		MinBase: minBase, UnknownWindow: UnknownWindow}
 	ruled := plain
-	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut = 60_000, 180_000, true, true, 0.25
+	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
 	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled} {
 		r := &ledger.Call{Prompt: rewrite.NewPrompt("Begin anew.", nil)}
 		m, err := cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text})

@@ -75,7 +75,7 @@ func (a *app) explain(x explaining) error {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
 	if x.asJSON {
-		return a.printJSON(explainJSON(x.call, e))
+		return a.printJSON(a.explainJSON(x.call, e))
 	}
 	a.printExplanation(e)
 	if x.blocks || x.prompted {
@@ -142,6 +142,12 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.Session)
+	if e.Reason == rewrite.Dearer {
+		show("prices", a.prices(e.Prices))
+	}
+	if e.Full {
+		show("warning", nearlyFull(e.Context, a.configured().ContextLimit))
+	}
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
 			count(int64(len(e.Blocks)), "block"), n.Relation))
@@ -234,6 +240,8 @@ type explainReport struct {
 	Attempt     *int           `json:"attempt,omitempty"`
 	Chain       int64          `json:"chain,omitempty"`
 	Session     string         `json:"session,omitempty"`
+	Prices      *pricesReport  `json:"prices,omitempty"` // where the reason is dearer
+	Warning     string         `json:"warning,omitempty"`
 	Compared    *nearestReport `json:"compared"`        // null where there was nothing to compare with
 	Args        []string       `json:"args"`            // of the real binary, without its name
 	Stdin       *string        `json:"stdin,omitempty"` // what takes the place of the caller's
@@ -257,12 +265,18 @@ type blockReport struct {
 	Sent   bool   `json:"sent"` // to the session that the prompt was compared with
 }
 
-func explainJSON(call []string, e shim.Explanation) explainReport {
+func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail,
 		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
+	}
+	if e.Reason == rewrite.Dearer {
+		r.Prices = pricesJSON(e.Prices)
+	}
+	if e.Full {
+		r.Warning = nearlyFull(e.Context, a.configured().ContextLimit)
 	}
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt

@@ -31,6 +31,7 @@ type app struct {
 // commands make the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
+	statsCommand,
 	explainCommand,
 	suggestCommand,
 	doctorCommand,

@@ -22,7 +22,8 @@ func statusCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "show chains, sessions and the last decisions",
 		Long: `Shows the chains, the latest first: how many calls each has had, what became of the last
-one and why, how full the session's context is, and which session is next to be resumed.`,
+one and why, how full the session's context is, and which session is next to be resumed. Warns
+where a context is nearly full, and where resumes are suspended since they cost more than fresh runs.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.status(asJSON) },
 	}
@@ -31,37 +32,44 @@ one and why, how full the session's context is, and which session is next to be 
 }
 
 func (a *app) status(asJSON bool) error {
-	totals, chains, err := a.readStatus()
+	totals, chains, meters, err := a.readStatus()
 	if err != nil {
 		return err
 	}
+	cfg := a.configured()
+	warnings := append(contextWarnings(cfg, chains), a.dearerWarnings(cfg, meters)...)
 	if asJSON {
-		return a.printJSON(statusJSON(totals, chains))
+		return a.printJSON(statusJSON(totals, chains, warnings))
 	}
 	a.printStatus(totals, chains)
+	for _, w := range warnings {
+		fmt.Fprintln(a.stdout, "warning: "+w.Says)
+	}
 	return nil
 }
 
 // readStatus reads the ledger; one that does not exist yet is an empty one.
-func (a *app) readStatus() (ledger.Totals, []ledger.ChainRow, error) {
+func (a *app) readStatus() (totals ledger.Totals, chains []ledger.ChainRow, meters []ledger.MeterRow, err error) {
 	path, err := config.LedgerFile(a.getenv)
 	if err != nil {
-		return ledger.Totals{}, nil, err
+		return totals, nil, nil, err
 	}
 	l, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ledger.Totals{}, nil, nil
+		return totals, nil, nil, nil
 	}
 	if err != nil {
-		return ledger.Totals{}, nil, err
+		return totals, nil, nil, err
 	}
 	defer l.Close()
-	totals, err := l.Totals()
-	if err != nil {
-		return totals, nil, err
+	if totals, err = l.Totals(); err != nil {
+		return totals, nil, nil, err
 	}
-	chains, err := l.Chains(maxChains)
-	return totals, chains, err
+	if chains, err = l.Chains(maxChains); err != nil {
+		return totals, nil, nil, err
+	}
+	meters, err = l.Meters()
+	return totals, chains, meters, err
 }
 
 func (a *app) printStatus(t ledger.Totals, chains []ledger.ChainRow) {
@@ -147,9 +155,10 @@ func ago(now time.Time, then ledger.Millis) string {
 }
 
 type statusReport struct {
-	Schema string        `json:"schema"`
-	Totals totalsReport  `json:"totals"`
-	Chains []chainReport `json:"chains"`
+	Schema   string        `json:"schema"`
+	Totals   totalsReport  `json:"totals"`
+	Chains   []chainReport `json:"chains"`
+	Warnings []warning     `json:"warnings"`
 }
 
 type totalsReport struct {
@@ -206,8 +215,8 @@ type invocationReport struct {
 	CostNanoUSD  *int64         `json:"cost_nano_usd"` // null where the tool does not tell
 }
 
-func statusJSON(t ledger.Totals, chains []ledger.ChainRow) statusReport {
-	r := statusReport{Schema: "shimctl.status/1", Chains: []chainReport{}, Totals: totalsReport(t)}
+func statusJSON(t ledger.Totals, chains []ledger.ChainRow, warnings []warning) statusReport {
+	r := statusReport{Schema: "shimctl.status/1", Chains: []chainReport{}, Totals: totalsReport(t), Warnings: warnings}
 	for _, c := range chains {
 		chain := chainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role,
 			Created: clock(c.Created), Updated: clock(c.Updated), Calls: c.Calls, Resumed: c.Resumed,

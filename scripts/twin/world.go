@@ -35,6 +35,11 @@ type World struct {
 
 // New makes a world below root, which exists. The caller closes it.
 func New(root, tool, real, shims string) (*World, error) {
+	return NewWith(root, tool, real, shims, standin.Options{})
+}
+
+// NewWith is New with another model than the usual one.
+func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
 	home := filepath.Join(root, "home")
 	for _, dir := range []string{w.Project, home} {
@@ -46,13 +51,12 @@ func New(root, tool, real, shims string) (*World, error) {
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make a repository: %w: %s", err, out)
 	}
-	model, err := standin.Start(standin.Options{})
-	if err != nil {
+	var err error
+	if w.Model, err = standin.Start(model); err != nil {
 		return nil, err
 	}
-	w.Model = model
-	if w.env, err = standin.Setup(tool, home, model.URL()); err != nil {
-		model.Close()
+	if w.env, err = standin.Setup(tool, home, w.Model.URL()); err != nil {
+		w.Model.Close()
 		return nil, err
 	}
 	path := real + ":" + os.Getenv("PATH")

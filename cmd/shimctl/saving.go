@@ -1,0 +1,174 @@
+package main
+
+import (
+	"math"
+
+	"reprise/ledger"
+)
+
+// A figure is one of the things that are compared, as a mean over calls.
+type figure struct {
+	name string
+	unit string // share, tokens, nano_usd or ms
+	of   func(ledger.Sums) ratio
+}
+
+var figures = []figure{
+	{"success", "share", func(s ledger.Sums) ratio { return ratio{float64(s.OK), float64(s.Ended)} }},
+	{"input", "tokens", func(s ledger.Sums) ratio { return ratio{float64(s.Input), float64(s.Metered)} }},
+	{"cache read", "tokens", func(s ledger.Sums) ratio { return ratio{float64(s.CacheRead), float64(s.Metered)} }},
+	{"cache write", "tokens", func(s ledger.Sums) ratio { return ratio{float64(s.CacheWrite), float64(s.Metered)} }},
+	{"output", "tokens", func(s ledger.Sums) ratio { return ratio{float64(s.Output), float64(s.Metered)} }},
+	{"weighted", "tokens", func(s ledger.Sums) ratio { return ratio{weighted(s), float64(s.Metered)} }},
+	{"cost", "nano_usd", func(s ledger.Sums) ratio { return ratio{float64(s.Cost), float64(s.Priced)} }},
+	{"duration", "ms", func(s ledger.Sums) ratio { return ratio{float64(s.Duration), float64(s.Timed)} }},
+}
+
+// weighted adds the kinds of tokens up by what they cost.
+func weighted(s ledger.Sums) float64 {
+	return ledger.WeightInput*float64(s.Input) + ledger.WeightCacheRead*float64(s.CacheRead) +
+		ledger.WeightCacheWrite*float64(s.CacheWrite) + ledger.WeightOutput*float64(s.Output)
+}
+
+func sampleOf(s ledger.Sums) sample {
+	out := make(sample, len(figures))
+	for i, f := range figures {
+		out[i] = f.of(s)
+	}
+	return out
+}
+
+// A comparison sets the chains that were held out against the others.
+type comparison struct {
+	Control, Treated armSize
+	Changed          int64 // chains that were in both arms, since rollout was changed: left out
+	Figures          []comparedFigure
+}
+
+type armSize struct{ Chains, Calls int64 }
+
+type comparedFigure struct {
+	figure
+	Control, Treated, Difference estimate // the difference is the treated arm's less the control's
+}
+
+// An estimate is a mean with its interval; both are NaN where no call told.
+type estimate struct {
+	Mean float64
+	interval
+}
+
+// compare sets the arms against each other; ok is false where one has less than
+// two chains, of which no interval can be had.
+func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
+	arms := map[int64]int{}
+	for _, chain := range chains {
+		arms[chain.Chain]++
+	}
+	var control, treated []sample
+	var ofControl, ofTreated ledger.Sums
+	for _, chain := range chains {
+		switch {
+		case arms[chain.Chain] > 1:
+			c.Changed++
+		case chain.Arm == ledger.Control:
+			control = append(control, sampleOf(chain.Sums))
+			ofControl.Add(chain.Sums)
+		default:
+			treated = append(treated, sampleOf(chain.Sums))
+			ofTreated.Add(chain.Sums)
+		}
+	}
+	c.Changed /= 2
+	c.Control = armSize{int64(len(control)), ofControl.Calls}
+	c.Treated = armSize{int64(len(treated)), ofTreated.Calls}
+	if len(control) < 2 || len(treated) < 2 {
+		return c, false
+	}
+	inTreated, inControl, between := bootstrap(treated, control)
+	for i, f := range figures {
+		a, b := f.of(ofTreated), f.of(ofControl)
+		compared := comparedFigure{f, estimate{b.sum / b.n, inControl[i]}, estimate{a.sum / a.n, inTreated[i]},
+			estimate{a.sum/a.n - b.sum/b.n, between[i]}}
+		if f.unit == "share" && a.n > 0 && b.n > 0 {
+			compared.Control.interval, compared.Treated.interval = wilson(b.sum, b.n), wilson(a.sum, a.n)
+		}
+		c.Figures = append(c.Figures, compared)
+	}
+	return c, true
+}
+
+// A saving is what resuming has saved by estimate: each resumed call is set against
+// the mean of the fresh calls of its tool, rule and model.
+type saving struct {
+	Resumed    int64 // calls that could be set against fresh ones
+	Fresh      int64 // the fresh ones
+	ByFirst    int64 // of Resumed, those that had only first calls to be set against
+	FirstCalls int64 // of Fresh, those first calls
+	Unlike     int64 // resumed calls for which there were too few fresh ones
+	Figures    []savedFigure
+}
+
+// A savedFigure is a mean over the resumed calls, what fresh calls of their like
+// would have had, and the sum of the difference; NaN where no call told.
+type savedFigure struct {
+	figure
+	Resumed, Fresh, Saved float64
+}
+
+// minFresh is how many fresh calls of its like a resumed call needs.
+const minFresh = 5
+
+// estimateSaving compares like with like, as far as there is.
+func estimateSaving(sides []ledger.SideSums) saving {
+	type like struct{ tool, rule, model string }
+	byLike := map[like]map[ledger.Side]ledger.Sums{}
+	var order []like
+	for _, s := range sides {
+		l := like{s.Tool, s.Rule, s.Model}
+		if byLike[l] == nil {
+			byLike[l] = map[ledger.Side]ledger.Sums{}
+			order = append(order, l)
+		}
+		byLike[l][s.Side] = s.Sums
+	}
+	var out saving
+	resumedSum, freshSum := make(sample, len(figures)), make(sample, len(figures))
+	for _, l := range order {
+		resumed, fresh, first := byLike[l][ledger.Resumed], byLike[l][ledger.FollowUp], false
+		if resumed.Calls == 0 {
+			continue
+		}
+		if fresh.Calls < minFresh {
+			fresh, first = byLike[l][ledger.FirstRun], true
+		}
+		if fresh.Calls < minFresh {
+			out.Unlike += resumed.Calls
+			continue
+		}
+		out.Resumed += resumed.Calls
+		out.Fresh += fresh.Calls
+		if first {
+			out.ByFirst += resumed.Calls
+			out.FirstCalls += fresh.Calls
+		}
+		for i, f := range figures {
+			a, b := f.of(resumed), f.of(fresh)
+			if a.n > 0 && b.n > 0 {
+				resumedSum[i].sum, resumedSum[i].n = resumedSum[i].sum+a.sum, resumedSum[i].n+a.n
+				freshSum[i].sum, freshSum[i].n = freshSum[i].sum+b.sum/b.n*a.n, freshSum[i].n+a.n
+			}
+		}
+	}
+	for i, f := range figures {
+		if f.unit == "share" {
+			continue // only calls that ended well are compared
+		}
+		s := savedFigure{f, resumedSum[i].sum / resumedSum[i].n, freshSum[i].sum / freshSum[i].n, freshSum[i].sum - resumedSum[i].sum}
+		if resumedSum[i].n == 0 {
+			s.Saved = math.NaN()
+		}
+		out.Figures = append(out.Figures, s)
+	}
+	return out
+}

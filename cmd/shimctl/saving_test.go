@@ -1,0 +1,121 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"reprise/ledger"
+)
+
+func TestWilson(t *testing.T) {
+	for _, tt := range []struct{ k, n, low, high float64 }{ // figures of Newcombe 1998, table I
+		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718},
+	} {
+		got := wilson(tt.k, tt.n)
+		if math.Abs(got.Low-tt.low) > 2e-4 || math.Abs(got.High-tt.high) > 2e-4 {
+			t.Errorf("%v of %v: %+v, want %v to %v", tt.k, tt.n, got, tt.low, tt.high)
+		}
+	}
+}
+
+// experiment makes up two arms; the treated calls cost so much of what the others do.
+func experiment(seed uint64, chains int, share float64) []ledger.ChainSums {
+	random := rand.New(rand.NewPCG(seed, 0))
+	var all []ledger.ChainSums
+	for i := range chains {
+		c := ledger.ChainSums{Chain: int64(i), Arm: ledger.Treated}
+		cost := 1e6 * (0.5 + random.Float64())
+		if i%2 == 0 {
+			c.Arm = ledger.Control
+		} else {
+			cost *= share
+		}
+		calls := 1 + random.Int64N(5)
+		c.Sums = ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: int64(cost) * calls}
+		all = append(all, c)
+	}
+	return all
+}
+
+func costOf(t *testing.T, chains []ledger.ChainSums) comparedFigure {
+	t.Helper()
+	c, ok := compare(chains)
+	if !ok {
+		t.Fatalf("%+v can not be compared", c)
+	}
+	for _, f := range c.Figures {
+		if f.unit == "nano_usd" {
+			return f
+		}
+	}
+	t.Fatal("cost is not compared")
+	return comparedFigure{}
+}
+
+// The interval of a true difference holds it about 95 times in 100, with few chains
+// and with so many that they are bundled.
+func TestIntervalsHoldTheTruth(t *testing.T) {
+	for chains, experiments := range map[int]int{60: 200, 3 * mostSamples: 40} {
+		held := 0
+		for seed := range experiments {
+			d := costOf(t, experiment(uint64(seed), chains, 0.5)).Difference
+			if d.Low <= -0.5e6 && -0.5e6 <= d.High {
+				held++
+			}
+			if d.High >= 0 {
+				t.Errorf("%d chains, seed %d: half the cost is no difference: %+v", chains, seed, d)
+			}
+		}
+		if held*100 < experiments*87 {
+			t.Errorf("%d chains: %d of %d intervals hold the truth", chains, held, experiments)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	chains := experiment(1, 20, 1)
+	a, b := costOf(t, chains), costOf(t, chains)
+	if a.Difference != b.Difference || a.Control != b.Control {
+		t.Errorf("the same chains give %+v, then %+v", a, b)
+	}
+	both := append(experiment(1, 20, 1), ledger.ChainSums{Chain: 1, Arm: ledger.Control, Sums: ledger.Sums{Calls: 1000}})
+	c, ok := compare(both)
+	if !ok || c.Changed != 1 || c.Control.Chains != 10 || c.Treated.Chains != 9 || c.Control.Calls >= 1000 {
+		t.Errorf("a chain in both arms: %+v", c)
+	}
+	if _, ok := compare(chains[:3]); ok {
+		t.Error("one chain is an arm")
+	}
+	for _, f := range c.Figures {
+		if f.unit == "ms" && !math.IsNaN(f.Difference.Mean) {
+			t.Errorf("a duration that nobody knows differs by %+v", f.Difference)
+		}
+	}
+}
+
+func TestEstimateSaving(t *testing.T) {
+	sums := func(calls, cost int64) ledger.Sums {
+		return ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
+	}
+	got := estimateSaving([]ledger.SideSums{
+		{Tool: "claude", Rule: "a", Side: ledger.Resumed, Sums: sums(10, 2)},
+		{Tool: "claude", Rule: "a", Side: ledger.FollowUp, Sums: sums(5, 10)},
+		{Tool: "claude", Rule: "a", Side: ledger.FirstRun, Sums: sums(9, 1000)},
+		{Tool: "claude", Rule: "b", Side: ledger.Resumed, Sums: sums(2, 10)},
+		{Tool: "claude", Rule: "b", Side: ledger.FollowUp, Sums: sums(4, 1000)},
+		{Tool: "claude", Rule: "b", Side: ledger.FirstRun, Sums: sums(7, 5)},
+		{Tool: "codex", Rule: "a", Side: ledger.Resumed, Sums: sums(3, 1)},
+		{Tool: "codex", Rule: "a", Side: ledger.FollowUp, Sums: sums(4, 1000)},
+		{Tool: "codex", Rule: "c", Side: ledger.FirstRun, Sums: sums(50, 1000)},
+	})
+	cost := got.Figures[5]
+	got.Figures = nil
+	if want := (saving{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if cost.name != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
+		t.Errorf("%+v", cost)
+	}
+}

@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// side gives the meter that the runs of one side are counted on.
+func (m *Meters) side(s Side) *Meter {
+	switch s {
+	case Resumed:
+		return &m.Resumed
+	case FollowUp:
+		return &m.FollowUp
+	case FirstRun:
+		return &m.First
+	}
+	return nil
+}
+
+const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last"
+
+// columns are the places that meterColumns are read into.
+func (m *Meter) columns() []any {
+	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last}
+}
+
+type rowsQueryer interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+}
+
+// meters reads what runs of a rule, tool and model have cost: three rows at most,
+// found by their key, however many calls there were.
+func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
+	var all Meters
+	rows, err := q.Query("SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
+	if err != nil {
+		return all, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var side Side
+		var m Meter
+		if err := rows.Scan(append([]any{&side}, m.columns()...)...); err != nil {
+			return all, err
+		}
+		if at := all.side(side); at != nil {
+			*at = m
+		}
+	}
+	return all, rows.Err()
+}
+
+// meter counts a run that ended well.
+func (t *Ticket) meter(tx *sql.Tx, o *Outcome) error {
+	var mode rewrite.Mode
+	var reason, fellBack rewrite.Reason
+	var rule, tool, model string
+	var duration Millis
+	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration
+		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, t.Invocation).
+		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // its chain was deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	all, err := meters(tx, rule, tool, model)
+	if err != nil {
+		return err
+	}
+	side := SideOf(mode, reason, fellBack)
+	m := all.side(side)
+	if m == nil {
+		return nil
+	}
+	if side == Resumed {
+		all.beginTrial(o.Now)
+	}
+	m.add(o.Seen.Usage, duration, o.Now)
+	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, m.columns()...)...)
+	return err
+}
+
+// A MeterRow is what runs of one rule, tool and model have cost.
+type MeterRow struct {
+	Rule, Tool, Model string // Model as it was asked for
+	Meters
+}
+
+// Meters lists all that was measured.
+func (l *Ledger) Meters() ([]MeterRow, error) {
+	var all []MeterRow
+	err := l.each("SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
+		var r MeterRow
+		var side Side
+		var m Meter
+		if err := rows.Scan(append([]any{&r.Rule, &r.Tool, &r.Model, &side}, m.columns()...)...); err != nil {
+			return err
+		}
+		if last := len(all) - 1; last < 0 || all[last].Rule != r.Rule || all[last].Tool != r.Tool || all[last].Model != r.Model {
+			all = append(all, r)
+		}
+		if at := all[len(all)-1].side(side); at != nil {
+			*at = m
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list meters: %w", err)
+	}
+	return all, nil
+}

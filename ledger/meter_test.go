@@ -1,0 +1,301 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// A round of a named task that takes so many tokens of input.
+func playFor(t *testing.T, l *Ledger, now Millis, tokens int64, change func(*Call)) Decision {
+	t.Helper()
+	c := namedCall(l, "coder", int(now))
+	c.Now = now
+	if change != nil {
+		change(c)
+	}
+	d, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := d.NativeID
+	if id == "" {
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+	}
+	o := goodOutcome(id, "done", now+1)
+	o.Seen.Usage = rewrite.Usage{Known: true, Input: tokens}
+	finish(t, l, ticket, o)
+	return d
+}
+
+// Resumes that cost more than the fresh runs of the same rule are given up, and
+// tried again after a pause.
+func TestDearerResumesAreSuspended(t *testing.T) {
+	l, _ := newLedger(t)
+	now := 100 * hour
+	round := func(tokens int64, want rewrite.Reason, change func(*Call)) {
+		t.Helper()
+		now += minute
+		expect(t, fmt.Sprintf("at minute %d", (now-100*hour)/minute), playFor(t, l, now, tokens, change), want)
+	}
+	heldOut := func(c *Call) { c.Limits.HoldOut = 1 }
+	round(100, rewrite.FirstCall, nil)
+	for range minRuns {
+		round(100, rewrite.HeldOut, heldOut)
+	}
+	for range minRuns {
+		round(150, rewrite.Unrelated, nil)
+	}
+	round(100, rewrite.Dearer, nil)
+	round(150, rewrite.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
+	round(100, rewrite.FirstCall, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
+	round(150, rewrite.Unrelated, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
+	round(100, rewrite.Dearer, nil)
+
+	// The trial is a set of resumes, and is judged by itself.
+	now += dearerPause
+	round(100, rewrite.Idle, nil)
+	for range minRuns {
+		round(90, rewrite.Unrelated, nil)
+	}
+	round(90, rewrite.Unrelated, nil)
+
+	for range 2 * meterMemory {
+		round(200, rewrite.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
+	}
+	round(100, rewrite.Dearer, nil)
+	now += dearerPause
+	round(100, rewrite.Idle, nil)
+	for range minRuns {
+		round(200, rewrite.Unrelated, nil)
+	}
+	round(100, rewrite.Dearer, nil)
+}
+
+func TestMeter(t *testing.T) {
+	var m Meter
+	for i := range 10 * meterMemory {
+		m.add(rewrite.Usage{Known: true, Input: 100, CostNano: 7, CostKnown: i != 0}, 3, Millis(i))
+		if i > 0 && m.inMoney() != (i >= meterMemory) {
+			t.Fatalf("after %d runs, %d with a price: in money %v", m.Runs, m.Priced, m.inMoney())
+		}
+	}
+	if m.Input != 100 || m.Duration != 3 || m.Cost != 7 {
+		t.Errorf("runs that are all alike average to %+v", m)
+	}
+	for i := range 4 * meterMemory {
+		m.add(rewrite.Usage{Known: true, Input: 200}, 3, Millis(i))
+	}
+	if m.Input < 198 {
+		t.Errorf("what is long past still weighs: %v", m.Input)
+	}
+	m.add(rewrite.Usage{Known: true, Input: 1}, 1, 2*meterForgets)
+	if m.Runs != 1 || m.Input != 1 {
+		t.Errorf("after a long silence: %+v", m)
+	}
+}
+
+// Money decides where every run told it, tokens where one did not.
+func TestPricesAreInMoneyWhereAllOfItIsKnown(t *testing.T) {
+	m := costs(100, 200, 0)
+	for _, side := range []*Meter{&m.Resumed, &m.FollowUp} {
+		side.Priced, side.Last = minRuns, 0
+	}
+	m.Resumed.Cost, m.FollowUp.Cost = 9, 8
+	if p, ok := m.Prices(0); !ok || !p.Money || p.Resumed != 9 || p.Fresh != 8 {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	m.FollowUp.Priced--
+	if p, ok := m.Prices(0); !ok || p.Money || p.Resumed != 100 || p.Fresh != 200 {
+		t.Errorf("%+v, %v", p, ok)
+	}
+}
+
+// Whether a chain is held out is noted with each of its calls, but only while
+// there are two arms.
+func TestArms(t *testing.T) {
+	l, _ := newLedger(t)
+	arms := map[string]int{}
+	for task := range 40 {
+		var first string
+		for round := range 3 {
+			now := 100*hour + Millis(task*3+round)*minute
+			playFor(t, l, now, 1, func(c *Call) { c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5 })
+			var arm, reason string
+			if err := l.db.QueryRow("SELECT arm, reason FROM invocations ORDER BY id DESC").Scan(&arm, &reason); err != nil {
+				t.Fatal(err)
+			}
+			if round == 0 {
+				first = arm
+			}
+			if arm != first || round > 0 && (arm == Control) != (reason == string(rewrite.HeldOut)) {
+				t.Errorf("task %d, round %d: arm %s after %s, reason %s", task, round, arm, first, reason)
+			}
+		}
+		arms[first]++
+	}
+	if arms[Control]+arms[Treated] != 40 || arms[Control] < 5 || arms[Treated] < 5 {
+		t.Errorf("40 chains are shared out as %v", arms)
+	}
+	for _, holdOut := range []float64{0, 1} {
+		playFor(t, l, 200*hour, 1, func(c *Call) { c.Task, c.Limits.HoldOut = "same", holdOut })
+		var arm string
+		if err := l.db.QueryRow("SELECT arm FROM invocations ORDER BY id DESC").Scan(&arm); err != nil || arm != "" {
+			t.Errorf("with %v held out: %q, %v", holdOut, arm, err)
+		}
+	}
+}
+
+// A ledger that was kept before there were meters gets them from its latest calls.
+func TestMetersAreBackfilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = 3 // versions before the meters
+	for _, m := range migrations[:before] {
+		if _, err := db.Exec(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec(fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d;
+		INSERT INTO meta VALUES ('key', x'00');
+		INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (1, 'claude', '/', '/', '', '', 0, 0);
+		INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+			VALUES (1, 1, 'claude', 'live', 0, 0, '', 'asked', '', '', x'', 0, 0);
+		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, duration, mode, reason, fell_back, format,
+			prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome) VALUES
+			(1, 1, 'claude', '/', 100, 10, 'fresh', 'first_call', NULL, 'text', 1, 1, 5, 0, 0, 0, NULL, 'ok'),
+			(1, 1, 'claude', '/', 200, 10, 'resume', 'extends', NULL, 'text', 1, 1, 10, 1, 2, 3, 100, 'ok'),
+			(1, 1, 'claude', '/', 300, 30, 'resume', 'extends', NULL, 'text', 1, 1, 20, 1, 2, 3, 200, 'ok'),
+			(1, 1, 'claude', '/', 400, 10, 'resume', 'extends', NULL, 'text', 1, 1, 99, 0, 0, 0, 0, 'failed'),
+			(1, 1, 'claude', '/', 500, 10, 'fresh', 'extends', 'refused_unknown_session', 'text', 1, 1, 7, 0, 0, 0, 1, 'ok'),
+			(1, 1, 'claude', '/', 600, 10, 'fresh', 'idle', NULL, 'text', 1, 1, 9, 0, 0, 0, NULL, 'ok')`, applicationID, before)); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	l, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	rows, err := l.Meters()
+	if err != nil || len(rows) != 1 || rows[0].Model != "asked" {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	want := Meters{
+		Resumed:  Meter{Runs: 2, Input: 15, CacheRead: 1, CacheWrite: 2, Output: 3, Priced: 2, Cost: 150, Duration: 20, Last: 330},
+		FollowUp: Meter{Runs: 2, Input: 8, Cost: 1, Duration: 10, Last: 610},
+		First:    Meter{Runs: 1, Input: 5, Duration: 10, Last: 110},
+	}
+	if rows[0].Meters != want {
+		t.Errorf("%+v\nwant %+v", rows[0].Meters, want)
+	}
+}
+
+// BenchmarkBegin tells whether a decision grows slower with the ledger: a call in a
+// ledger of a million invocations should take at most half as long again as in an
+// empty one.
+func BenchmarkBegin(b *testing.B) {
+	for _, calls := range []int{0, 1_000_000} {
+		b.Run(fmt.Sprint(calls), func(b *testing.B) {
+			l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			if err := fill(l, calls); err != nil {
+				b.Fatal(err)
+			}
+			now := 100_000 * hour
+			for b.Loop() {
+				now++
+				c := namedCallAt(l, now)
+				d, ticket, err := l.Begin(c)
+				if err != nil {
+					b.Fatal(err)
+				}
+				o := goodOutcome(someID, "done", now)
+				o.Seen.Usage = rewrite.Usage{Known: true, Input: 1}
+				if err := l.Finish(ticket, o); err != nil {
+					b.Fatal(err)
+				}
+				if now > 100_000*hour+1 && d.Mode != rewrite.Resume {
+					b.Fatal(d)
+				}
+			}
+		})
+	}
+}
+
+func namedCallAt(l *Ledger, now Millis) *Call {
+	c := testCall(l, fmt.Sprintf(base, now), now)
+	c.Task, c.Rule, c.Scope = "t", "rule 1", "rule 1"
+	return c
+}
+
+// fill puts so many calls in a ledger: ten to a chain, one chain in ten held out.
+func fill(l *Ledger, calls int) error {
+	_, err := l.db.Exec(strings.ReplaceAll(`
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 / 10)
+		INSERT INTO chains (id, tool, cwd, home, task, role, rule, session_id, created, updated)
+		SELECT i, 'claude', '/work/' || (i % 50), '/home/.claude', 'task ' || i, '', 'rule ' || (i % 5), i, i * 1000, i * 1000
+		FROM n WHERE ?1 > 0;
+		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+		SELECT id, id, tool, id, 'live', created, updated, '', '', '', '', zeroblob(256), 0, 300 FROM chains;
+		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)
+		INSERT INTO invocations (chain_id, session_id, rule, tool, cwd, started, duration, mode, reason, format, native_id, model,
+			prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
+		SELECT i / 10 + 1, i / 10 + 1, 'rule ' || ((i / 10 + 1) % 5), 'claude', '/work/' || ((i / 10 + 1) % 50), i * 1000,
+			5000 + i * 7919 % 10000,
+			CASE WHEN i % 10 = 0 OR i / 10 % 10 = 0 THEN 'fresh' ELSE 'resume' END,
+			CASE WHEN i % 10 = 0 THEN 'first_call' WHEN i / 10 % 10 = 0 THEN 'held_out' ELSE 'extends' END,
+			'text', printf('00000000-0000-4000-8000-%012d', i / 10), 'model ' || (i % 3), 5000, 500,
+			100 + i * 7907 % 100, 20000 + i * 7901 % 1000, 1000, 500, 10000000 + i * 7919 % 1000000,
+			CASE WHEN i % 17 = 0 THEN 'failed' ELSE 'ok' END, 0,
+			CASE WHEN i / 10 % 10 = 0 THEN 'control' ELSE 'treated' END
+		FROM n WHERE ?1 > 0;
+		PRAGMA wal_checkpoint(TRUNCATE)`, "?1", strconv.Itoa(calls)))
+	return err
+}
+
+// BenchmarkStats is what shimctl stats asks of a ledger of a million calls.
+func BenchmarkStats(b *testing.B) {
+	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	if err := fill(l, 1_000_000); err != nil {
+		b.Fatal(err)
+	}
+	for _, by := range Bys {
+		b.Run("by="+string(by), func(b *testing.B) {
+			for b.Loop() {
+				if groups, err := l.Groups(by, 0); err != nil || len(groups) == 0 {
+					b.Fatal(groups, err)
+				}
+			}
+		})
+	}
+	b.Run("arms", func(b *testing.B) {
+		for b.Loop() {
+			if arms, err := l.Arms(0); err != nil || len(arms) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("sides", func(b *testing.B) {
+		for b.Loop() {
+			if sides, err := l.Sides(0); err != nil || len(sides) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// decisionReasons reads from rewrite/reason.go every reason that a managed call can
+// be decided on by.
+func decisionReasons(t *testing.T) []rewrite.Reason {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := []rewrite.Reason{rewrite.NoResume}
+	for _, decl := range file.Decls {
+		block, ok := decl.(*ast.GenDecl)
+		if !ok || !strings.HasPrefix(block.Doc.Text(), "Why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
+			continue
+		}
+		for _, spec := range block.Specs {
+			text, err := strconv.Unquote(spec.(*ast.ValueSpec).Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reasons = append(reasons, rewrite.Reason(text))
+		}
+	}
+	if len(reasons) < 30 {
+		t.Fatalf("only %d reasons were found: %q", len(reasons), reasons)
+	}
+	return reasons
+}
+
+// unreached are the reasons that no call through the shim comes to: where resuming is
+// switched off the call is passed through, and a session with an error is given up
+// before errors add up. Decide knows them all the same.
+var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true}
+
+// Every reason has its row in the table of decisions, its place in docs/walk.md, and a
+// call in the scenario that looks for it in explain, status and the log.
+func TestEveryReasonIsDecidedOn(t *testing.T) {
+	page, err := os.ReadFile("../docs/walk.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario, err := os.ReadFile("../testdata/script/reasons.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[rewrite.Reason]bool{}
+	for _, d := range decisions() {
+		rows[d.reason] = true
+	}
+	for _, reason := range decisionReasons(t) {
+		if !rows[reason] {
+			t.Errorf("no row of TestDecide leads to %s", reason)
+		}
+		if !strings.Contains(string(page), "`"+string(reason)+"`") {
+			t.Errorf("docs/walk.md does not name %s", reason)
+		}
+		if !unreached[reason] && !strings.Contains(string(scenario), "$SH "+string(reason)+" ") {
+			t.Errorf("reasons.txtar has no call for %s", reason)
+		}
+	}
+}
+
+// What blocked and its like decide is a guard, nothing else is: only then is a
+// fresh run what a resume would have been.
+func TestGuards(t *testing.T) {
+	for _, d := range decisions() {
+		f := goodFacts()
+		d.change(&f)
+		chain, reason := choose(f)
+		held := chain != nil && reason == "" && d.mode == rewrite.Fresh
+		if !f.Never && held != guards[d.reason] {
+			t.Errorf("%s: %s is a guard: %v, want %v", d.name, d.reason, guards[d.reason], held)
+		}
+	}
+}
+
+// What a call is counted as is the same at the end of its run and in sums over many.
+func TestSides(t *testing.T) {
+	for _, tt := range []struct {
+		mode             rewrite.Mode
+		reason, fellBack rewrite.Reason
+		want             Side
+	}{
+		{rewrite.Resume, rewrite.Extends, "", Resumed},
+		{rewrite.Fresh, rewrite.Extends, rewrite.RefusedUnknown, FollowUp},
+		{rewrite.Fresh, rewrite.HeldOut, "", FollowUp},
+		{rewrite.Fresh, rewrite.Dearer, "", FollowUp},
+		{rewrite.Fresh, rewrite.FirstCall, "", FirstRun},
+		{rewrite.Fresh, rewrite.ContextReset, "", FirstRun},
+		{rewrite.Fresh, rewrite.Never, "", Unmeasured},
+		{rewrite.Observe, rewrite.CallerSession, "", Unmeasured},
+	} {
+		if got := SideOf(tt.mode, tt.reason, tt.fellBack); got != tt.want {
+			t.Errorf("%s (%s), fallen back for %q: %q, want %q", tt.mode, tt.reason, tt.fellBack, got, tt.want)
+		}
+	}
+
+	l, _ := newLedger(t)
+	for _, reason := range append(decisionReasons(t), rewrite.CallerSession) {
+		for _, mode := range []rewrite.Mode{rewrite.Resume, rewrite.Fresh, rewrite.Observe} {
+			for _, fellBack := range []rewrite.Reason{"", rewrite.RefusedUnknown} {
+				if reason == rewrite.Never && (mode != rewrite.Fresh || fellBack != "") {
+					continue // there is no such call
+				}
+				if _, err := l.db.Exec(`INSERT INTO invocations (rule, tool, cwd, started, mode, reason, fell_back, format, prompt_bytes, sent_bytes, outcome)
+					VALUES (?, ?, '', 1, ?, ?, nullif(?, ''), '', 1, 1, 'ok')`, reason, string(mode)+string(fellBack), mode, reason, fellBack); err != nil {
+					t.Fatal(err)
+				}
+				want := SideOf(mode, reason, fellBack)
+				sides, err := l.Sides(0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got Side
+				for _, s := range sides {
+					if s.Rule == string(reason) && s.Tool == string(mode)+string(fellBack) {
+						got = s.Side
+					}
+				}
+				if got != want {
+					t.Errorf("%s (%s), fallen back for %q: summed up as %q, want %q", mode, reason, fellBack, got, want)
+				}
+			}
+		}
+	}
+}

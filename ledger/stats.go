@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+)
+
+// By is what calls are grouped by.
+type By string
+
+// The groupings.
+const (
+	ByTool  By = "tool"
+	ByRule  By = "rule"
+	ByModel By = "model"
+	ByCwd   By = "cwd"
+	ByDay   By = "day" // in UTC
+)
+
+// Bys are all groupings.
+var Bys = []By{ByTool, ByRule, ByModel, ByCwd, ByDay}
+
+func (b By) column() string {
+	if b == ByDay {
+		return "strftime('%Y-%m-%d', started / 86400000 * 86400, 'unixepoch')"
+	}
+	return "coalesce(" + string(b) + ", '')"
+}
+
+// Sums add managed calls up, with how many of them each figure is known of.
+type Sums struct {
+	Calls, Resumed, Ended, OK            int64
+	Metered                              int64 // calls whose tokens are known
+	Input, CacheRead, CacheWrite, Output int64
+	Priced, Cost                         int64 // nano-dollars
+	Timed, Duration                      int64 // milliseconds
+}
+
+const sumColumns = `count(*), coalesce(sum(mode = 'resume'), 0), count(outcome), coalesce(sum(outcome = 'ok'), 0),
+	count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+	count(cost), coalesce(sum(cost), 0), count(duration), coalesce(sum(duration), 0)`
+
+func (s *Sums) columns() []any {
+	return []any{&s.Calls, &s.Resumed, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
+		&s.Priced, &s.Cost, &s.Timed, &s.Duration}
+}
+
+// Add adds more calls.
+func (s *Sums) Add(more Sums) {
+	to, from := s.columns(), more.columns()
+	for i := range to {
+		*to[i].(*int64) += *from[i].(*int64)
+	}
+}
+
+// managed are the calls that the shim decided on since a time.
+const managed = "mode IN ('resume', 'fresh') AND started >= ?"
+
+// A Group is the calls that have a key in common.
+type Group struct {
+	Key    string
+	Reused int64 // sessions that were resumed at least once
+	Sums
+}
+
+// Groups sums the managed calls since that time up, the group with the most calls
+// first, days in their order. A fresh call made one session.
+func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
+	order := "4 DESC, 1"
+	if by == ByDay {
+		order = "1"
+	}
+	var groups []Group
+	err := l.each(fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
+		FROM invocations WHERE %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
+		func(rows *sql.Rows) error {
+			var g Group
+			err := rows.Scan(append([]any{&g.Key, &g.Reused}, g.columns()...)...)
+			groups = append(groups, g)
+			return err
+		}, since)
+	if err != nil {
+		return nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	return groups, nil
+}
+
+// ChainSums are the calls of one chain in one arm.
+type ChainSums struct {
+	Chain int64
+	Arm   string // Control or Treated
+	Sums
+}
+
+// Arms sums up, chain by chain, the calls since that time that were made while
+// there was a control group.
+func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
+	var chains []ChainSums
+	err := l.each("SELECT chain_id, arm, "+sumColumns+" FROM invocations WHERE "+managed+" AND arm <> '' GROUP BY 1, 2",
+		func(rows *sql.Rows) error {
+			var c ChainSums
+			err := rows.Scan(append([]any{&c.Chain, &c.Arm}, c.columns()...)...)
+			chains = append(chains, c)
+			return err
+		}, since)
+	if err != nil {
+		return nil, fmt.Errorf("sum up chains: %w", err)
+	}
+	return chains, nil
+}
+
+// SideSums are the calls of one tool, rule and model on one side.
+type SideSums struct {
+	Tool, Rule, Model string // Model as it answered
+	Side              Side
+	Sums
+}
+
+// Sides sums the calls since that time up that ended well, to set resumed ones
+// against fresh ones of their like.
+func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
+	var names []string
+	for _, reason := range slices.Sorted(maps.Keys(guards)) {
+		names = append(names, "'"+string(reason)+"'")
+	}
+	var sides []SideSums
+	err := l.each(fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
+		CASE WHEN mode = 'resume' THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
+		%s FROM invocations WHERE %s AND outcome = 'ok' AND reason <> '%s' GROUP BY 1, 2, 3, 4`,
+		Resumed, strings.Join(names, ", "), FollowUp, FirstRun, sumColumns, managed, rewrite.Never),
+		func(rows *sql.Rows) error {
+			var s SideSums
+			err := rows.Scan(append([]any{&s.Tool, &s.Rule, &s.Model, &s.Side}, s.columns()...)...)
+			sides = append(sides, s)
+			return err
+		}, since)
+	if err != nil {
+		return nil, fmt.Errorf("sum up sides: %w", err)
+	}
+	return sides, nil
+}
+
+// each runs a query and reads its rows.
+func (l *Ledger) each(query string, read func(*sql.Rows) error, args ...any) error {
+	rows, err := l.db.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,163 @@
+// Command savings measures what reprise saves: it plays five rounds of a job, in the
+// shapes that callers send, with the real CLIs, once without the shim and once with it,
+// against a stand-in of the model that reads and changes files as an agent does. What
+// is counted is what the model was really sent.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"reprise/demo"
+	"reprise/rewrite"
+	"reprise/scripts/realcli"
+	"reprise/scripts/twin"
+	"reprise/standin"
+)
+
+func main() {
+	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
+	flag.Parse()
+	if err := run(strings.Split(*tools, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// A cost is what a job took.
+type cost struct {
+	calls, resumed, requests, bytes int
+	tokens                          standin.Tokens
+	took                            time.Duration
+}
+
+// added is the part of the tokens that no cache had.
+func (c cost) added() int { return c.tokens.Input - c.tokens.Cached }
+
+func run(tools []string) error {
+	shims, err := os.MkdirTemp("", "reprise-savings-")
+	if err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	defer os.RemoveAll(shims)
+	if err := twin.Build(shims); err != nil {
+		return err
+	}
+	for _, s := range shapes {
+		fmt.Printf("%s: %s\n", s.name, s.what)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\nTOOL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tBYTES SENT\tTOKENS SENT\tTOKENS NO CACHE HAD\tSECONDS\t")
+	for _, tool := range tools {
+		if !slices.Contains(rewrite.Names, tool) {
+			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
+		}
+		real, err := realcli.Install(realcli.Pins[tool])
+		if err != nil {
+			return err
+		}
+		for _, s := range shapes {
+			fmt.Fprintln(os.Stderr, "playing", tool, s.name)
+			without, err := play(s, tool, real, "")
+			if err != nil {
+				return err
+			}
+			with, err := play(s, tool, real, shims)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", tool, s.name, with.calls, with.resumed,
+				change(without.requests, with.requests), change(without.bytes, with.bytes),
+				change(without.tokens.Input, with.tokens.Input), change(without.added(), with.added()),
+				change(int(without.took.Seconds()+0.5), int(with.took.Seconds()+0.5)))
+		}
+	}
+	return w.Flush()
+}
+
+// change shows a figure without the shim, with it, and how much less that is.
+func change(without, with int) string {
+	return fmt.Sprintf("%d -> %d (%+.0f %%)", without, with, 100*float64(with-without)/float64(max(without, 1)))
+}
+
+// play plays a job in a world of its own.
+func play(s shape, tool, real, shims string) (c cost, err error) {
+	root, err := os.MkdirTemp("", "reprise-savings-")
+	if err != nil {
+		return c, fmt.Errorf("make folder: %w", err)
+	}
+	defer os.RemoveAll(root)
+	w, err := twin.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent})
+	if err != nil {
+		return c, err
+	}
+	defer w.Close()
+	if err := demo.WriteProject(w.Project); err != nil {
+		return c, err
+	}
+	j := &job{}
+	for j.round = 1; j.round <= rounds; j.round++ {
+		for _, role := range s.roles {
+			answer, err := c.call(w, s, j, role)
+			if err != nil {
+				return c, fmt.Errorf("%s, %s, round %d: %w", tool, s.name, j.round, err)
+			}
+			if role == "coder" {
+				j.answers = append(j.answers, answer)
+			} else {
+				j.reviews = append(j.reviews, answer)
+			}
+		}
+	}
+	return c, j.check(s)
+}
+
+// call makes one call and adds what it cost.
+func (c *cost) call(w *twin.World, s shape, j *job, role string) (answer string, err error) {
+	call := twin.Call{Env: []string{"REPRISE_VERBOSE=1", "IS_SANDBOX=1"}}
+	if s.env != nil {
+		call.Env = append(call.Env, s.env(w.Tool, role)...)
+	}
+	call.Args = append(strings.Fields(demo.Commands[w.Tool])[1:], s.prompt(j, role))
+	began := time.Now()
+	r, err := w.Run(call)
+	c.took += time.Since(began)
+	if err != nil {
+		return "", err
+	}
+	if r.Exit != 0 {
+		return "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
+	}
+	c.calls++
+	if strings.Contains(r.Stderr, "reprise: "+w.Tool+": resume") {
+		c.resumed++
+	}
+	for _, asked := range r.Asked {
+		c.requests++
+		c.bytes += asked.Size
+		c.tokens.Input += asked.Tokens.Input
+		c.tokens.Cached += asked.Tokens.Cached
+	}
+	return strings.TrimSpace(r.Stdout), nil
+}
+
+// check makes sure that the rounds went as they should: with the shim as without it,
+// else the figures would compare two different jobs.
+func (j *job) check(s shape) error {
+	for i, answer := range j.answers {
+		if !strings.Contains(answer, "STATUS: REVIEW") {
+			return fmt.Errorf("%s, round %d: the coder says %q", s.name, i+1, answer)
+		}
+	}
+	for i, review := range j.reviews {
+		if approved := strings.Contains(review, "APPROVE"); approved != (i == rounds-1) {
+			return fmt.Errorf("%s, round %d: the reviewer says %q", s.name, i+1, review)
+		}
+	}
+	return nil
+}

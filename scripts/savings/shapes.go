@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/demo"
+)
+
+// rounds is how often the coder submits: the reviewer accepts the last.
+const rounds = 5
+
+// A shape is a way in which callers put their prompts together.
+type shape struct {
+	name   string
+	what   string
+	prompt func(j *job, role string) string
+	roles  []string
+	env    func(tool, role string) []string
+}
+
+// A job is what has happened so far.
+type job struct {
+	round   int      // from 1
+	answers []string // of the coder, one for each round
+	reviews []string
+}
+
+var shapes = []shape{
+	{
+		name: "notes", what: "coder and reviewer, the notes of all rounds behind the task",
+		prompt: notes, roles: []string{"coder", "reviewer"},
+	},
+	{
+		name: "steroids", what: "coder and reviewer, the latest notes in the place of the ones before; the task is named",
+		prompt: latest, roles: []string{"coder", "reviewer"},
+		env: func(tool, role string) []string {
+			if tool == "claude" {
+				return nil // the preset knows the task from the prompt
+			}
+			return []string{"REPRISE_TASK=0a1b2c3d", "REPRISE_ROLE=" + role}
+		},
+	},
+	{
+		name: "transcript", what: "one coder in a conversation that is sent whole each time",
+		prompt: transcript, roles: []string{"coder"},
+	},
+}
+
+func standards(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "- Rule %d: keep functions small, name things for what they are, and write a test for case %d.\n", i+1, i+1)
+	}
+	return b.String()
+}
+
+var (
+	files  = "- " + strings.Join(demo.Files, "\n- ") + "\n"
+	target = demo.Files[len(demo.Files)-1]
+)
+
+const task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
+	"Callers that close twice get no second error.\n\nAccepted at revision %d.\n"
+
+var openings = map[string]string{
+	"coder":    "You are the coder of a small project. You change what the task asks for, and nothing else.",
+	"reviewer": "You are the reviewer of a small project. You judge a change by its code, and change nothing.",
+}
+
+var contracts = map[string]string{
+	"coder":    "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
+	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
+}
+
+func rejection(round int, review string) string {
+	verdict, _, _ := strings.Cut(review, "\n")
+	return fmt.Sprintf("## Rejection %d\n\nIn %s: %s\n\n", round, target, verdict)
+}
+
+func resubmitted(round int) string {
+	return fmt.Sprintf("## Submission %d\n\nChanged: %s\n\n", round, target)
+}
+
+func notes(j *job, role string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n## Specification\n\n"+task+"\n## Read first\n\n%s\n## Standards\n\n%s\n", openings[role], rounds, files, standards(40))
+	for i := 1; i < j.round; i++ {
+		if role == "coder" {
+			b.WriteString(rejection(i, j.reviews[i-1]))
+		} else {
+			b.WriteString(resubmitted(i + 1))
+		}
+	}
+	return b.String() + contracts[role]
+}
+
+func latest(j *job, role string) string {
+	status := "pending → in_progress"
+	if j.round > 1 {
+		status = "review → in_progress"
+	}
+	article := map[string]string{"coder": "a CODER", "reviewer": "a REVIEWER"}[role]
+	var b strings.Builder
+	fmt.Fprintf(&b, "# TASK: 0a1b2c3d - Close the store without losing errors\n# Status: %s | Rejections: %d/15\n\n"+
+		"You are %s in an automated task system. You do your part of the task below as its specification says.\n\n---\n\n"+
+		"## Specification (Read First)\n\n"+task+"\n## Task Context\n\nRevisions in the workspace so far: %d\n\n%s\n## WORKFLOW INSTRUCTIONS\n\n%s\n",
+		status, j.round-1, article, rounds, j.round-1, files, standards(40))
+	switch {
+	case j.round == 1:
+		b.WriteString("## FIRST SUBMISSION\n\n- [ ] every part of the specification is met\n\n")
+	case role == "coder":
+		b.WriteString(rejection(j.round-1, j.reviews[j.round-2]))
+	default:
+		b.WriteString(resubmitted(j.round))
+	}
+	return b.String() + contracts[role]
+}
+
+func transcript(j *job, _ string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Instructions\n\n%s\n\n%s\n# Conversation\n\nHuman: "+task+"\nRead these first:\n%s", openings["coder"], standards(40), rounds, files)
+	for i := 1; i < j.round; i++ {
+		fmt.Fprintf(&b, "\nAssistant: %s\n\nHuman: That is revision %d. Improve %s once more.\n", j.answers[i-1], i, target)
+	}
+	return b.String()
+}
