@@ -145,24 +145,24 @@ func (s staged) file(more *os.File) (*os.File, error) {
 // inPipe gives the staged stdin as a pipe that holds it all already, so that nobody
 // has to live on to fill it.
 func (s staged) inPipe() (*os.File, error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+	r, w, err := os.Pipe()
+	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fds[1])
-	widen(fds[1], len(s.data))
-	err := unix.SetNonblock(fds[1], true)
-	n := 0
-	for err == nil && n < len(s.data) {
+	defer w.Close()
+	fd := int(w.Fd())
+	widen(fd, len(s.data))
+	err = unix.SetNonblock(fd, true)
+	for n := 0; err == nil && n < len(s.data); {
 		var m int
-		m, err = unix.Write(fds[1], []byte(s.data[n:]))
+		m, err = unix.Write(fd, []byte(s.data[n:]))
 		n += max(m, 0)
 	}
 	if err != nil {
-		unix.Close(fds[0])
+		r.Close()
 		return nil, err
 	}
-	return os.NewFile(uintptr(fds[0]), "stdin"), nil
+	return r, nil
 }
 
 func (s staged) inFile(more *os.File) (*os.File, error) {

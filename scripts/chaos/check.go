@@ -169,15 +169,15 @@ func (c *Call) listensBadly() bool {
 func (c *Call) checkOutput() {
 	var want Shown
 	ended := false
+	if c.thread.Tool == "codex" { // all that there is of a run that was killed before it had a session
+		want.Stderr = codexNotice(c.Args)
+	}
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
 		ended = c.state.ExitCode() >= 0 && last.Exit == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		switch {
-		case last.Session != "" || c.Script.Ending == Early:
+		if last.Session != "" || c.Script.Ending == Early {
 			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
-		case c.thread.Tool == "codex": // killed before it had a session
-			want.Stderr = codexNotice(c.Args)
 		}
 	}
 	stdout, stderr := c.out.Bytes(), c.errOut.Bytes()

@@ -27,10 +27,9 @@ func main() {
 	seed := flag.Uint64("seed", 1, "what the dice begin with")
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
-	keep := flag.Bool("keep", false, "keep the worlds' folder")
 	flag.Parse()
 	t := &tally{counts: map[string]int{}}
-	found, root, err := soak(*seed, *first, *length, t)
+	broken, root, err := soak(*seed, *first, *length, t)
 	for _, line := range t.report() {
 		fmt.Println(line)
 	}
@@ -38,62 +37,59 @@ func main() {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(2)
-	case len(found) > 0:
-		for _, v := range found {
-			fmt.Printf("\nviolation: %s", v)
-		}
-		fmt.Printf("\nthe world is in %s\n", root)
+	case broken:
+		fmt.Println("seed", *seed, "has violations, see above; their worlds are in", root)
 		os.Exit(1)
 	}
-	fmt.Printf("seed %d: nothing was lost\n", *seed)
-	if !*keep {
-		_ = os.RemoveAll(root) // a folder for temporary files
-	}
+	fmt.Println("seed", *seed, "has no violations")
+	_ = os.RemoveAll(root) // a folder for temporary files
 }
 
-// soak plays world after world until the time is up, or until something that always
-// holds does not.
-func soak(seed uint64, first int, length time.Duration, t *tally) (found []string, root string, err error) {
+// soak plays world after world until the time is up. One in which something does not
+// hold that always must is reported, and left.
+func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, root string, err error) {
 	if root, err = os.MkdirTemp("", "chaos-"); err != nil {
-		return nil, "", err
+		return false, "", err
 	}
 	shims, tools := filepath.Join(root, "shims"), filepath.Join(root, "tools")
 	for _, dir := range []string{shims, tools} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			return nil, root, err
+			return false, root, err
 		}
 	}
 	if err := twin.Build(shims); err != nil {
-		return nil, root, err
+		return false, root, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, root, err
+		return false, root, err
 	}
 	for _, name := range rewrite.Names {
 		if out, err := exec.Command("cp", self, filepath.Join(tools, name)).CombinedOutput(); err != nil {
-			return nil, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
+			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
 		}
 	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
 		dir := filepath.Join(root, fmt.Sprint("world", epoch))
 		w, err := newWorld(dir, shims, tools, seed, epoch, t)
 		if err != nil {
-			return nil, root, err
+			return false, root, err
 		}
 		for round := range roundsOf {
 			if err := w.play(round); err != nil {
-				return nil, root, err
+				return false, root, err
 			}
 			if len(w.found) > 0 {
-				fmt.Printf("seed %d, epoch %d, round %d; to play it again: go run ./scripts/chaos -seed %d -epoch %d -for 1s\n",
-					seed, epoch, round, seed, epoch)
-				return w.found, root, nil
+				break
 			}
 		}
+		if w.report() {
+			broken = true
+			continue // its folder is evidence
+		}
 		if err := os.RemoveAll(dir); err != nil {
-			return nil, root, err
+			return broken, root, err
 		}
 	}
-	return nil, root, nil
+	return broken, root, nil
 }

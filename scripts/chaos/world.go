@@ -202,6 +202,17 @@ func (w *World) violate(c *Call, format string, args ...any) {
 	w.tally.add("violations")
 }
 
+// report prints what did not hold, and how to see it again.
+func (w *World) report() bool {
+	for _, v := range w.found {
+		fmt.Printf("violation: %s\n", v)
+	}
+	if len(w.found) > 0 {
+		fmt.Printf("to play it again: go run ./scripts/chaos -seed %d -epoch %d -for 1s\n\n", w.Seed, w.Epoch)
+	}
+	return len(w.found) > 0
+}
+
 // report gives the counts in a fixed order.
 func (t *tally) report() (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
