@@ -117,9 +117,22 @@ func (c *Call) checkRun(i int, r *Run) {
 			c.fail("LOST: opening or closing of the prompt")
 		}
 	}
+	if before := w.before(r); before != nil && before.Exit != 0 {
+		c.fail("UNSAFE: resumed after a run that ended with %d (-1: it was killed)", before.Exit)
+	}
 	if w.stale[r.Session] {
 		c.fail("UNSAFE: resumed after the clock has jumped")
 	}
+}
+
+// before gives the last run that its session had before this one, nil if there was none.
+func (w *World) before(r *Run) (last *Run) {
+	for _, other := range w.runs("*") {
+		if other.Session == r.Session && other.Start < r.Start && !other.Refused {
+			last = &other
+		}
+	}
+	return last
 }
 
 // checkHistory: without a name, a session is gone on with only if the prompt repeats
