@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Call is one call of a caller: what it sends, how it listens, and what befalls it.
@@ -30,15 +28,14 @@ type Call struct {
 	Blow   Blow
 	Env    []string
 
-	thread   *Thread
-	message  message
-	world    *World
-	beside   bool // other calls of its thread run at the same time
-	verbose  bool
-	own      bool // the caller names the session
-	limit    uint64
-	limitAt  time.Duration
-	headSize int
+	thread  *Thread
+	message message
+	world   *World
+	beside  bool // other calls of its thread run at the same time
+	verbose bool
+	own     bool // the caller names the session
+	limit   uint64
+	limitAt time.Duration
 
 	out, errOut bytes.Buffer
 	state       *os.ProcessState
@@ -395,7 +392,7 @@ func (c *Call) read(f *os.File) {
 // restrict lets the shim's next files become no larger than its limit.
 func (c *Call) restrict(pid int) {
 	time.Sleep(c.limitAt)
-	_ = unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: c.limit, Max: unix.RLIM_INFINITY}, nil) // it may have ended
+	limitFiles(pid, c.limit)
 }
 
 // strike sends the call's signal.

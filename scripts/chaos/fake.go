@@ -31,13 +31,11 @@ type fakeTool interface {
 
 // A request is a command line understood.
 type request struct {
-	format   string
-	prompt   string // "" where it stands on stdin
-	resume   string
-	id       string // that the caller has chosen
-	waits    bool   // stdin is read to its end whatever comes
-	noStdin  bool   // stdin is not looked at
-	notFound bool
+	format string
+	prompt string // "" where it stands on stdin
+	resume string
+	id     string // that the caller has chosen
+	waits  bool   // stdin is read to its end whatever comes
 }
 
 // A turn is a line of a session's file.
@@ -66,10 +64,7 @@ func play(name string) int {
 	check(err)
 	r := &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:], Resumed: q.resume != "", Dir: cwd, Exit: -1}
 	r.save(dir, call) // it can be killed from now on
-	stdin := ""
-	if !q.noStdin {
-		stdin = readStdin(q)
-	}
+	stdin := readStdin(q)
 	r.Prompt = stdin
 	if q.prompt != "" {
 		r.Prompt = tool.compose(q.prompt, stdin)

@@ -60,7 +60,7 @@ func (fakeClaude) path(id, dir string) string {
 	return filepath.Join(os.Getenv("HOME"), ".claude/projects", notAlphanumeric.ReplaceAllString(dir, "-"), id+".jsonl")
 }
 
-func (c fakeClaude) find(id string) string {
+func (fakeClaude) find(id string) string {
 	found, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".claude/projects/*", id+".jsonl"))
 	if len(found) == 0 {
 		return ""

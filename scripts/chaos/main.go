@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"reprise/rewrite"
 	"reprise/scripts/twin"
 )
 
@@ -64,7 +63,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 	if err != nil {
 		return false, root, err
 	}
-	for _, name := range rewrite.Names {
+	for name := range fakes {
 		if out, err := exec.Command("cp", self, filepath.Join(tools, name)).CombinedOutput(); err != nil {
 			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
 		}

@@ -36,14 +36,13 @@ type Ending string
 
 // How a run can end.
 const (
-	Well    Ending = ""
-	Early   Ending = "crash before the first word"
-	Middle  Ending = "crash in the middle of a line"
-	Limit   Ending = "error of the model's API"
-	Status  Ending = "exit status after a good answer"
-	Died    Ending = "death by a signal in the middle"
-	Hangs   Ending = "hangs until it is killed"
-	endings        = 7
+	Well   Ending = ""
+	Early  Ending = "crash before the first word"
+	Middle Ending = "crash in the middle of a line"
+	Limit  Ending = "error of the model's API"
+	Status Ending = "exit status after a good answer"
+	Died   Ending = "death by a signal in the middle"
+	Hangs  Ending = "hangs until it is killed"
 )
 
 // A Refusal is how a resume fails.

@@ -199,10 +199,10 @@ func heldLedger(w *World, _ *rand.Rand) (func() error, error) {
 	}, err
 }
 
-// lockedLedger keeps the ledger locked for moments, by another process of the same
-// kind: a connection of ours would be closed with the lock of others.
+// lockedLedger keeps the ledger locked for moments.
 func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 	stop, stopped := make(chan struct{}), make(chan error)
+	rng = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // the round goes on with its own
 	go func() {
 		for {
 			end, err := heldLedger(w, rng)
