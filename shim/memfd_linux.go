@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 func memfd() (int, error) { return unix.MemfdCreate("reprise", unix.MFD_CLOEXEC) }
 
-// widen has a pipe hold n bytes, if the system allows that much.
-func widen(pipe, n int) { _, _ = unix.FcntlInt(uintptr(pipe), unix.F_SETPIPE_SZ, n) }
+// makeRoom has a pipe hold n bytes, if the system allows that much.
+func makeRoom(pipe, n int) { _, _ = unix.FcntlInt(uintptr(pipe), unix.F_SETPIPE_SZ, n) }

@@ -6,4 +6,4 @@ import "errors"
 
 func memfd() (int, error) { return -1, errors.ErrUnsupported }
 
-func widen(pipe, n int) {}
+func makeRoom(pipe, n int) {}

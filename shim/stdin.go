@@ -151,7 +151,7 @@ func (s staged) inPipe() (*os.File, error) {
 	}
 	defer w.Close()
 	fd := int(w.Fd())
-	widen(fd, len(s.data))
+	makeRoom(fd, len(s.data))
 	err = unix.SetNonblock(fd, true)
 	for n := 0; err == nil && n < len(s.data); {
 		var m int
