@@ -150,8 +150,8 @@ func (s staged) inPipe() (*os.File, error) {
 		return nil, err
 	}
 	defer w.Close()
+	widen(w)
 	fd := int(w.Fd())
-	makeRoom(fd, len(s.data))
 	err = unix.SetNonblock(fd, true)
 	for n := 0; err == nil && n < len(s.data); {
 		var m int
