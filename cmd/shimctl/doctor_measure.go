@@ -51,15 +51,15 @@ func (a *app) measure() (c check) {
 	slices.Sort(through)
 	with, without := through[measuredRuns/2], direct[measuredRuns/2]
 	c.Finds = fmt.Sprintf("the shim costs a call that it passes through %.1f ms (%.1f instead of %.1f, median of %d)",
-		millis(with-without), millis(with), millis(without), measuredRuns)
+		milliseconds(with-without), milliseconds(with), milliseconds(without), measuredRuns)
 	if with < without {
 		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be told on a machine this busy (median of %d: %.1f ms)",
-			measuredRuns, millis(with))
+			measuredRuns, milliseconds(with))
 	}
 	return c
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // checkPermissions looks at the folders before anything of ours mends them. What the state folder holds is nobody
 // else's business; who may write the configuration chooses the programs that the shims run.
@@ -69,7 +69,9 @@ func (a *app) checkPermissions() check {
 	files := []string{state}
 	entries, _ := os.ReadDir(state)
 	for _, e := range entries {
-		files = append(files, filepath.Join(state, e.Name()))
+		if e.Type().IsRegular() {
+			files = append(files, filepath.Join(state, e.Name()))
+		}
 	}
 	for _, path := range files {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -15,12 +15,13 @@ import (
 
 // checkOrder lists every executable of a tool's name on PATH, as a caller's search meets them.
 func (a *app) checkOrder(p shim.Place) check {
-	var list []string
+	var list, seen []string
 	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
 		path := filepath.Join(dir, p.Name)
-		if !runnable(path) {
+		if !runnable(path) || slices.Contains(seen, path) {
 			continue
 		}
+		seen = append(seen, path)
 		shown := a.tilde(path)
 		switch {
 		case len(list) == 0 && p.Ours:
@@ -28,9 +29,7 @@ func (a *app) checkOrder(p shim.Place) check {
 		case path == p.Real:
 			shown += " (real)"
 		}
-		if !slices.Contains(list, shown) {
-			list = append(list, shown)
-		}
+		list = append(list, shown)
 	}
 	return check{p.Name + " on PATH", "ok", strings.Join(list, ", then "), ""}
 }

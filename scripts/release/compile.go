@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,7 +72,7 @@ func (r *release) compile(arch, into string) error {
 	return nil
 }
 
-// makeExtras writes completions and, where shimctl has them, man pages, by a build for this machine.
+// makeExtras writes completions and man pages, by a build for this machine.
 func (r *release) makeExtras(into string) error {
 	if err := os.MkdirAll(filepath.Join(into, "man"), 0o755); err != nil {
 		return err
@@ -98,11 +97,8 @@ func (r *release) makeExtras(into string) error {
 	}
 	man := exec.Command(shimctl, "man", filepath.Join(into, "man"))
 	man.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
-	var exit *exec.ExitError
-	if err := man.Run(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 2) { // 2: it has no such command
-		return fmt.Errorf("write man pages: %w", err)
-	}
-	return nil
+	_, err = output(man)
+	return err
 }
 
 // completions are the file names that the shells look for.
