@@ -26,6 +26,7 @@ type Config struct {
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
 	Tools        map[string]Tool
 	Log          Log
+	Prune        Prune
 }
 
 // Policy is what a rule may set for its calls.
@@ -50,6 +51,14 @@ type Tool struct {
 type Log struct {
 	Level    LogLevel
 	MaxBytes int64
+}
+
+// Prune is what shimctl prune keeps.
+type Prune struct {
+	Auto        bool          // the shims start it, at most once a day
+	KeepWithin  time.Duration // sessions used within this time
+	KeepLast    int           // and so many of each chain's newest
+	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
 }
 
 // Identical says what becomes of a call whose prompt the session has been sent already.
@@ -113,6 +122,7 @@ func Default() Config {
 		GateTimeout:  15 * time.Second,
 		Tools:        map[string]Tool{},
 		Log:          Log{Level: LogInfo, MaxBytes: 1 << 20},
+		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour},
 	}
 	for _, name := range ToolNames() {
 		c.Tools[name] = Tool{Enabled: true}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"time"
 )
 
 //go:embed presets.toml
@@ -41,4 +42,17 @@ func presetName(name string) error {
 		all = append(all, r.Name)
 	}
 	return &mistake{fmt.Sprintf("there is no preset %q", name), nearest(name, all)}
+}
+
+// Longest gives the longest TTL and MaxAge that hold for any call.
+func (c Config) Longest() (ttl, maxAge time.Duration, err error) {
+	presets, err := c.presets()
+	if err != nil {
+		return 0, 0, err
+	}
+	ttl, maxAge = c.TTL, c.MaxAge
+	for _, r := range slices.Concat(c.Rules, presets) {
+		ttl, maxAge = max(ttl, r.TTL), max(maxAge, r.MaxAge)
+	}
+	return ttl, maxAge, nil
 }

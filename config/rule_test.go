@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reprise/rewrite"
 )
@@ -313,5 +314,15 @@ func BenchmarkPrompt(b *testing.B) {
 		if _, err := config.Match(s); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestLongest(t *testing.T) {
+	c, err := Parse("c.toml", "ttl = \"1h\"\nmax_age = \"48h\"\n[[rule]]\nname = \"a\"\nttl = \"100h\"\ntask = \"t\"\n[[rule]]\nname = \"b\"\nmax_age = \"1h\"\ntask = \"t\"", "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ttl, maxAge, err := c.Longest(); ttl != 100*time.Hour || maxAge != 48*time.Hour || err != nil {
+		t.Errorf("%s, %s, %v", ttl, maxAge, err)
 	}
 }

@@ -24,6 +24,10 @@ func settings(home string) []setting[Config] {
 		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
 		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
 		{"log.max_bytes", integer(1<<10, 1<<30, func(c *Config, n int64) { c.Log.MaxBytes = n })},
+		{"prune.auto", boolean(func(c *Config) *bool { return &c.Prune.Auto })},
+		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
+		{"prune.keep_last", integer(0, 1000, func(c *Config, n int64) { c.Prune.KeepLast = int(n) })},
+		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
 	}
 	for _, name := range ToolNames() {
 		list = append(list, toolSettings(name, home)...)

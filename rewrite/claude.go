@@ -448,6 +448,21 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
 }
 
+// SessionFiles: beside the transcript a folder of the same name has those of
+// subagents and what was too long for it. Running processes of claude name their
+// sessions in files of their own (2.1.329).
+func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
+	parts := below(home, path, "projects/*/"+id+".jsonl")
+	if parts == nil {
+		return SessionFiles{}, false
+	}
+	own := strings.Join(parts, "/")
+	return SessionFiles{
+		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl")},
+		Running: []string{"sessions/*.json"},
+	}, true
+}
+
 // Leftover: claude leaves nothing beside its transcripts.
 func (claude) Leftover(string, []byte) bool { return false }
 

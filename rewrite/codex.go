@@ -342,6 +342,21 @@ func (codex) SessionPaths(home, _, id string) []string {
 	return []string{home + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
+// SessionFiles: a rollout is one file. A fork has no copy of what came before it,
+// and names the thread that it goes on from in its first line (0.169.0,
+// docs/codex.md).
+func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
+	parts := below(home, path, "sessions/*/*/*/rollout-*-"+id+".jsonl")
+	if parts == nil {
+		return SessionFiles{}, false
+	}
+	return SessionFiles{
+		Paths: []string{strings.Join(parts, "/")},
+		Lock:  "thread-writer-locks/" + id + ".lock",
+		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	}, true
+}
+
 // Leftover: codex leaves nothing beside its rollouts.
 func (codex) Leftover(string, []byte) bool { return false }
 

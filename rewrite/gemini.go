@@ -328,6 +328,23 @@ func (gemini) SessionPaths(home, cwd, id string) []string {
 	return []string{home + "/tmp/" + cwd[strings.LastIndex(cwd, "/")+1:] + file, home + "/tmp/*" + file}
 }
 
+// SessionFiles: what gemini itself deletes with a session (0.61.0). The file's name
+// has eight characters of the id only.
+func (gemini) SessionFiles(home, id, path string) (SessionFiles, bool) {
+	parts := below(home, path, "tmp/*/chats/session-*-"+id[:min(8, len(id))]+".jsonl")
+	if parts == nil {
+		return SessionFiles{}, false
+	}
+	project := "tmp/" + parts[1]
+	return SessionFiles{Paths: []string{
+		strings.Join(parts, "/"),
+		project + "/chats/" + id,
+		project + "/logs/session-" + id + ".jsonl",
+		project + "/tool-outputs/session-" + id,
+		project + "/" + id,
+	}}, true
+}
+
 // Leftover tells of the file that a resume leaves when it takes place in a later
 // minute than the session began: a header, and the context of a session that is
 // then not gone on with (recordings/gemini/retention). When another session of

@@ -89,6 +89,7 @@ const (
 	RefusedContext  Reason = "refused_context_exceeded"
 	RefusedBroken   Reason = "refused_broken_transcript"
 	RefusedSilent   Reason = "refused_without_reason"
+	Pruned          Reason = "pruned" // shimctl prune has removed its file
 )
 
 // Why a call that is resumed sends the whole prompt all the same.

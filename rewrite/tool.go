@@ -32,6 +32,10 @@ type Tool interface {
 	// likely one first; each may contain * as filepath.Glob understands it, and the
 	// last by name of what it matches is taken.
 	SessionPaths(home, cwd, id string) []string
+	// SessionFiles gives all that the tool keeps of the session whose file is at
+	// that path, which was found by SessionPaths; ok is false where it is no such
+	// path.
+	SessionFiles(home, id, path string) (files SessionFiles, ok bool)
 	// Leftover tells of a file beside a session's own, matched by SessionPaths,
 	// that the tool left there and that endangers the session.
 	Leftover(path string, data []byte) bool
@@ -192,6 +196,20 @@ type Follow struct {
 // Scratch stands, in the arguments of a Plan and in Follow.Dir, for a private
 // folder that is made for the run and removed after it.
 const Scratch = "{reprise-scratch}"
+
+// SessionFiles are what a tool keeps of one session, by paths relative to its home.
+type SessionFiles struct {
+	// Paths are the session's own file or folder, and after it those that only
+	// serve it, which need not exist.
+	Paths []string
+	// Lock is a file on which a process of the tool holds a lock (flock) as long
+	// as it has the session open, "" where the tool has none.
+	Lock string
+	// Running and Forks are patterns, as path.Match understands them, of files that
+	// begin with a line: where it names the session, a process has it open, or
+	// another session has no copy of it and needs it.
+	Running, Forks []string
+}
 
 // Totals are the running figures of a session as its tool last reported them,
 // in a form that only the tool's own file reads; "" where there are none.

@@ -289,6 +289,14 @@ func (vibe) SessionPaths(home, cwd, id string) []string {
 	return []string{home + "/unified/" + id + "/journal/*.jsonl"}
 }
 
+// SessionFiles: a session is a folder.
+func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
+	if below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
+		return SessionFiles{}, false
+	}
+	return SessionFiles{Paths: []string{"unified/" + id}, Lock: "active/" + id + ".lock"}, true
+}
+
 // Leftover: a lock beside a session belongs to a process that has it open.
 func (vibe) Leftover(string, []byte) bool { return false }
 

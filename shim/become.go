@@ -1,5 +1,8 @@
 package shim
 
+// #include "exec.h"
+import "C"
+
 import (
 	"errors"
 	"fmt"
@@ -29,6 +32,7 @@ func (c *call) become(stdin *os.File) int {
 			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
 		}
 	}
+	C.reprise_ignore_again()
 	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
 	err = unix.Exec(t.path, c.env.Args, environ)
 	if errors.Is(err, unix.ENOEXEC) { // a script without a first line: a shell would run it itself
@@ -54,13 +58,15 @@ func (c *call) cannotRun(err error) int {
 	return exitCannotRun
 }
 
-// candidates lists every executable of the tool's name on PATH.
+// candidates lists every executable of the tool's name on PATH, each once.
 func (c *call) candidates() []string {
 	var found []string
-	for _, dir := range strings.Split(c.env.Get("PATH"), string(os.PathListSeparator)) {
-		if t, ok := executable(dir + "/" + c.name); ok {
-			found = append(found, t.path)
+	skip := ""
+	for {
+		t, err := resolve(c.name, "", c.env.Get("PATH"), skip)
+		if err != nil {
+			return found
 		}
+		found, skip = append(found, t.path), skip+","+t.id
 	}
-	return found
 }

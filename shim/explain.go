@@ -3,6 +3,7 @@ package shim
 import (
 	"errors"
 	"io/fs"
+	"strings"
 
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -57,7 +58,7 @@ type Block struct {
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true
-	c.guard = guard{tried: ourShims(env, c.name)} // the running program is none of them
+	c.skip = strings.Join(ourShims(env, c.name), ",") // the running program is none of them
 	e := c.explain()
 	e.Tool = c.name
 	if t, err := c.target(); err == nil {

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -24,10 +23,10 @@ func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
 	path := env.Get("PATH")
-	if first, err := resolve(name, "", path, nil); err == nil {
-		p.First, p.Ours = first.path, slices.Contains(ours, first.id.String())
+	if first, err := resolve(name, "", path, ""); err == nil {
+		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
-	if real, err := resolve(name, configured, path, ours); err == nil {
+	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
 		p.Real = real.path
 	}
 	return p
@@ -56,8 +55,8 @@ func ourShims(env Env, name string) []string {
 	}
 	var ids []string
 	for _, dir := range dirs {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			ids = append(ids, idOf(info).String())
+		if id := identify(filepath.Join(dir, name)); id != "" {
+			ids = append(ids, id)
 		}
 	}
 	return ids

@@ -1,5 +1,11 @@
 package shim
 
+/*
+#include <stdlib.h>
+#include "exec.h"
+*/
+import "C"
+
 import (
 	"encoding/json"
 	"errors"
@@ -8,71 +14,63 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
+	"unsafe"
 )
 
 // guardEnv carries what keeps shims from finding each other for ever.
 const guardEnv = "REPRISE_GUARD"
 
 // maxHops is how often one call may pass through a shim of ours.
-const maxHops = 20
+const maxHops = C.REPRISE_MAX_HOPS
 
-// A fileID tells files apart whatever name they are found under.
-type fileID struct{ dev, ino uint64 }
-
-func (id fileID) String() string { return fmt.Sprintf("%x.%x", id.dev, id.ino) }
-
-func idOf(info fs.FileInfo) fileID {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fileID{}
-	}
-	return fileID{uint64(st.Dev), uint64(st.Ino)}
+// identify tells a file from others whatever name it is found under: it gives an id,
+// "" where there is no file.
+func identify(path string) string {
+	text := C.CString(path)
+	defer C.free(unsafe.Pointer(text))
+	var id [C.REPRISE_ID_SIZE]C.char
+	C.reprise_identify(text, &id[0])
+	return C.GoString(&id[0])
 }
 
-// A guard is the chain of shims that a call has come through. Its targets count
-// only inside the process that tried them: a child starts afresh, but for the
-// number of hops.
-type guard struct {
-	hops  int
-	tried []string
+// self identifies the running program, also after its file was replaced.
+func self() string {
+	var id [C.REPRISE_ID_SIZE]C.char
+	C.reprise_self(&id[0])
+	return C.GoString(&id[0])
 }
 
-// readGuard reads "PID:HOPS:TARGET,TARGET". What it can not read counts as none.
-func readGuard(value string, pid int) guard {
-	fields := strings.SplitN(value, ":", 3)
-	if len(fields) != 3 {
-		return guard{}
-	}
-	hops, err := strconv.Atoi(fields[1])
-	if err != nil || hops < 0 {
-		return guard{}
-	}
-	g := guard{hops: hops}
-	if fields[0] == strconv.Itoa(pid) && fields[2] != "" {
-		g.tried = strings.Split(fields[2], ",")
-	}
-	return g
+// A guard is the chain of shims that a call has come through.
+type guard C.struct_reprise_guard
+
+func readGuard(value string, pid int, self string) guard {
+	text, id := C.CString(value), C.CString(self)
+	defer C.free(unsafe.Pointer(text))
+	defer C.free(unsafe.Pointer(id))
+	var g C.struct_reprise_guard
+	C.reprise_read_guard(text, C.long(pid), id, &g)
+	return guard(g)
 }
 
-func (g guard) with(target fileID, pid int) string {
-	return fmt.Sprintf("%d:%d:%s", pid, g.hops+1, strings.Join(append(slices.Clone(g.tried), target.String()), ","))
+// with gives the guard's value for one target more.
+func (g guard) with(target string, pid int) string {
+	id := C.CString(target)
+	defer C.free(unsafe.Pointer(id))
+	var value [2 * C.REPRISE_GUARD_SIZE]C.char
+	C.reprise_write_guard((*C.struct_reprise_guard)(&g), id, C.long(pid), &value[0])
+	return C.GoString(&value[0])
 }
 
-// skip are the files that are not the real binary: those that were tried, and the
-// running program.
-func (g guard) skip() []string { return append(slices.Clone(g.tried), self().String()) }
+// skip are the ids of the files that are not the real binary: the running program, and what was
+// tried before.
+func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
 	path string
 	info fs.FileInfo
-	id   fileID
+	id   string
 }
 
 // fingerprint tells one build of a binary from another: a shim of ours never asks
@@ -149,45 +147,27 @@ var (
 )
 
 // resolve finds the real binary: the configured path, else the next executable of
-// that name on PATH which is none of those to be skipped. Files are compared by
-// device and inode, never by name.
-func resolve(name, configured, path string, skip []string) (target, error) {
-	if configured != "" {
-		if t, ok := executable(configured); ok && !slices.Contains(skip, t.id.String()) {
-			return t, nil
-		}
+// that name on PATH which is none of those to be skipped, ids with commas between.
+// See reprise_find.
+func resolve(name, configured, path string, skip string) (target, error) {
+	var in [4]*C.char
+	for i, text := range []string{name, configured, path, skip} {
+		in[i] = C.CString(text)
+		defer C.free(unsafe.Pointer(in[i]))
 	}
-	for _, dir := range strings.Split(path, string(os.PathListSeparator)) {
-		if dir == "" {
-			dir = "."
-		}
-		if t, ok := executable(dir + "/" + name); ok && !slices.Contains(skip, t.id.String()) {
-			return t, nil
-		}
+	var found C.struct_reprise_target
+	if !C.reprise_find(in[0], in[1], in[2], in[3], &found) {
+		return target{}, errNotFound
 	}
-	return target{}, errNotFound
-}
-
-// self identifies the running program, also after its file was replaced.
-func self() fileID {
-	for _, path := range []string{"/proc/self/exe", executablePath()} {
-		if info, err := os.Stat(path); err == nil {
-			return idOf(info)
-		}
+	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}
+	var err error
+	if t.info, err = os.Stat(t.path); err != nil {
+		return target{}, errNotFound // gone in between
 	}
-	return fileID{}
+	return t, nil
 }
 
 func executablePath() string {
 	path, _ := os.Executable() // "" is then not found either
 	return path
-}
-
-// executable tells whether a shell would run the file.
-func executable(path string) (target, bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || unix.Access(path, unix.X_OK) != nil {
-		return target{}, false
-	}
-	return target{path: path, info: info, id: idOf(info)}, true
 }

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -21,12 +22,12 @@ func TestResolve(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	self, err := os.Executable()
+	program, err := os.Executable()
 	must(err)
-	text, err := os.ReadFile(self)
+	text, err := os.ReadFile(program)
 	must(err)
-	if os.Link(self, "ours/tool") != nil { // on another file system a link must do
-		must(os.Symlink(self, "ours/tool"))
+	if os.Link(program, "ours/tool") != nil { // on another file system a link must do
+		must(os.Symlink(program, "ours/tool"))
 	}
 	must(os.Symlink("ours", "link"))
 	must(os.Link("ours/tool", "hard"))
@@ -36,38 +37,38 @@ func TestResolve(t *testing.T) {
 	executableFile(t, ".", "tool", "#!/bin/sh\n")
 	must(os.WriteFile("plain/tool", nil, 0o600))
 	must(os.Symlink("/nowhere/tool", "dangling/tool"))
-	copied := identify(t, "copy/tool")
-	real := identify(t, "real/tool")
+	copied := identify("copy/tool")
+	real := identify("real/tool")
 
 	tests := []struct {
 		name, path, configured string
-		guard                  guard
+		tried                  string
 		want                   string // "" for not found
 	}{
-		{"next on PATH", "R/ours:R/real:R/other", "", guard{}, "R/real/tool"},
-		{"before us on PATH", "R/real:R/ours", "", guard{}, "R/real/tool"},
-		{"our folder twice", "R/ours:R/ours:R/real", "", guard{}, "R/real/tool"},
-		{"our folder with a slash", "R/ours:R/ours/:R/real", "", guard{}, "R/real/tool"},
-		{"our folder by a link", "R/link:R/real", "", guard{}, "R/real/tool"},
-		{"a copy of us", "R/ours:R/copy:R/real", "", guard{}, "R/copy/tool"},
-		{"a copy that was tried", "R/ours:R/copy:R/real", "", guard{hops: 1, tried: []string{copied}}, "R/real/tool"},
-		{"all were tried", "R/ours:R/copy:R/real", "", guard{hops: 2, tried: []string{copied, real}}, ""},
-		{"a folder of that name", "R/dir:R/real", "", guard{}, "R/real/tool"},
-		{"not executable", "R/plain:R/real", "", guard{}, "R/real/tool"},
-		{"a dangling link", "R/dangling:R/real", "", guard{}, "R/real/tool"},
-		{"a folder that is not there", "R/none:R/real", "", guard{}, "R/real/tool"},
-		{"an empty element", "R/ours::R/real", "", guard{}, "./tool"},
-		{"an empty PATH", "", "", guard{}, "./tool"},
-		{"a relative folder", "real", "", guard{}, "real/tool"},
-		{"configured", "R/real", "R/other/tool", guard{}, "R/other/tool"},
-		{"configured is us", "R/real", "R/ours/tool", guard{}, "R/real/tool"},
-		{"configured is not there", "R/real", "R/none/tool", guard{}, "R/real/tool"},
-		{"only us", "R/ours:R/link", "", guard{}, ""},
-		{"none", "R/none", "", guard{}, ""},
+		{"next on PATH", "R/ours:R/real:R/other", "", "", "R/real/tool"},
+		{"before us on PATH", "R/real:R/ours", "", "", "R/real/tool"},
+		{"our folder twice", "R/ours:R/ours:R/real", "", "", "R/real/tool"},
+		{"our folder with a slash", "R/ours:R/ours/:R/real", "", "", "R/real/tool"},
+		{"our folder by a link", "R/link:R/real", "", "", "R/real/tool"},
+		{"a copy of us", "R/ours:R/copy:R/real", "", "", "R/copy/tool"},
+		{"a copy that was tried", "R/ours:R/copy:R/real", "", copied, "R/real/tool"},
+		{"all were tried", "R/ours:R/copy:R/real", "", copied + "," + real, ""},
+		{"a folder of that name", "R/dir:R/real", "", "", "R/real/tool"},
+		{"not executable", "R/plain:R/real", "", "", "R/real/tool"},
+		{"a dangling link", "R/dangling:R/real", "", "", "R/real/tool"},
+		{"a folder that is not there", "R/none:R/real", "", "", "R/real/tool"},
+		{"an empty element", "R/ours::R/real", "", "", "./tool"},
+		{"an empty PATH", "", "", "", "./tool"},
+		{"a relative folder", "real", "", "", "real/tool"},
+		{"configured", "R/real", "R/other/tool", "", "R/other/tool"},
+		{"configured is us", "R/real", "R/ours/tool", "", "R/real/tool"},
+		{"configured is not there", "R/real", "R/none/tool", "", "R/real/tool"},
+		{"only us", "R/ours:R/link", "", "", ""},
+		{"none", "R/none", "", "", ""},
 	}
 	for _, test := range tests {
 		in := func(s string) string { return strings.ReplaceAll(s, "R/", root+"/") }
-		got, err := resolve("tool", in(test.configured), in(test.path), test.guard.skip())
+		got, err := resolve("tool", in(test.configured), in(test.path), readGuard("7:1:"+test.tried, 7, self()).skip())
 		if got.path != in(test.want) || (test.want == "") != errors.Is(err, errNotFound) {
 			t.Errorf("%s: %q, %v; want %q", test.name, got.path, err, in(test.want))
 		}
@@ -76,18 +77,9 @@ func TestResolve(t *testing.T) {
 	if _, err := lost.target(); !errors.Is(err, errLoop) {
 		t.Errorf("after %d hops: %v", maxHops, err)
 	}
-	if got, err := resolve("hard", "", root, guard{}.skip()); !errors.Is(err, errNotFound) {
+	if got, err := resolve("hard", "", root, self()); !errors.Is(err, errNotFound) {
 		t.Errorf("a hard link of ours is taken for real: %q, %v", got.path, err)
 	}
-}
-
-func identify(t *testing.T, path string) string {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return idOf(info).String()
 }
 
 func TestGuard(t *testing.T) {
@@ -107,18 +99,21 @@ func TestGuard(t *testing.T) {
 		{"77:3:1.2", 3, ""},
 		{"7:99999999999999999999:1.2", 0, ""},
 		{"7:-5:1.2", 0, ""},
+		{"7:+5:1.2", 0, ""},
+		{"7::1.2", 0, ""},
+		{"7:3:" + strings.Repeat("1.2,", 1000), 0, ""},
 	}
 	for _, test := range tests {
-		g := readGuard(test.value, 7)
-		if g.hops != test.hops || strings.Join(g.tried, ",") != test.tried {
-			t.Errorf("%q reads as %+v", test.value, g)
+		g := readGuard(test.value, 7, "")
+		if int(g.hops) != test.hops || g.skip() != test.tried {
+			t.Errorf("%q reads as %d, %q", test.value, g.hops, g.skip())
 		}
 	}
 	var g guard
 	for i := range 3 {
-		g = readGuard(g.with(fileID{1, uint64(i + 10)}, 7), 7)
+		g = readGuard(g.with(fmt.Sprintf("1.%x", i+10), 7), 7, "1.2")
 	}
-	if g.hops != 3 || strings.Join(g.tried, ",") != "1.a,1.b,1.c" {
-		t.Errorf("after three targets: %+v", g)
+	if g.hops != 3 || g.skip() != "1.2,1.a,1.b,1.c" {
+		t.Errorf("after three targets: %d, %q", g.hops, g.skip())
 	}
 }

@@ -18,6 +18,7 @@ type call struct {
 	env    Env
 	name   string
 	guard  guard
+	skip   string // the files that are not the real binary
 	config config.Config
 	log    *log
 
@@ -73,7 +74,8 @@ func (c *call) inTurn(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
 
 func newCall(env Env) *call {
 	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}}
-	c.guard = readGuard(env.Get(guardEnv), os.Getpid())
+	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
+	c.skip = c.guard.skip()
 	return c
 }
 
@@ -163,7 +165,7 @@ func (c *call) target() (target, error) {
 	if c.guard.hops >= maxHops {
 		return target{}, errLoop
 	}
-	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.guard.skip())
+	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.skip)
 	if err == nil {
 		c.real = t
 	}

@@ -33,6 +33,7 @@ func (c *call) run() int {
 		return c.passthrough(rewrite.Fault)
 	}
 	c.finish(a, st)
+	c.startPrune()
 	return a.shown(st).leave()
 }
 

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/ledger"
 )
 
 // Exit codes.
@@ -35,6 +38,9 @@ var commands = []func(*app) *cobra.Command{
 	explainCommand,
 	suggestCommand,
 	doctorCommand,
+	exportCommand,
+	pruneCommand,
+	forgetCommand,
 	demoCommand,
 	bundledCommand,
 	completionCommand,
@@ -45,6 +51,14 @@ var commands = []func(*app) *cobra.Command{
 type usageError struct{ problem, hint string }
 
 func (e usageError) Error() string { return e.problem }
+
+// A hinted error comes with a word on what can be done.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
 
 // errFindings says that a check found something; what, has been printed.
 var errFindings = errors.New("something was found")
@@ -57,7 +71,7 @@ func main() {
 func (a *app) main(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	var usage usageError
 	switch {
 	case err == nil:
@@ -77,6 +91,24 @@ func (a *app) complain(problem, hint string) {
 	if hint != "" {
 		fmt.Fprintln(a.stderr, "hint: "+hint)
 	}
+}
+
+// openLedger opens the ledger; where there is none yet it fails with
+// fs.ErrNotExist.
+func (a *app) openLedger() (*ledger.Ledger, error) {
+	path, err := config.LedgerFile(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.OpenExisting(path)
+}
+
+func (a *app) config() (config.Config, error) {
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(path)
 }
 
 func (a *app) getenv(name string) string {

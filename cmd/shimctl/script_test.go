@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
+	"io"
+	"log"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -21,7 +28,39 @@ func TestMain(m *testing.M) {
 	for _, name := range rewrite.Names {
 		commands[name] = func() { os.Exit(shim.Main(shim.OSEnv())) }
 	}
+	commands["collector"] = collector
 	testscript.Main(m, commands)
+}
+
+// collector stands in for an OpenTelemetry collector for one request: it writes its
+// address and what it was sent into two files, and answers with a third.
+func collector() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := os.ReadFile(os.Args[3])
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(os.Args[1]+".new", []byte("http://"+l.Addr().String()), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.Rename(os.Args[1]+".new", os.Args[1]); err != nil {
+		log.Fatal(err)
+	}
+	done := make(chan error)
+	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") + "\n" + string(body)
+		err = errors.Join(err, os.WriteFile(os.Args[2], []byte(text), 0o600))
+		_, errWrite := w.Write(answer)
+		go func() { done <- errors.Join(err, errWrite) }()
+	})}
+	go server.Serve(l)
+	if err := errors.Join(<-done, server.Shutdown(context.Background())); err != nil {
+		log.Fatal(err)
+	}
 }
 
 func TestScripts(t *testing.T) {
@@ -54,7 +93,8 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("FAKE", filepath.Join(env.WorkDir, "fake"))
 	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
-	env.Setenv("SHIMS", env.Getenv("PATH"))
+	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+	env.Setenv("SHIMS", shims)
 	env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+real+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return nil
 }

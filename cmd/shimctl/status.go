@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -50,11 +49,7 @@ func (a *app) status(asJSON bool) error {
 
 // readStatus reads the ledger; one that does not exist yet is an empty one.
 func (a *app) readStatus() (totals ledger.Totals, chains []ledger.ChainRow, meters []ledger.MeterRow, err error) {
-	path, err := config.LedgerFile(a.getenv)
-	if err != nil {
-		return totals, nil, nil, err
-	}
-	l, err := ledger.OpenExisting(path)
+	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return totals, nil, nil, nil
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -87,18 +86,11 @@ func (a *app) readPrompts(files []string) ([]string, error) {
 // suggestions reads the ledger, which may not be there yet.
 func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, error) {
 	found := []suggestion{}
-	path, err := config.ConfigFile(a.getenv)
+	cfg, err := a.config()
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	if path, err = config.LedgerFile(a.getenv); err != nil {
-		return nil, err
-	}
-	l, err := ledger.OpenExisting(path)
+	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return found, nil
 	}

@@ -50,7 +50,12 @@ func (a *app) tilde(path string) string {
 // hintFor says what can be done about an error.
 func hintFor(err error) string {
 	var mistake *config.Error
+	var with hinted
 	switch {
+	case errors.As(err, &with):
+		return with.hint
+	case errors.Is(err, ledger.ErrInUse):
+		return "wait until the call has ended"
 	case errors.As(err, &mistake):
 		return mistake.Hint
 	case errors.Is(err, ledger.ErrForeign), errors.Is(err, ledger.ErrNewer):

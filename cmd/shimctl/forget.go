@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/prune"
+	"reprise/sessionfile"
+	"reprise/shim"
+)
+
+func forgetCommand(a *app) *cobra.Command {
+	var sessions bool
+	c := &cobra.Command{
+		Use: "forget CHAIN", Short: "remove all traces of a chain",
+		Long: `Removes a chain from the ledger and the log: its sessions, its calls, its names. What stood in the
+files is overwritten. CHAIN is its number in shimctl status, the name of its task, or how the id of one of
+its sessions begins. The tool's own files stay, unless --sessions is given.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{"forget takes one chain", "shimctl status lists them"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], sessions) },
+	}
+	c.Flags().BoolVar(&sessions, "sessions", false, "remove the tool's session files, too")
+	return c
+}
+
+func (a *app) forget(name string, sessions bool) error {
+	l, err := a.openLedger()
+	if errors.Is(err, fs.ErrNotExist) {
+		return noChain(name)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	c, err := findChain(l, name)
+	if err != nil {
+		return err
+	}
+	removed, bytes := int64(0), int64(0)
+	if sessions {
+		if removed, bytes, err = removeSessions(l, c.ID); err != nil {
+			return err
+		}
+	}
+	f, err := l.Forget(c)
+	if err != nil {
+		return err
+	}
+	lines, err := a.forgetInLog(c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, count(f.Sessions, "session"), count(f.Calls, "call"),
+		count(int64(lines), "line"))
+	if sessions {
+		fmt.Fprintf(a.stdout, "removed the files of %s (%s)\n", count(removed, "session"), size(bytes))
+	}
+	return nil
+}
+
+func noChain(name string) error {
+	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl status lists the chains"}
+}
+
+func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
+	chains, err := l.FindChains(name)
+	if err != nil {
+		return ledger.ChainName{}, err
+	}
+	switch len(chains) {
+	case 0:
+		return ledger.ChainName{}, noChain(name)
+	case 1:
+		return chains[0], nil
+	}
+	var which []string
+	for _, c := range chains {
+		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
+	}
+	return ledger.ChainName{}, hinted{fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), "give the number of one"}
+}
+
+// removeSessions removes the files of all sessions of a chain, or none if one of
+// them must stay.
+func removeSessions(l *ledger.Ledger, chain int64) (removed, bytes int64, err error) {
+	sessions, err := l.SessionFiles(chain)
+	if err != nil {
+		return 0, 0, err
+	}
+	var finder sessionfile.Finder
+	found := make([]*sessionfile.Files, len(sessions))
+	for i, s := range sessions {
+		if s.Held {
+			return 0, 0, fmt.Errorf("forget chain %d: %w", chain, ledger.ErrInUse)
+		}
+		var why prune.Reason
+		if found[i], why = finder.Find(s); why != "" && why != prune.Gone {
+			return 0, 0, hinted{fmt.Errorf("remove session %s: it is %s", s.NativeID, why),
+				"nothing was removed; without --sessions the tool's files stay where they are"}
+		}
+	}
+	for i, s := range sessions {
+		if found[i] == nil {
+			continue
+		}
+		if err := removeSession(l, s, found[i]); err != nil {
+			return removed, bytes, err
+		}
+		removed, bytes = removed+1, bytes+found[i].Bytes()
+	}
+	return removed, bytes, nil
+}
+
+func (a *app) forgetInLog(c ledger.ChainName) (int, error) {
+	path, err := config.LogFile(a.getenv)
+	if err != nil {
+		return 0, err
+	}
+	return shim.ForgetInLog(path, c)
+}

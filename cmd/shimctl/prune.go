@@ -1,0 +1,263 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/prune"
+	"reprise/sessionfile"
+)
+
+type pruneFlags struct {
+	dry, json   bool
+	keepWithin  time.Duration
+	keepLast    int
+	keepHistory time.Duration
+}
+
+func pruneCommand(a *app) *cobra.Command {
+	var f pruneFlags
+	c := &cobra.Command{
+		Use: "prune", Short: "remove old sessions that the shims made",
+		Long: `Removes the files of sessions that the shims began and that were last used a week ago or longer,
+and says of each session why it is kept or removed. A session that somebody else has written to, that is
+in use, that the next call may resume, or that another one was forked from, is kept. What is kept
+otherwise stands under [prune] in the configuration; a flag replaces both of its first two keys.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
+	}
+	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
+	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this time, as 168h")
+	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep so many of each chain's newest sessions")
+	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago from the ledger, too")
+	jsonFlag(c, &f.json, "shimctl.prune/1")
+	return c
+}
+
+func (a *app) prune(f pruneFlags, given *pflag.FlagSet) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	policy, err := prunePolicy(cfg, f, given)
+	if err != nil {
+		return err
+	}
+	l, err := a.openLedger()
+	if errors.Is(err, fs.ErrNotExist) {
+		return a.printPrune(pruning{dry: f.dry}, f.json)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p := pruning{app: a, ledger: l, dry: f.dry, found: map[int64]*sessionfile.Files{}}
+	if err := p.sessions(policy); err != nil {
+		return err
+	}
+	history := f.keepHistory
+	if !given.Changed("keep-history") {
+		history = cfg.Prune.KeepHistory
+	}
+	if history > 0 {
+		before := ledger.Millis(a.now.Add(-history).UnixMilli())
+		if p.chains, p.calls, err = l.DropBefore(before, f.dry); err != nil {
+			return err
+		}
+	}
+	if err := a.printPrune(p, f.json); err != nil {
+		return err
+	}
+	if p.failed > 0 {
+		return fmt.Errorf("remove sessions: %s could not be removed", count(p.failed, "session"))
+	}
+	return nil
+}
+
+func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Policy, error) {
+	if given.Changed("keep-within") && f.keepWithin <= 0 || given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
+		return prune.Policy{}, usageError{"what is kept must be more than nothing", "write a number and its unit, as in 168h"}
+	}
+	ttl, maxAge, err := cfg.Longest()
+	if err != nil {
+		return prune.Policy{}, err
+	}
+	p := prune.Policy{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
+	if given.Changed("keep-within") || given.Changed("keep-last") {
+		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast
+	} else {
+		p.KeepWithin, p.KeepLast = inMillis(cfg.Prune.KeepWithin), cfg.Prune.KeepLast
+	}
+	if err := p.Check(); err != nil {
+		return p, usageError{err.Error(), "shimctl forget CHAIN --sessions removes a chain with its sessions"}
+	}
+	return p, nil
+}
+
+func inMillis(d time.Duration) ledger.Millis { return ledger.Millis(d.Milliseconds()) }
+
+// A pruning is what prune did, or would do.
+type pruning struct {
+	app            *app
+	ledger         *ledger.Ledger
+	dry            bool
+	finder         sessionfile.Finder
+	found          map[int64]*sessionfile.Files // by session
+	verdicts       []verdict
+	removed, bytes int64
+	failed         int64
+	chains, calls  int64 // removed from the ledger
+}
+
+// A verdict is what became of one session.
+type verdict struct {
+	prune.Verdict
+	bytes int64
+	err   error
+}
+
+func (p *pruning) sessions(policy prune.Policy) error {
+	files, err := p.ledger.SessionFiles(0)
+	if err != nil {
+		return err
+	}
+	for _, v := range prune.Apply(ledger.Millis(p.app.now.UnixMilli()), files, policy, p.look) {
+		p.verdicts = append(p.verdicts, p.carryOut(verdict{Verdict: v}))
+	}
+	return nil
+}
+
+func (p *pruning) look(s ledger.SessionFile) prune.Reason {
+	files, why := p.finder.Find(s)
+	p.found[s.ID] = files
+	return why
+}
+
+func (p *pruning) carryOut(v verdict) verdict {
+	if !v.Remove {
+		return v
+	}
+	files := p.found[v.ID]
+	v.bytes = files.Bytes()
+	if !p.dry {
+		if v.err = removeSession(p.ledger, v.SessionFile, files); v.err != nil {
+			p.failed++
+			return v
+		}
+	}
+	p.removed++
+	p.bytes += v.bytes
+	return v
+}
+
+// removeSession removes a session's files. Before, the ledger notes that it is not
+// to be resumed; after, that it is gone.
+func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Files) error {
+	free, err := l.Retire(s)
+	if err != nil {
+		return err
+	}
+	if !free {
+		return errors.New("remove session: it has come into use")
+	}
+	if err := files.Remove(); err != nil {
+		return err
+	}
+	return l.Pruned(s.ID)
+}
+
+func (a *app) printPrune(p pruning, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(pruneJSON(p))
+	}
+	if len(p.verdicts) > 0 {
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "CHAIN\tTOOL\tSESSION\tUSED\tSIZE\tVERDICT\tWHY")
+		for _, v := range p.verdicts {
+			verb := "keep"
+			if v.Remove {
+				verb = "remove"
+			}
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Chain, v.Tool, orDash(v.NativeID), ago(a.now, v.LastUsed),
+				sizeIf(v.bytes, v.Remove), verb, v.why())
+		}
+		w.Flush()
+		fmt.Fprintln(a.stdout)
+	}
+	kept := int64(len(p.verdicts)) - p.removed
+	verb := "removed"
+	if p.dry {
+		verb = "would remove"
+	}
+	fmt.Fprintf(a.stdout, "%s %s (%s), %d kept\n", verb, count(p.removed, "session"), size(p.bytes), kept)
+	if p.chains+p.calls > 0 {
+		fmt.Fprintf(a.stdout, "%s %s and %s from the ledger\n", verb, count(p.chains, "chain"), count(p.calls, "call"))
+	}
+	return nil
+}
+
+func sizeIf(bytes int64, known bool) string {
+	if !known {
+		return "-"
+	}
+	return size(bytes)
+}
+
+func (v verdict) why() string {
+	if v.err != nil {
+		return v.err.Error()
+	}
+	words := make([]string, len(v.Reasons))
+	for i, r := range v.Reasons {
+		words[i] = string(r)
+	}
+	return strings.Join(words, ", ")
+}
+
+type pruneReport struct {
+	Schema   string           `json:"schema"`
+	DryRun   bool             `json:"dry_run"`
+	Removed  int64            `json:"removed"`
+	Bytes    int64            `json:"bytes"`
+	Failed   int64            `json:"failed"`
+	Chains   int64            `json:"ledger_chains"`
+	Calls    int64            `json:"ledger_calls"`
+	Sessions []prunedSessions `json:"sessions"`
+}
+
+type prunedSessions struct {
+	Chain    int64          `json:"chain"`
+	Tool     string         `json:"tool"`
+	Session  string         `json:"session"`
+	File     string         `json:"file"`
+	LastUsed time.Time      `json:"last_used"`
+	Remove   bool           `json:"remove"`
+	Reasons  []prune.Reason `json:"reasons"`
+	Bytes    *int64         `json:"bytes"` // null where it is kept
+	Error    string         `json:"error,omitempty"`
+}
+
+func pruneJSON(p pruning) pruneReport {
+	r := pruneReport{Schema: "shimctl.prune/1", DryRun: p.dry, Removed: p.removed, Bytes: p.bytes, Failed: p.failed,
+		Chains: p.chains, Calls: p.calls, Sessions: []prunedSessions{}}
+	for _, v := range p.verdicts {
+		s := prunedSessions{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: clock(v.LastUsed),
+			Remove: v.Remove, Reasons: v.Reasons}
+		if v.Remove {
+			s.Bytes = &v.bytes
+		}
+		if v.err != nil {
+			s.Error = v.err.Error()
+		}
+		r.Sessions = append(r.Sessions, s)
+	}
+	return r
+}

@@ -1,0 +1,98 @@
+// Package export writes what the ledger holds in the forms that other programs
+// read: NDJSON, Prometheus' text format, OTLP over HTTP.
+//
+// It never holds more than a batch of calls in memory, and sends nothing anywhere
+// but where it is told. Its invariant: a figure that is not known is null or left
+// out, never 0.
+package export
+
+import (
+	"database/sql"
+	"encoding/json"
+	"io"
+	"iter"
+	"time"
+
+	"reprise/ledger"
+)
+
+// Calls are invocations as they are read.
+type Calls = iter.Seq2[ledger.Invocation, error]
+
+// Schema names the form of a line of NDJSON.
+const Schema = "shimctl.invocation/1"
+
+// invocation is a line of NDJSON.
+type invocation struct {
+	Schema       string    `json:"schema"`
+	ID           int64     `json:"id"`
+	Started      time.Time `json:"started"`
+	Milliseconds *int64    `json:"duration_ms"`
+	Tool         string    `json:"tool"`
+	Directory    string    `json:"directory"`
+	Chain        *int64    `json:"chain"`
+	Task         string    `json:"task"`
+	Role         string    `json:"role"`
+	Rule         string    `json:"rule"`
+	Mode         string    `json:"mode"`
+	Reason       string    `json:"reason"`
+	Detail       string    `json:"detail"`
+	FellBack     string    `json:"fell_back"`
+	ResumedFrom  string    `json:"resumed_from"`
+	Session      string    `json:"session"`
+	Format       string    `json:"format"`
+	ModelAsked   string    `json:"model_asked"`
+	Model        string    `json:"model"`
+	PromptBytes  int64     `json:"prompt_bytes"`
+	SentBytes    int64     `json:"sent_bytes"`
+	Input        *int64    `json:"input_tokens"`
+	CacheRead    *int64    `json:"cache_read_tokens"`
+	CacheWrite   *int64    `json:"cache_write_tokens"`
+	Output       *int64    `json:"output_tokens"`
+	CostNanoUSD  *int64    `json:"cost_nano_usd"`
+	Outcome      *string   `json:"outcome"`
+	ExitCode     *int64    `json:"exit_code"`
+	Signal       *int64    `json:"signal"`
+}
+
+// NDJSON writes one object on a line for each call.
+func NDJSON(w io.Writer, calls Calls) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i, err := range calls {
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(line(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func line(i ledger.Invocation) invocation {
+	l := invocation{
+		Schema: Schema, ID: i.ID, Started: at(i.Started), Milliseconds: known(i.Duration), Tool: i.Tool, Directory: i.Cwd,
+		Task: i.Task, Role: i.Role, Rule: i.Rule, Mode: string(i.Mode), Reason: string(i.Reason), Detail: string(i.Detail),
+		FellBack: string(i.FellBack), ResumedFrom: i.ResumedFrom, Session: i.NativeID, Format: string(i.Format),
+		ModelAsked: i.Asked, Model: i.Model, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes,
+		Input: known(i.Input), CacheRead: known(i.CacheRead), CacheWrite: known(i.CacheWrite), Output: known(i.Output),
+		CostNanoUSD: known(i.Cost), ExitCode: known(i.Exit), Signal: known(i.Signal),
+	}
+	if i.Chain != 0 {
+		l.Chain = &i.Chain
+	}
+	if i.Outcome != "" {
+		l.Outcome = &i.Outcome
+	}
+	return l
+}
+
+func at(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+func known(n sql.NullInt64) *int64 {
+	if !n.Valid {
+		return nil
+	}
+	return &n.Int64
+}

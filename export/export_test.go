@@ -1,0 +1,401 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+func n(v int64) sql.NullInt64 { return sql.NullInt64{Int64: v, Valid: true} }
+
+var (
+	resumed = ledger.Invocation{
+		ID: 2, Chain: 1, Tool: "claude", Cwd: "/p", Task: "ABC-1", Role: "coder", Rule: "steroids", Started: 1_800_000_000_123,
+		Duration: n(4567), Mode: rewrite.Resume, Reason: rewrite.Extends, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
+		Asked: "opus", Model: "claude-opus-5", PromptBytes: 3000, SentBytes: 400,
+		Input: n(10), CacheRead: n(900), CacheWrite: n(90), Output: n(20), Cost: n(1_234_567), Outcome: "ok", Exit: n(0),
+	}
+	failed = ledger.Invocation{
+		ID: 3, Tool: "vibe", Cwd: "/\xff<\"", Started: 1, Duration: n(0), Mode: rewrite.Observe, Reason: rewrite.CallerSession,
+		Format: rewrite.Text, PromptBytes: 1, SentBytes: 1, Outcome: "killed", Exit: n(-1), Signal: n(9),
+	}
+	running = ledger.Invocation{ID: 4, Chain: 1, Tool: "codex", Started: 5, Mode: rewrite.Fresh, Reason: rewrite.FirstCall}
+)
+
+func calls(list ...ledger.Invocation) Calls {
+	return func(yield func(ledger.Invocation, error) bool) {
+		for _, i := range list {
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+var errLedger = errors.New("the ledger is broken")
+
+func broken(yield func(ledger.Invocation, error) bool) {
+	_ = yield(resumed, nil) && yield(ledger.Invocation{}, errLedger)
+}
+
+func TestNDJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := NDJSON(&out, calls(resumed, failed, running)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"schema":"shimctl.invocation/1","id":2,"started":"2027-01-15T08:00:00.123Z","duration_ms":4567,"tool":"claude",` +
+		`"directory":"/p","chain":1,"task":"ABC-1","role":"coder","rule":"steroids","mode":"resume","reason":"extends","detail":"",` +
+		`"fell_back":"","resumed_from":"id","session":"id","format":"json","model_asked":"opus","model":"claude-opus-5",` +
+		`"prompt_bytes":3000,"sent_bytes":400,"input_tokens":10,"cache_read_tokens":900,"cache_write_tokens":90,"output_tokens":20,` +
+		`"cost_nano_usd":1234567,"outcome":"ok","exit_code":0,"signal":null}`
+	lines := strings.Split(out.String(), "\n")
+	if lines[0] != want {
+		t.Errorf("%s\nwant %s", lines[0], want)
+	}
+	if len(lines) != 4 || lines[3] != "" {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, part := range []string{`"chain":null`, `"input_tokens":null`, `"cost_nano_usd":null`, `"signal":9`, `"directory":"/\ufffd<\""`} {
+		if !strings.Contains(lines[1], part) {
+			t.Errorf("no %s in %s", part, lines[1])
+		}
+	}
+	for _, part := range []string{`"duration_ms":null`, `"outcome":null`, `"exit_code":null`} {
+		if !strings.Contains(lines[2], part) {
+			t.Errorf("no %s in %s", part, lines[2])
+		}
+	}
+	if err := NDJSON(io.Discard, broken); !errors.Is(err, errLedger) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPrometheus(t *testing.T) {
+	f := Figures{
+		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []ledger.Census{{Tool: "claude", State: ledger.Live, Sessions: 2}},
+		Tallies: []ledger.Tally{
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.FirstCall, Outcome: "ok", Calls: 2, Millis: 61_500, PromptBytes: 10,
+				SentBytes: 10, Metered: 2, Input: 5, CacheRead: 6, CacheWrite: 7, Output: 8, Priced: 1, Cost: 1_500_000_001},
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.Extends, FellBack: rewrite.RefusedUnknown, Outcome: "ok", Calls: 1,
+				Millis: 500, PromptBytes: 1, SentBytes: 1},
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.FirstCall, Calls: 4, PromptBytes: 9},
+		},
+	}
+	var out bytes.Buffer
+	if err := Prometheus(&out, f); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`reprise_build_info{version="1 \"x\" \\ \n` + "\uFFFD" + `"} 1`,
+		`reprise_chains 3`,
+		`reprise_sessions{tool="claude",state="live"} 2`,
+		`reprise_invocations_running{tool="claude",mode="fresh"} 4`,
+		`reprise_invocations_total{tool="claude",mode="fresh",reason="first_call",outcome="ok"} 2`,
+		`reprise_invocations_total{tool="claude",mode="fresh",reason="extends",outcome="ok"} 1`,
+		`reprise_fallbacks_total{tool="claude",reason="refused_unknown_session"} 1`,
+		`reprise_invocation_seconds_total{tool="claude",mode="fresh"} 62`,
+		`reprise_prompt_bytes_total{tool="claude",mode="fresh"} 11`,
+		`reprise_metered_invocations_total{tool="claude",mode="fresh"} 2`,
+		`reprise_tokens_total{tool="claude",mode="fresh",kind="cache_read"} 6`,
+		`reprise_priced_invocations_total{tool="claude",mode="fresh"} 1`,
+		`reprise_cost_dollars_total{tool="claude",mode="fresh"} 1.500000001`,
+	} {
+		if !strings.Contains(out.String(), "\n"+line+"\n") {
+			t.Errorf("no line %s in\n%s", line, out.String())
+		}
+	}
+	checkExposition(t, out.String())
+}
+
+// checkExposition holds text against the grammar of the format: each metric is
+// described once and typed before its samples, no sample comes twice or with a time.
+func checkExposition(t *testing.T, text string) {
+	t.Helper()
+	help := regexp.MustCompile(`^# HELP (reprise_[a-z_]+) [^\\]+$`)
+	kind := regexp.MustCompile(`^# TYPE (reprise_[a-z_]+) (counter|gauge)$`)
+	line := regexp.MustCompile(`^(reprise_[a-z_]+)((?:\{[a-z_]+="(?:[^"\\]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\]|\\[\\"n])*")*\})?) [0-9]+(\.[0-9]+)?$`)
+	seen, now := map[string]bool{}, ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		if m := help.FindStringSubmatch(l); m != nil {
+			if seen[m[1]] {
+				t.Errorf("%s comes twice", m[1])
+			}
+			seen[m[1]], now = true, m[1]
+			continue
+		}
+		if m := kind.FindStringSubmatch(l); m != nil {
+			if m[1] != now || strings.HasSuffix(now, "_total") != (m[2] == "counter") {
+				t.Errorf("%s", l)
+			}
+			continue
+		}
+		m := line.FindStringSubmatch(l)
+		if m == nil || m[1] != now || seen[m[1]+m[2]] && m[2] != "" {
+			t.Errorf("bad line %q", l)
+			continue
+		}
+		seen[m[1]+m[2]] = true
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	for _, c := range []struct {
+		value  int64
+		places int
+		want   string
+	}{{0, 9, "0"}, {1, 9, "0.000000001"}, {1_000_000_000, 9, "1"}, {12_340, 3, "12.34"}, {9_007_199_254_740_993, 3, "9007199254740.993"}} {
+		if got := decimal(c.value, c.places); got != c.want {
+			t.Errorf("%d: %s, want %s", c.value, got, c.want)
+		}
+	}
+}
+
+// A collector stands in for one: it answers what it is told to, in turn.
+type collector struct {
+	t       *testing.T
+	answers []http.HandlerFunc
+	bodies  [][]byte
+	headers []http.Header
+	waited  []time.Duration
+}
+
+func (c *collector) send(ctx context.Context, list Calls) (Sent, error) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/traces" || r.Method != http.MethodPost {
+			c.t.Errorf("%s %s", r.Method, r.URL)
+		}
+		c.bodies, c.headers = append(c.bodies, body), append(c.headers, r.Header)
+		if len(c.answers) >= len(c.bodies) {
+			c.answers[len(c.bodies)-1](w, r)
+		}
+	}))
+	defer s.Close()
+	url, err := TracesURL(s.URL)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	o := OTLP{
+		Client: &http.Client{}, Endpoint: url, Header: http.Header{"Authorization": {"Bearer x"}}, Version: "1.2", Key: rewrite.Key("k"),
+		Timeout: 5 * time.Second, Wait: func(_ context.Context, d time.Duration) error {
+			c.waited = append(c.waited, d)
+			return nil
+		},
+	}
+	return o.Send(ctx, list)
+}
+
+func answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestOTLP(t *testing.T) {
+	c := &collector{t: t, answers: []http.HandlerFunc{answer(200, `{"partialSuccess":{}}`)}}
+	sent, err := c.send(t.Context(), calls(resumed, failed, running))
+	if err != nil || sent.Accepted != 2 || sent.Rejected != 0 || sent.Running != 1 {
+		t.Fatalf("%+v, %v", sent, err)
+	}
+	if h := c.headers[0]; h.Get("Content-Type") != "application/json" || h.Get("Authorization") != "Bearer x" {
+		t.Errorf("%v", h)
+	}
+	var got struct {
+		ResourceSpans []struct {
+			Resource   struct{ Attributes []map[string]any }
+			ScopeSpans []struct {
+				Scope map[string]string
+				Spans []struct {
+					TraceID, SpanID, Name              string
+					Kind                               int
+					StartTimeUnixNano, EndTimeUnixNano string
+					Attributes                         []struct {
+						Key   string
+						Value map[string]string
+					}
+					Status *struct{ Code int }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(c.bodies[0], &got); err != nil {
+		t.Fatalf("%v: %s", err, c.bodies[0])
+	}
+	spans := got.ResourceSpans[0].ScopeSpans[0].Spans
+	s := spans[0]
+	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(s.TraceID) || !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(s.SpanID) ||
+		s.TraceID == spans[1].TraceID || s.SpanID == spans[1].SpanID {
+		t.Errorf("ids %s %s, %s %s", s.TraceID, s.SpanID, spans[1].TraceID, spans[1].SpanID)
+	}
+	if s.Name != "invoke_agent claude" || s.Kind != 3 || s.StartTimeUnixNano != "1800000000123000000" ||
+		s.EndTimeUnixNano != "1800000004690000000" || s.Status != nil {
+		t.Errorf("%+v", s)
+	}
+	attributes := func(n int) map[string]string {
+		m := map[string]string{}
+		for _, a := range spans[n].Attributes {
+			if _, twice := m[a.Key]; twice || len(a.Value) != 1 {
+				t.Errorf("%s: %v", a.Key, a.Value)
+			}
+			for kind, v := range a.Value {
+				m[a.Key] = kind + " " + v
+			}
+		}
+		return m
+	}
+	first, second := attributes(0), attributes(1)
+	for key, want := range map[string]string{
+		"gen_ai.operation.name": "stringValue invoke_agent", "gen_ai.provider.name": "stringValue anthropic",
+		"gen_ai.agent.name": "stringValue claude", "gen_ai.conversation.id": "stringValue id",
+		"gen_ai.request.model": "stringValue opus", "gen_ai.response.model": "stringValue claude-opus-5",
+		"gen_ai.usage.input_tokens": "intValue 1000", "gen_ai.usage.cache_read.input_tokens": "intValue 900",
+		"gen_ai.usage.cache_creation.input_tokens": "intValue 90", "gen_ai.usage.output_tokens": "intValue 20",
+		"process.exit.code": "intValue 0", "reprise.mode": "stringValue resume", "reprise.chain": "intValue 1",
+		"reprise.cost_nano_usd": "intValue 1234567", "error.type": "",
+	} {
+		if first[key] != want {
+			t.Errorf("%s: %q, want %q", key, first[key], want)
+		}
+	}
+	for key, want := range map[string]string{
+		"error.type": "stringValue killed", "reprise.signal": "intValue 9", "process.exit.code": "", "gen_ai.usage.input_tokens": "",
+		"reprise.chain": "", "gen_ai.provider.name": "stringValue mistral_ai", "process.working_directory": "stringValue /\uFFFD<\"",
+	} {
+		if second[key] != want {
+			t.Errorf("%s: %q, want %q", key, second[key], want)
+		}
+	}
+	if spans[1].Status == nil || spans[1].Status.Code != 2 {
+		t.Errorf("%+v", spans[1].Status)
+	}
+
+	again := &collector{t: t}
+	if _, err := again.send(t.Context(), calls(resumed, failed)); err != nil || !bytes.Equal(again.bodies[0], c.bodies[0]) {
+		t.Errorf("the same calls are not the same spans: %v", err)
+	}
+}
+
+func TestOTLPAnswers(t *testing.T) {
+	many := calls(make([]ledger.Invocation, 0)...)
+	busy := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	moved := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://192.0.2.1/", http.StatusTemporaryRedirect)
+	}
+	cases := []struct {
+		name               string
+		answers            []http.HandlerFunc
+		accepted, rejected int64
+		requests           int
+		waited             []time.Duration
+		err                string
+	}{
+		{"empty answer", []http.HandlerFunc{answer(200, "")}, 2, 0, 1, nil, ""},
+		{"partial, as text", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}`)}, 1, 1, 1, nil, ""},
+		{"partial, as a number", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":2}}`)}, 0, 2, 1, nil, ""},
+		{"a warning", []http.HandlerFunc{answer(200, `{"partialSuccess":{"errorMessage":"use gzip"}}`)}, 2, 0, 1, nil, ""},
+		{"nonsense", []http.HandlerFunc{answer(200, `<html>`)}, 0, 0, 1, nil, "read the collector's answer"},
+		{"refused", []http.HandlerFunc{answer(400, `{"code":3,"message":"bad span"}`)}, 0, 0, 1, nil, "answered 400 Bad Request: bad span"},
+		{"no such place", []http.HandlerFunc{answer(404, "not found")}, 0, 0, 1, nil, "answered 404 Not Found"},
+		{"moved", []http.HandlerFunc{moved}, 0, 0, 1, nil, "answered 307"},
+		{"busy once", []http.HandlerFunc{busy, answer(200, "{}")}, 2, 0, 2, []time.Duration{7 * time.Second}, ""},
+		{"busy for ever", []http.HandlerFunc{answer(429, ""), answer(502, ""), answer(503, ""), answer(504, "")}, 0, 0, 4,
+			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, "answered 504"},
+	}
+	for _, tt := range cases {
+		c := &collector{t: t, answers: tt.answers}
+		sent, err := c.send(t.Context(), calls(resumed, failed))
+		if sent.Accepted != tt.accepted || sent.Rejected != tt.rejected || len(c.bodies) != tt.requests {
+			t.Errorf("%s: %+v, %d requests", tt.name, sent, len(c.bodies))
+		}
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if len(c.waited) != len(tt.waited) {
+			t.Errorf("%s: waited %v", tt.name, c.waited)
+		}
+		for i, d := range tt.waited {
+			if i < len(c.waited) && c.waited[i] != d {
+				t.Errorf("%s: waited %v, want %v", tt.name, c.waited, tt.waited)
+			}
+		}
+	}
+	if sent, err := (&collector{t: t}).send(t.Context(), many); err != nil || sent.Accepted != 0 {
+		t.Errorf("nothing to send: %+v, %v", sent, err)
+	}
+	if _, err := (&collector{t: t}).send(t.Context(), broken); !errors.Is(err, errLedger) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTracesURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://127.0.0.1:4318":             "http://127.0.0.1:4318/v1/traces",
+		"http://127.0.0.1:4318/":            "http://127.0.0.1:4318/v1/traces",
+		"https://x.test/otlp":               "https://x.test/otlp/v1/traces",
+		"https://x.test/otlp/v1/traces?a=b": "https://x.test/otlp/v1/traces?a=b",
+		"127.0.0.1:4318":                    "", "localhost:4318": "", "": "", "ftp://x": "", "http://": "", "grpc://x:4317": "",
+	} {
+		got, err := TracesURL(in)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+}
+
+// Calls are never all in memory together.
+func TestMemoryIsBounded(t *testing.T) {
+	const calls = 200_000
+	var most uint64
+	look := func(i int) {
+		if i%50_000 == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	many := func(yield func(ledger.Invocation, error) bool) {
+		for i := range calls {
+			look(i)
+			if !yield(resumed, nil) {
+				return
+			}
+		}
+	}
+	if err := NDJSON(io.Discard, many); err != nil {
+		t.Fatal(err)
+	}
+	if most > 64<<20 {
+		t.Errorf("%d MB in use", most>>20)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	h, err := Headers(" Authorization=Basic%20abc== , x-a=1,,x-a=2")
+	if err != nil || h.Get("Authorization") != "Basic abc==" || len(h["X-A"]) != 2 {
+		t.Errorf("%v, %v", h, err)
+	}
+	for _, bad := range []string{"secret", "=secret", "a=%zz"} {
+		if _, err := Headers(bad); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

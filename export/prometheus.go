@@ -1,0 +1,144 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"reprise/ledger"
+)
+
+// A family is one metric with all its samples.
+type family struct {
+	name, kind, help string
+	samples          []sample
+	at               map[string]int // of each sample, by its labels
+}
+
+type sample struct {
+	labels string
+	value  int64
+}
+
+func (f *family) add(value int64, labels ...string) {
+	text := labelText(labels)
+	i, ok := f.at[text]
+	if !ok {
+		if f.at == nil {
+			f.at = map[string]int{}
+		}
+		i = len(f.samples)
+		f.at[text] = i
+		f.samples = append(f.samples, sample{labels: text})
+	}
+	f.samples[i].value += value
+}
+
+// labelText writes names and values by turns.
+func labelText(labels []string) string {
+	var out []string
+	for i := 0; i < len(labels); i += 2 {
+		out = append(out, labels[i]+`="`+escapeLabel.Replace(strings.ToValidUTF8(labels[i+1], "\uFFFD"))+`"`)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// Figures are what Prometheus is shown.
+type Figures struct {
+	Version  string
+	Chains   int64
+	Tallies  []ledger.Tally
+	Sessions []ledger.Census
+}
+
+// Prometheus writes figures in the text exposition format 0.0.4, without
+// timestamps. Labels take few values: tools, modes, reasons, outcomes, states.
+func Prometheus(w io.Writer, f Figures) error {
+	var err error
+	print := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, format, args...)
+		}
+	}
+	for _, m := range families(f) {
+		print("# HELP %s %s\n# TYPE %s %s\n", m.name, m.help, m.name, m.kind)
+		for _, s := range m.samples {
+			print("%s%s %s\n", m.name, s.labels, m.format(s.value))
+		}
+	}
+	return err
+}
+
+// format writes a value in the unit that the metric's name says: sums are kept in
+// whole milliseconds and nano-dollars.
+func (f *family) format(value int64) string {
+	switch {
+	case strings.Contains(f.name, "_seconds"):
+		return decimal(value, 3)
+	case strings.Contains(f.name, "_dollars"):
+		return decimal(value, 9)
+	}
+	return strconv.FormatInt(value, 10)
+}
+
+// decimal writes value divided by ten to the power of places, exactly.
+func decimal(value int64, places int) string {
+	text := fmt.Sprintf("%0*d", places+1, value)
+	whole, part := text[:len(text)-places], strings.TrimRight(text[len(text)-places:], "0")
+	if part == "" {
+		return whole
+	}
+	return whole + "." + part
+}
+
+func families(f Figures) []*family {
+	build := &family{name: "reprise_build_info", kind: "gauge", help: "Always 1; the version that wrote this."}
+	chains := &family{name: "reprise_chains", kind: "gauge", help: "Chains in the ledger."}
+	sessions := &family{name: "reprise_sessions", kind: "gauge", help: "Sessions in the ledger, by state."}
+	running := &family{name: "reprise_invocations_running", kind: "gauge", help: "Calls whose end is not recorded."}
+	calls := &family{name: "reprise_invocations_total", kind: "counter", help: "Calls that have ended."}
+	fallbacks := &family{name: "reprise_fallbacks_total", kind: "counter", help: "Resumes that were given up for a fresh run, by why."}
+	seconds := &family{name: "reprise_invocation_seconds_total", kind: "counter", help: "Time that ended calls took."}
+	prompt := &family{name: "reprise_prompt_bytes_total", kind: "counter", help: "Bytes of the prompts that callers sent."}
+	sent := &family{name: "reprise_sent_bytes_total", kind: "counter", help: "Bytes of the prompts that models were sent."}
+	metered := &family{name: "reprise_metered_invocations_total", kind: "counter", help: "Ended calls whose tokens are known."}
+	tokens := &family{name: "reprise_tokens_total", kind: "counter", help: "Tokens of the metered calls, in disjoint kinds."}
+	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool told."}
+	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as the tools told it."}
+
+	build.add(1, "version", f.Version)
+	chains.add(f.Chains)
+	for _, s := range f.Sessions {
+		sessions.add(s.Sessions, "tool", s.Tool, "state", string(s.State))
+	}
+	for _, t := range f.Tallies {
+		by := []string{"tool", t.Tool, "mode", string(t.Mode)}
+		if t.Outcome == "" {
+			running.add(t.Calls, by...)
+			continue
+		}
+		calls.add(t.Calls, append(by[:len(by):len(by)], "reason", string(t.Reason), "outcome", t.Outcome)...)
+		if t.FellBack != "" {
+			fallbacks.add(t.Calls, "tool", t.Tool, "reason", string(t.FellBack))
+		}
+		seconds.add(t.Millis, by...)
+		prompt.add(t.PromptBytes, by...)
+		sent.add(t.SentBytes, by...)
+		metered.add(t.Metered, by...)
+		for _, k := range []struct {
+			name   string
+			tokens int64
+		}{{"input", t.Input}, {"cache_read", t.CacheRead}, {"cache_write", t.CacheWrite}, {"output", t.Output}} {
+			tokens.add(k.tokens, append(by[:len(by):len(by)], "kind", k.name)...)
+		}
+		priced.add(t.Priced, by...)
+		cost.add(t.Cost, by...)
+	}
+	return []*family{build, chains, sessions, running, calls, fallbacks, seconds, prompt, sent, metered, tokens, priced, cost}
+}

@@ -1,0 +1,180 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+	"reprise/rewrite"
+)
+
+// A ChainName is what tells a chain from others.
+type ChainName struct {
+	ID         int64
+	Tool, Cwd  string
+	Task, Role string
+	NativeIDs  []string // of its sessions, the newest last
+}
+
+// minPrefix is how much of a native id must be given.
+const minPrefix = 4
+
+// FindChains gives the chains that name may stand for: the one of that number, or
+// else those of that task, or else those of a session whose native id begins so.
+func (l *Ledger) FindChains(name string) ([]ChainName, error) {
+	prefix := name
+	if len(prefix) < minPrefix {
+		prefix = "\x00" // no id begins so
+	}
+	for _, where := range []struct {
+		condition string
+		arg       string
+	}{
+		{"CAST(id AS TEXT) = ?", name},
+		{"task <> '' AND task = ?", name},
+		{"id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)", prefix},
+	} {
+		chains, err := l.findChains(where.condition, where.arg)
+		if err != nil {
+			return nil, fmt.Errorf("find chain: %w", err)
+		}
+		if len(chains) > 0 {
+			return chains, nil
+		}
+	}
+	return nil, nil
+}
+
+func (l *Ledger) findChains(condition, arg string) ([]ChainName, error) {
+	rows, err := l.db.Query("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var chains []ChainName
+	for rows.Next() {
+		var c ChainName
+		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role); err != nil {
+			return nil, err
+		}
+		chains = append(chains, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i := range chains {
+		if chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID); err != nil {
+			return nil, err
+		}
+	}
+	return chains, nil
+}
+
+// nativeIDs are those of a chain's sessions, and those that its calls have seen.
+func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
+	rows, err := l.db.Query(`SELECT native_id FROM (
+		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
+		SELECT session_id, native_id FROM invocations WHERE chain_id = ?1 UNION ALL
+		SELECT session_id, resumed_from FROM invocations WHERE chain_id = ?1)
+		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
+// ErrInUse is the error of what a live process still needs.
+var ErrInUse = errors.New("a live process holds a session of it")
+
+// Forgotten counts what was removed.
+type Forgotten struct{ Sessions, Calls int64 }
+
+// Forget removes all of a chain: its sessions, its calls, and the calls in which the
+// caller named its sessions itself. What stood there is overwritten.
+func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
+	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
+		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+	}
+	err = l.write(func(tx *sql.Tx) error {
+		busy, err := chainHeld(tx, c.ID)
+		if err != nil {
+			return err
+		}
+		if busy {
+			return ErrInUse
+		}
+		if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
+			return err
+		}
+		if f.Calls, err = dropChain(tx, c.ID); err != nil {
+			return err
+		}
+		for _, id := range c.NativeIDs {
+			n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
+			if err != nil {
+				return err
+			}
+			f.Calls += n
+		}
+		return nil
+	})
+	if err != nil {
+		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+	}
+	if err := l.scrub(); err != nil {
+		return f, fmt.Errorf("forget chain %d: it is removed, but traces of it may be left: %w", c.ID, err)
+	}
+	return f, nil
+}
+
+// scrubTime is how long others may hold a scrub up.
+const scrubTime = 10 * time.Second
+
+// scrub writes the ledger anew without what was removed from it, and empties its
+// log. Meanwhile no other process can write.
+func (l *Ledger) scrub() error {
+	// VACUUM needs no secure_delete, but rows that had moved before it was on may
+	// have left parts of themselves in their old pages.
+	err := insist(func() error {
+		_, err := l.db.Exec("VACUUM")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("rewrite ledger: %w", err)
+	}
+	err = insist(func() error {
+		var busy, frames, moved int
+		err := l.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+		if err == nil && busy != 0 {
+			err = sqlite3.Error{Code: sqlite3.ErrBusy}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("empty the ledger's log: %w", err)
+	}
+	return nil
+}
+
+// insist is patient for longer than a call could be.
+func insist(try func() error) error {
+	deadline := time.Now().Add(scrubTime)
+	for {
+		err := patiently(try)
+		var busy sqlite3.Error
+		if !errors.As(err, &busy) || busy.Code != sqlite3.ErrBusy || time.Now().After(deadline) {
+			return err
+		}
+	}
+}

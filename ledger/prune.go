@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// A SessionFile is a session whose file the ledger knows, as prune and forget look
+// at it. The ledger has rows for no sessions but those that a fresh run of ours
+// began.
+type SessionFile struct {
+	ID, Chain         int64
+	Tool, Home        string
+	NativeID          string
+	State             State
+	Created, LastUsed Millis
+	File              string
+	Size              int64 // when our last run ended
+	Held              bool  // a live process holds its lease
+	Newest            bool  // of its chain: a call may resume it
+	Reset             bool  // an answer has ended it
+	Observed          bool  // the caller has named it himself in some call
+}
+
+// SessionFiles lists the sessions of a chain, or with chain 0 of all, whose files
+// have not been pruned.
+func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
+	rows, err := l.db.Query(`
+		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
+			s.file, coalesce(s.file_size, 0), coalesce(c.session_id = s.id, 0), s.reset,
+			coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0)
+		FROM sessions s JOIN chains c ON c.id = s.chain_id
+		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
+	if err != nil {
+		return nil, fmt.Errorf("list session files: %w", err)
+	}
+	defer rows.Close()
+	var files []SessionFile
+	for rows.Next() {
+		var f SessionFile
+		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
+			&f.File, &f.Size, &f.Newest, &f.Reset, &f.Observed); err != nil {
+			return nil, fmt.Errorf("list session files: %w", err)
+		}
+		files = append(files, f)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list session files: %w", err)
+	}
+	for i := range files {
+		if files[i].Held, err = held(l.db, files[i].ID); err != nil {
+			return nil, fmt.Errorf("read leases: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// Retire notes that a session's file is about to be removed: no call resumes it any
+// more. ok is false where a live process holds the session, or it has been used
+// since it was listed.
+func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
+	err = l.write(func(tx *sql.Tx) error {
+		busy, err := held(tx, f.ID)
+		if err != nil || busy {
+			return err
+		}
+		result, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?",
+			Dead, rewrite.Pruned, f.ID, f.LastUsed, f.File)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		ok = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("retire session: %w", err)
+	}
+	return ok, nil
+}
+
+// Pruned notes that a session's file is gone.
+func (l *Ledger) Pruned(session int64) error {
+	err := l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE sessions SET file = NULL, file_size = NULL WHERE id = ?", session)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note pruned session: %w", err)
+	}
+	return nil
+}
+
+// DropBefore removes what was last used before a time: chains that no live process
+// holds a session of, with their sessions and calls, and the calls that belong to
+// no chain. With dry it only counts.
+func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err error) {
+	err = l.write(func(tx *sql.Tx) error {
+		old, err := oldChains(tx, before)
+		if err != nil {
+			return err
+		}
+		// Each session that goes is looked for among all calls.
+		if _, err := tx.Exec("CREATE INDEX dropping ON invocations (session_id)"); err != nil {
+			return err
+		}
+		for _, chain := range old {
+			n, err := dropChain(tx, chain)
+			if err != nil {
+				return err
+			}
+			chains, calls = chains+1, calls+n
+		}
+		n, err := changed(tx.Exec("DELETE FROM invocations WHERE chain_id IS NULL AND started < ?", before))
+		calls += n
+		if err == nil {
+			_, err = tx.Exec("DROP INDEX dropping")
+		}
+		if err == nil && dry {
+			return errDry
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errDry) {
+		return 0, 0, fmt.Errorf("remove old chains: %w", err)
+	}
+	return chains, calls, nil
+}
+
+// day is how often the shims start prune at most.
+const day = Millis(24 * 3_600_000)
+
+// ClaimPrune tells whether nobody has claimed to prune for a day; then the caller
+// has. A time in the future counts for nothing.
+func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
+	const last = "(SELECT value FROM meta WHERE name = 'prune')"
+	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day).Scan(&due); err != nil || !due {
+		return false, err
+	}
+	err = l.write(func(tx *sql.Tx) error {
+		n, err := changed(tx.Exec(`INSERT INTO meta VALUES ('prune', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day))
+		due = n == 1
+		return err
+	})
+	return due && err == nil, err
+}
+
+// errDry takes a write back.
+var errDry = errors.New("dry run")
+
+func oldChains(tx *sql.Tx, before Millis) ([]int64, error) {
+	chains, err := ids(tx.Query("SELECT id FROM chains WHERE updated < ?", before))
+	if err != nil {
+		return nil, err
+	}
+	var free []int64
+	for _, chain := range chains {
+		busy, err := chainHeld(tx, chain)
+		if err != nil {
+			return nil, err
+		}
+		if !busy {
+			free = append(free, chain)
+		}
+	}
+	return free, nil
+}
+
+func dropChain(tx *sql.Tx, chain int64) (calls int64, err error) {
+	if calls, err = changed(tx.Exec("DELETE FROM invocations WHERE chain_id = ?", chain)); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec("DELETE FROM chains WHERE id = ?", chain)
+	return calls, err
+}
+
+// chainHeld tells whether a live process holds a session of the chain.
+func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
+	sessions, err := ids(tx.Query("SELECT session_id FROM leases WHERE session_id IN (SELECT id FROM sessions WHERE chain_id = ?)", chain))
+	if err != nil {
+		return false, err
+	}
+	for _, session := range sessions {
+		if busy, err := held(tx, session); busy || err != nil {
+			return busy, err
+		}
+	}
+	return false, nil
+}
+
+func ids(rows *sql.Rows, err error) ([]int64, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
+func changed(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

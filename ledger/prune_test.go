@@ -1,0 +1,255 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// oneCall makes a chain of one call that ended well, under a task of its own.
+func oneCall(t *testing.T, l *Ledger, task, id string, now Millis) *Ticket {
+	t.Helper()
+	c := testCall(l, fmt.Sprintf(base, 1), now)
+	c.Task, c.Role, c.Rule = task, "coder", "r"
+	_, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := goodOutcome(id, "done", now+1)
+	o.File = "/home/.claude/projects/-project/" + id + ".jsonl"
+	finish(t, l, ticket, o)
+	return ticket
+}
+
+func nth(n int) string { return fmt.Sprintf("%08x-2222-4333-8444-555555555555", n) }
+
+func sessionFiles(t *testing.T, l *Ledger, chain int64) []SessionFile {
+	t.Helper()
+	files, err := l.SessionFiles(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestSessionFiles(t *testing.T) {
+	l, _ := newLedger(t)
+	one, two := oneCall(t, l, "one", nth(1), 1000), oneCall(t, l, "two", nth(2), 2000)
+	begin(t, l, fmt.Sprintf(base, 3), 3000) // it runs: no file is known
+	if _, err := l.db.Exec("INSERT INTO invocations (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, native_id)"+
+		" VALUES ('claude', '/', 1, 'observe', 'caller_session', 'text', 1, 1, ?)", nth(2)); err != nil {
+		t.Fatal(err)
+	}
+	files := sessionFiles(t, l, 0)
+	if len(files) != 2 {
+		t.Fatalf("%+v", files)
+	}
+	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: Live,
+		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Size: 1, Newest: true}
+	if files[0] != want {
+		t.Errorf("%+v\nwant %+v", files[0], want)
+	}
+	if !files[1].Observed {
+		t.Error("the caller has used the second one himself")
+	}
+	if of := sessionFiles(t, l, two.chain); len(of) != 1 || of[0].ID != two.Session {
+		t.Errorf("of the second chain: %+v", of)
+	}
+}
+
+func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
+	l, _ := newLedger(t)
+	oneCall(t, l, "one", nth(1), 1000)
+	f := sessionFiles(t, l, 0)[0]
+	if ok, err := l.Retire(f); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 2000)
+	c.Task, c.Role, c.Rule = "one", "coder", "r"
+	d, _, err := l.Preview(c)
+	if err != nil || d.Mode != rewrite.Fresh || d.Reason != rewrite.SessionDead || d.Detail != rewrite.Pruned {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if n := len(sessionFiles(t, l, 0)); n != 1 {
+		t.Error("a removal that was broken off is not taken up again")
+	}
+	if err := l.Pruned(f.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sessionFiles(t, l, 0)); n != 0 {
+		t.Errorf("%d session files", n)
+	}
+	if _, ticket, err := l.Begin(c); err != nil {
+		t.Fatal(err)
+	} else {
+		finish(t, l, ticket, goodOutcome(nth(9), "done", 2001))
+	}
+	c = testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.\n\nAnd more.", 3000)
+	c.Task, c.Role, c.Rule = "one", "coder", "r"
+	if d, _, err := l.Preview(c); err != nil || d.Mode != rewrite.Resume || d.NativeID != nth(9) {
+		t.Errorf("the chain does not go on: %+v, %v", d, err)
+	}
+}
+
+func TestRetireLeavesWhatIsUsed(t *testing.T) {
+	l, _ := newLedger(t)
+	ticket := oneCall(t, l, "one", nth(1), 1000)
+	f := sessionFiles(t, l, 0)[0]
+	used := f
+	used.LastUsed--
+	if ok, err := l.Retire(used); ok || err != nil {
+		t.Errorf("used since: %v, %v", ok, err)
+	}
+	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, 1)",
+		ticket.Session, bootID(), os.Getpid(), startTime(os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := l.Retire(f); ok || err != nil {
+		t.Errorf("held: %v, %v", ok, err)
+	}
+	if state := sessionFiles(t, l, 0)[0].State; state != Live {
+		t.Error(state)
+	}
+}
+
+func TestDropBefore(t *testing.T) {
+	l, _ := newLedger(t)
+	oneCall(t, l, "old", nth(1), 1000)
+	oneCall(t, l, "new", nth(2), 5000)
+	begin(t, l, fmt.Sprintf(base, 3), 1500) // old, but it runs
+	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		chains, calls, err := l.DropBefore(4000, dry)
+		if err != nil || chains != 1 || calls != 2 {
+			t.Errorf("dry %v: %d chains, %d calls, %v", dry, chains, calls, err)
+		}
+	}
+	totals, err := l.Totals()
+	if err != nil || totals.Chains != 2 || totals.Calls != 2 {
+		t.Errorf("%+v, %v", totals, err)
+	}
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestForget(t *testing.T) {
+	l, path := newLedger(t)
+	for n := range 200 { // so that the ledger has more pages than one
+		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
+	}
+	oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
+	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {
+		t.Fatal(err)
+	}
+	// What was there before, and was moved or removed by a call, leaves traces.
+	if _, err := l.db.Exec("INSERT INTO runtimes VALUES ('the-secret', '', 0); DELETE FROM runtimes WHERE fingerprint = 'the-secret'"); err != nil {
+		t.Fatal(err)
+	}
+	chains, err := l.FindChains("the-secret")
+	if err != nil || len(chains) != 1 || chains[0].NativeIDs[0] != nth(0xabcdef) {
+		t.Fatalf("%+v, %v", chains, err)
+	}
+	f, err := l.Forget(chains[0])
+	if err != nil || f != (Forgotten{1, 2}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for _, word := range []string{"the-secret", nth(0xabcdef)} {
+		if file := grep(t, filepath.Dir(path), word); file != "" {
+			t.Errorf("%s is still in %s", word, file)
+		}
+	}
+	if grep(t, filepath.Dir(path), "task-7") == "" {
+		t.Error("others are gone, too")
+	}
+	if err := errors.Join(l.Check(), l.CheckWritable()); err != nil {
+		t.Error(err)
+	}
+}
+
+// grep names a file in dir that holds the word.
+func grep(t *testing.T, dir, word string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(word)) {
+			return f.Name()
+		}
+	}
+	return ""
+}
+
+func TestForgetLeavesWhatIsHeld(t *testing.T) {
+	l, _ := newLedger(t)
+	begin(t, l, fmt.Sprintf(base, 1), 1000)
+	chains, err := l.FindChains("1")
+	if err != nil || len(chains) != 1 {
+		t.Fatal(chains, err)
+	}
+	if _, err := l.Forget(chains[0]); !errors.Is(err, ErrInUse) {
+		t.Errorf("%v", err)
+	}
+	if totals, _ := l.Totals(); totals.Calls != 1 {
+		t.Errorf("%+v", totals)
+	}
+}
+
+func TestFindChains(t *testing.T) {
+	l, _ := newLedger(t)
+	oneCall(t, l, "one", nth(1), 1000)
+	oneCall(t, l, "two", nth(2), 1000)
+	oneCall(t, l, "1", nth(3), 1000)
+	for name, want := range map[string]string{
+		"1": "1", "2": "2", "one": "1", "00000002": "2", "00000": "1 2 3", nth(3): "3", "000": "", "none": "", "": "", "%": "", "____": "",
+	} {
+		chains, err := l.FindChains(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range chains {
+			got = append(got, fmt.Sprint(c.ID))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, want %s", name, got, want)
+		}
+	}
+}
+
+func TestClaimPrune(t *testing.T) {
+	l, path := newLedger(t)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for _, step := range []struct {
+		now  Millis
+		want bool
+	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
+		for _, who := range []*Ledger{l, other} {
+			due, err := who.ClaimPrune(step.now)
+			if err != nil || due != (step.want && who == l) {
+				t.Errorf("at %d: %v, %v", step.now, due, err)
+			}
+		}
+	}
+}

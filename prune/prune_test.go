@@ -1,0 +1,128 @@
+package prune
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"reprise/ledger"
+)
+
+const (
+	hour = ledger.Millis(3_600_000)
+	day  = 24 * hour
+	now  = 100 * day
+)
+
+var week = Policy{KeepWithin: 7 * day, TTL: hour, MaxAge: day}
+
+// session is one that only its age speaks about.
+func session(id, chain int64, used ledger.Millis) ledger.SessionFile {
+	return ledger.SessionFile{ID: id, Chain: chain, State: ledger.Live, Created: used - hour, LastUsed: used}
+}
+
+func TestApply(t *testing.T) {
+	old := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
+		s := session(1, 1, now-8*day)
+		change(&s)
+		return []ledger.SessionFile{s}
+	}
+	short := Policy{KeepWithin: 1, TTL: hour, MaxAge: day}
+	fresh := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
+		s := session(1, 1, now-hour)
+		s.Newest = true
+		change(&s)
+		return []ledger.SessionFile{s}
+	}
+	cases := []struct {
+		name     string
+		policy   Policy
+		sessions []ledger.SessionFile
+		look     Reason
+		want     string // "ID keep reasons" of each
+	}{
+		{"nothing", week, nil, "", ""},
+		{"old", week, old(func(*ledger.SessionFile) {}), "", "1 remove [too_old]"},
+		{"just within", week, []ledger.SessionFile{session(1, 1, now-7*day)}, "", "1 keep [within]"},
+		{"just beyond", week, []ledger.SessionFile{session(1, 1, now-7*day-1)}, "", "1 remove [too_old]"},
+		{"held", week, old(func(s *ledger.SessionFile) { s.Held = true }), "", "1 keep [leased]"},
+		{"observed", week, old(func(s *ledger.SessionFile) { s.Observed = true }), "", "1 keep [caller_owned]"},
+		{"file", week, old(func(*ledger.SessionFile) {}), Changed, "1 keep [changed]"},
+		{"the future", short, fresh(func(s *ledger.SessionFile) { s.LastUsed, s.Newest = now+1, false }), "", "1 keep [clock]"},
+		{"begun in the future", short, fresh(func(s *ledger.SessionFile) { s.Created, s.Newest = now+1, false }), "", "1 keep [clock]"},
+		{"may be resumed", short, fresh(func(*ledger.SessionFile) {}), "", "1 keep [resumable]"},
+		{"an older one of its chain", short, fresh(func(s *ledger.SessionFile) { s.Newest = false }), "", "1 remove [too_old]"},
+		{"ended", short, fresh(func(s *ledger.SessionFile) { s.Reset = true }), "", "1 remove [too_old]"},
+		{"failed", short, fresh(func(s *ledger.SessionFile) { s.State = ledger.Failed }), "", "1 remove [too_old]"},
+		{"idle too long", short, fresh(func(s *ledger.SessionFile) { s.LastUsed = now - hour - 1 }), "", "1 remove [too_old]"},
+		{"begun too long ago", short, fresh(func(s *ledger.SessionFile) { s.Created = now - day - 1 }), "", "1 remove [too_old]"},
+		{"the last two of each chain", Policy{KeepLast: 2}, []ledger.SessionFile{
+			session(1, 1, 10), session(2, 1, 30), session(3, 1, 20), session(4, 2, 5),
+		}, "", "2 keep [last]; 3 keep [last]; 1 remove [not_newest]; 4 keep [last]"},
+		{"either part keeps", Policy{KeepWithin: day, KeepLast: 1}, []ledger.SessionFile{
+			session(1, 1, now-2*day), session(2, 1, now-hour), session(3, 1, now-2*hour),
+		}, "", "2 keep [within last]; 3 keep [within]; 1 remove [too_old not_newest]"},
+	}
+	for _, c := range cases {
+		looked := 0
+		verdicts := Apply(now, c.sessions, c.policy, func(ledger.SessionFile) Reason { looked++; return c.look })
+		got, removed := "", 0
+		for i, v := range verdicts {
+			if i > 0 {
+				got += "; "
+			}
+			verb := "keep"
+			if v.Remove {
+				verb = "remove"
+				removed++
+			}
+			got += fmt.Sprintf("%d %s %v", v.ID, verb, v.Reasons)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		if looked < removed || c.look == "" && looked != removed {
+			t.Errorf("%s: looked at %d, removes %d", c.name, looked, removed)
+		}
+	}
+}
+
+// Whatever the facts, what must not be removed is not.
+func TestNothingInUseIsRemoved(t *testing.T) {
+	for bits := range 1 << 6 {
+		has := func(n int) bool { return bits&(1<<n) != 0 }
+		s := session(1, 1, now-day)
+		s.Held, s.Observed, s.Newest, s.Reset = has(0), has(1), has(2), has(3)
+		var why Reason
+		if has(4) {
+			why = Forked
+		}
+		p := Policy{KeepWithin: hour, TTL: hour, MaxAge: day}
+		if has(5) {
+			p.TTL, p.MaxAge = 3*day, 3*day
+		}
+		v := Apply(now, []ledger.SessionFile{s}, p, func(ledger.SessionFile) Reason { return why })[0]
+		must := s.Held || s.Observed || why != "" || s.Newest && !s.Reset && has(5)
+		if v.Remove == must || len(v.Reasons) == 0 {
+			t.Errorf("%+v: %v %v", s, v.Remove, v.Reasons)
+		}
+	}
+}
+
+func TestEmptyPolicy(t *testing.T) {
+	for p, want := range map[Policy]error{{}: ErrEmpty, {TTL: 1, MaxAge: 1}: ErrEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
+		if err := p.Check(); !errors.Is(err, want) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+func TestInputIsLeftAlone(t *testing.T) {
+	in := []ledger.SessionFile{session(1, 2, 1), session(2, 1, 2)}
+	before := slices.Clone(in)
+	Apply(now, in, week, func(ledger.SessionFile) Reason { return "" })
+	if !slices.Equal(in, before) {
+		t.Error("sessions were reordered")
+	}
+}

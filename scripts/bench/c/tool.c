@@ -1,0 +1,48 @@
+// A stand-in for Claude Code that takes no time: --version, or a run in stream-json
+// with as many bytes of events as BENCH_BYTES says, in a session that it keeps.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	static char filler[1000], path[4096], id[40], buf[65536];
+	const char *bytes = getenv("BENCH_BYTES");
+	long long left = bytes ? atoll(bytes) : 0;
+	FILE *session;
+
+	if (argc > 1 && strcmp(argv[1], "--version") == 0)
+		return puts("9.9.9 (bench)") < 0;
+	snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", getpid());
+	for (int i = 1; i + 1 < argc; i++)
+		if (strcmp(argv[i], "--resume") == 0)
+			snprintf(id, sizeof id, "%s", argv[i + 1]);
+	if (!isatty(0))
+		while (read(0, buf, sizeof buf) > 0)
+			;
+	for (int i = 0; i < 3; i++) {
+		static const char *const dirs[] = {"/.claude", "/.claude/projects", "/.claude/projects/bench"};
+		snprintf(path, sizeof path, "%s%s", getenv("HOME"), dirs[i]);
+		mkdir(path, 0700);
+	}
+	snprintf(path, sizeof path, "%s/.claude/projects/bench/%s.jsonl", getenv("HOME"), id);
+	if ((session = fopen(path, "a"))) {
+		fputs("{}\n", session);
+		fclose(session);
+	}
+	setvbuf(stdout, buf, _IOFBF, sizeof buf);
+	printf("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"%s\",\"claude_code_version\":\"9.9.9\"}\n", id);
+	printf("{\"type\":\"assistant\",\"message\":{\"model\":\"bench\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]},\"session_id\":\"%s\"}\n", id);
+	fflush(stdout);
+	memset(filler, 'x', sizeof filler - 1);
+	while (left > 0) {
+		int n = printf("{\"type\":\"user\",\"message\":{\"content\":\"%s\"},\"session_id\":\"%s\"}\n", filler, id);
+		if (n < 0)
+			return 1;
+		left -= n;
+	}
+	printf("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\",\"num_turns\":1,\"session_id\":\"%s\"}\n", id);
+	return 0;
+}

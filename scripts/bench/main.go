@@ -1,0 +1,512 @@
+// Command bench measures what the shims cost: how long a call takes without any shim,
+// through the least shim that C allows, through ours, and through others; how fast a
+// long answer gets through and in how much memory; 64 calls at once; a large ledger,
+// and a locked one. All that is compared is measured in one run, in rounds whose order
+// is shuffled, against a stand-in that takes no time (c/tool.c). It needs a C compiler.
+//
+// Times are of this machine at this moment: only ratios mean anything, and -check
+// looks at those that hold still.
+package main
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "", "the `folder` of the installed shims, to be compared with a C shim linked dynamically; installed for the run if it is not given")
+	flag.IntVar(&o.rounds, "rounds", 300, "how many `rounds` of the short calls to measure")
+	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
+	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
+	flag.StringVar(&o.json, "json", "", "write the figures to this `file`")
+	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
+	flag.Parse()
+	missed, err := o.main()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+	if o.check && missed > 0 {
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	bin, json    string
+	rounds       int
+	large, calls int64
+	check        bool
+}
+
+func (o options) main() (missed int, err error) {
+	dir, err := os.MkdirTemp("", "reprise-bench")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{options: o, dir: dir, Kind: "as installed", Times: map[string]Times{}, Figures: map[string]float64{}}
+	for _, step := range []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers} {
+		if err := step(); err != nil {
+			return 0, err
+		}
+	}
+	if o.json != "" {
+		text, err := json.MarshalIndent(b, "", "\t")
+		if err != nil {
+			return 0, err
+		}
+		if err := os.WriteFile(o.json, text, 0o600); err != nil {
+			return 0, err
+		}
+	}
+	return b.targets(), nil
+}
+
+// A bench is one run, and what it found.
+type bench struct {
+	options
+	dir     string
+	Kind    string // how the shims are linked
+	Times   map[string]Times
+	Figures map[string]float64
+}
+
+// Times are of one kind of call, in milliseconds; Ratio is the median of its
+// quotients with the direct call of the same round, Added that of the differences.
+type Times struct {
+	Calls                  int
+	Min, Median, P95       float64
+	AddedMin, Added, Ratio float64
+}
+
+// --- what is measured ---
+
+// build installs the shims and makes the others. The C shim is linked as ours are.
+func (b *bench) build() error {
+	if b.bin == "" {
+		b.bin = filepath.Join(b.dir, "bin")
+		out, err := exec.Command("./install.sh", "--bin-dir", b.bin).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("install the shims: %w\n%s", err, out)
+		}
+		_, kind, _ := strings.Cut(string(out), "linked: ")
+		b.Kind, _, _ = strings.Cut(kind, "\n")
+	}
+	cc := []string{"cc", "-O2"}
+	if strings.HasPrefix(b.Kind, "static") {
+		cc = append(cc, "-static")
+	}
+	if strings.HasSuffix(b.Kind, "musl") {
+		cc[0] = "musl-gcc"
+	}
+	for _, kind := range []string{"real", "c", "go", "bash", "node"} {
+		if err := os.MkdirAll(filepath.Dir(b.shim(kind)), 0o700); err != nil {
+			return err
+		}
+	}
+	for _, build := range [][]string{
+		append(cc, "-o", b.shim("c"), "scripts/bench/c/shim.c"),
+		{"cc", "-O2", "-o", b.shim("real"), "scripts/bench/c/tool.c"},
+		{"go", "build", "-ldflags", "-s -w", "-o", b.shim("go"), "./scripts/bench/goshim"},
+	} {
+		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", build, err, out)
+		}
+	}
+	for name, script := range map[string]string{
+		"bash": `#!/bin/bash
+IFS=:
+for dir in $PATH; do
+	if [ -x "$dir/claude" ] && ! [ "$dir/claude" -ef "$0" ]; then
+		exec "$dir/claude" "$@"
+	fi
+done
+`,
+		"node": `#!/usr/bin/env node
+const {spawnSync} = require('child_process')
+const dirs = process.env.PATH.split(':').filter(d => d !== __dirname)
+process.env.PATH = dirs.join(':')
+process.exit(spawnSync('claude', process.argv.slice(2), {stdio: 'inherit'}).status)
+`,
+	} {
+		if err := os.WriteFile(b.shim(name), []byte(script), 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) shim(kind string) string { return filepath.Join(b.dir, kind, "claude") }
+
+// A call is a command line to be measured.
+type call struct {
+	path  string // of the first claude on PATH
+	args  []string
+	env   []string
+	stdin string
+	every int             // measured in each so many rounds; 0 for all
+	more  func() []string // further arguments, new for each call
+}
+
+// run carries the call out and tells how long it took and what it needed.
+func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer null.Close()
+	files := []*os.File{null, null, os.Stderr}
+	if c.stdin != "" {
+		if files[0], err = os.Open(c.stdin); err != nil {
+			return 0, nil, err
+		}
+		defer files[0].Close()
+	}
+	args := append([]string{"claude"}, c.args...)
+	if c.more != nil {
+		args = append(args, c.more()...)
+	}
+	env := append([]string{"HOME=" + b.dir, "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+	start := time.Now()
+	p, err := os.StartProcess(c.path, args, &os.ProcAttr{Dir: b.dir, Env: env, Files: files})
+	if err != nil {
+		return 0, nil, err
+	}
+	state, err := p.Wait()
+	took := time.Since(start)
+	if err == nil && !state.Success() {
+		err = fmt.Errorf("%s %q: %s", c.path, args, state)
+	}
+	return took, state.SysUsage().(*syscall.Rusage), err
+}
+
+// compare measures calls against one of them, "direct", and prints a table.
+func (b *bench) compare(title string, rounds int, calls map[string]call) error {
+	names := make([]string, 0, len(calls))
+	for name, c := range calls {
+		names = append(names, name)
+		for range 3 { // the first calls find nothing in memory
+			if _, _, err := b.run(c); err != nil {
+				return err
+			}
+		}
+	}
+	all := map[string][]float64{}
+	added, ratio := map[string][]float64{}, map[string][]float64{}
+	for round := range rounds {
+		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		took := map[string]float64{}
+		for _, name := range names {
+			if every := calls[name].every; every > 0 && round%every > 0 {
+				continue
+			}
+			d, _, err := b.run(calls[name])
+			if err != nil {
+				return err
+			}
+			took[name] = float64(d.Microseconds()) / 1000
+		}
+		for name, ms := range took {
+			all[name] = append(all[name], ms)
+			added[name] = append(added[name], ms-took["direct"])
+			ratio[name] = append(ratio[name], ms/took["direct"])
+		}
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%s\tmin ms\tmedian\tp95\tadded, min\tadded, median\tx direct\t\n", title)
+	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(median(all[a]), median(all[c])) })
+	for _, name := range names {
+		t := Times{
+			Calls: len(all[name]), Min: slices.Min(all[name]), Median: median(all[name]), P95: quantile(all[name], 0.95),
+			AddedMin: slices.Min(all[name]) - slices.Min(all["direct"]), Added: median(added[name]), Ratio: median(ratio[name]),
+		}
+		b.Times[title+": "+name] = t
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t\n", name, t.Min, t.Median, t.P95, t.AddedMin, t.Added, t.Ratio)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Println()
+	return nil
+}
+
+func median(list []float64) float64 { return quantile(list, 0.5) }
+
+func quantile(list []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[int(math.Round(q*float64(len(sorted)-1)))]
+}
+
+// figure notes and prints one figure.
+func (b *bench) figure(name string, value float64, unit string) {
+	b.Figures[name] = value
+	fmt.Printf("%s: %.4g %s\n", name, value, unit)
+}
+
+func (b *bench) ours() string { return filepath.Join(b.bin, "claude") }
+
+// starts compares what a shim adds to a call that it has nothing to do with.
+func (b *bench) starts() error {
+	fmt.Printf("the shims are linked: %s\n\n", b.Kind)
+	version := []string{"--version"}
+	calls := map[string]call{
+		"direct":             {path: b.shim("real"), args: version},
+		"C shim":             {path: b.shim("c"), args: version},
+		"ours":               {path: b.ours(), args: version},
+		"ours, left to Go":   {path: b.ours(), args: []string{"--version", "--verbose"}},
+		"plain Go exec shim": {path: b.shim("go"), args: version},
+		"bash shim":          {path: b.shim("bash"), args: version},
+	}
+	if _, err := exec.LookPath("node"); err == nil {
+		calls["node shim"] = call{path: b.shim("node"), args: version, every: 20}
+	}
+	return b.compare("start", b.rounds, calls)
+}
+
+var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
+
+// prompts gives an argument that was not given before.
+func prompts() func() []string {
+	n := 0
+	return func() []string {
+		n++
+		return []string{fmt.Sprintf("Round %d. %s", n, strings.Repeat("Keep it small. ", 20))}
+	}
+}
+
+// managed compares calls of one answer of a line or two, and prompts of all sizes.
+func (b *bench) managed() error {
+	calls := map[string]call{
+		"direct":       {path: b.shim("real"), args: streamJSON, more: prompts()},
+		"ours, fresh":  {path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_FRESH=1"}},
+		"ours, resume": {path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench"}},
+	}
+	if err := b.compare("one answer", b.rounds, calls); err != nil {
+		return err
+	}
+	if err := b.expectResumes(b.rounds); err != nil {
+		return err
+	}
+	for _, kb := range []int{1, 64, 1024} {
+		prompt := filepath.Join(b.dir, "prompt")
+		if err := os.WriteFile(prompt, []byte(strings.Repeat("Do what is asked, line by line, in order.\n\n", kb*1024/43)), 0o600); err != nil {
+			return err
+		}
+		err := b.compare(fmt.Sprintf("a prompt of %d KB", kb), max(b.rounds/6, 3), map[string]call{
+			"direct":      {path: b.shim("real"), args: streamJSON, stdin: prompt},
+			"ours, fresh": {path: b.ours(), args: streamJSON, stdin: prompt, env: []string{"REPRISE_FRESH=1"}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expectResumes makes sure that what was measured was what it is called.
+func (b *bench) expectResumes(n int) error {
+	var resumed int
+	err := b.ledger(func(db *sql.DB) error {
+		return db.QueryRow(`SELECT count(*) FROM invocations WHERE mode = 'resume' AND outcome = 'ok'`).Scan(&resumed)
+	})
+	if err == nil && resumed < n {
+		err = fmt.Errorf("only %d calls of %d were resumed", resumed, n)
+	}
+	return err
+}
+
+func (b *bench) ledger(do func(*sql.DB) error) error {
+	db, err := sql.Open("sqlite3", filepath.Join(b.dir, ".local/state/reprise/ledger.db")+"?_busy_timeout=5000")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	return errors.Join(do(db), db.Close())
+}
+
+// streams compares a long answer through our shim with one through a plain pipe.
+func (b *bench) streams() error {
+	for _, mb := range []int64{10, b.large} {
+		size := fmt.Sprintf("BENCH_BYTES=%d", mb<<20)
+		var pipe, ours []float64
+		var memory int64
+		for range 5 {
+			start := time.Now()
+			cmd := exec.Command("sh", "-c", `"$0" -p </dev/null | cat >/dev/null`, b.shim("real"))
+			cmd.Env = []string{"HOME=" + b.dir, "PATH=/usr/bin:/bin", size}
+			if err := cmd.Run(); err != nil {
+				return err
+			}
+			pipe = append(pipe, time.Since(start).Seconds())
+			took, usage, err := b.run(call{path: b.ours(), args: append(streamJSON, "stream"), env: []string{size, "REPRISE_FRESH=1"}})
+			if err != nil {
+				return err
+			}
+			ours, memory = append(ours, took.Seconds()), max(memory, usage.Maxrss)
+		}
+		b.figure(fmt.Sprintf("%d MB, a plain pipe", mb), float64(mb)/slices.Min(pipe), "MB/s")
+		b.figure(fmt.Sprintf("%d MB, ours", mb), float64(mb)/slices.Min(ours), "MB/s")
+		b.figure(fmt.Sprintf("%d MB, share of a plain pipe", mb), slices.Min(pipe)/slices.Min(ours), "")
+		b.figure(fmt.Sprintf("%d MB, memory", mb), float64(memory)/1024, "MB")
+	}
+	return nil
+}
+
+// atOnce runs 64 calls side by side.
+func (b *bench) atOnce() error {
+	const many = 64
+	burst := func(c call) (float64, error) {
+		start := time.Now()
+		errs := make(chan error)
+		for range many {
+			go func() {
+				_, _, err := b.run(c)
+				errs <- err
+			}()
+		}
+		var all error
+		for range many {
+			all = errors.Join(all, <-errs)
+		}
+		return float64(time.Since(start).Microseconds()) / 1000, all
+	}
+	count := func() (n int, err error) {
+		err = b.ledger(func(db *sql.DB) error {
+			return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok'`).Scan(&n)
+		})
+		return n, err
+	}
+	before, err := count()
+	if err != nil {
+		return err
+	}
+	var direct, ours []float64
+	for range 5 {
+		for path, list := range map[string]*[]float64{b.shim("real"): &direct, b.ours(): &ours} {
+			ms, err := burst(call{path: path, args: append(streamJSON, "at once"), env: []string{"REPRISE_FRESH=1"}})
+			if err != nil {
+				return err
+			}
+			*list = append(*list, ms)
+		}
+	}
+	after, err := count()
+	if err != nil {
+		return err
+	}
+	b.figure("64 at once, direct", median(direct), "ms")
+	b.figure("64 at once, ours", median(ours), "ms")
+	b.figure("64 at once, added", median(ours)-median(direct), "ms")
+	b.figure("64 at once, lost", float64(before+5*many-after), "calls")
+	return nil
+}
+
+// ledgers measures a resume with more and more calls in the ledger, and a call while
+// somebody keeps it locked.
+func (b *bench) ledgers() error {
+	resume := call{path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench"}}
+	least := func() (float64, error) {
+		ms := math.Inf(1)
+		for range max(b.rounds/10, 5) {
+			took, _, err := b.run(resume)
+			if err != nil {
+				return 0, err
+			}
+			ms = min(ms, float64(took.Microseconds())/1000)
+		}
+		return ms, nil
+	}
+	var first float64
+	for _, calls := range []int64{0, 10_000, b.calls} {
+		if err := b.fill(calls); err != nil {
+			return err
+		}
+		ms, err := least()
+		if err != nil {
+			return err
+		}
+		if calls == 0 {
+			first = ms
+		}
+		b.figure(fmt.Sprintf("a resume with %d calls in the ledger", calls), ms, "ms at least")
+		b.figure(fmt.Sprintf("a resume with %d calls, x few", calls), ms/first, "")
+	}
+	return b.ledger(func(db *sql.DB) error {
+		if _, err := db.Exec(`BEGIN EXCLUSIVE`); err != nil {
+			return err
+		}
+		defer db.Exec(`ROLLBACK`)
+		took, _, err := b.run(resume)
+		b.figure("locked ledger, delay", float64(took.Microseconds())/1000-first, "ms")
+		return err
+	})
+}
+
+// fill copies a call of the chain until the ledger has as many.
+func (b *bench) fill(calls int64) error {
+	return b.ledger(func(db *sql.DB) error {
+		var columns string
+		if err := db.QueryRow(`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
+			return err
+		}
+		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM invocations UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+			INSERT INTO invocations (%s) SELECT %s FROM n, (SELECT * FROM invocations WHERE mode = 'resume' LIMIT 1)
+			WHERE i < ?`, columns, columns), calls, calls)
+		return err
+	})
+}
+
+// targets prints what is aimed at beside what was found. It counts, of what holds
+// still from run to run, what was missed by more than a tenth.
+func (b *bench) targets() (missed int) {
+	c, ours := b.Times["start: C shim"], b.Times["start: ours"]
+	large := fmt.Sprintf("%d MB, ", b.large)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")
+	for _, t := range []struct {
+		what        string
+		most, found float64
+		stable      bool
+	}{
+		{"passed through, x the C shim, median", 1.15, ours.Ratio / c.Ratio, true},
+		{"passed through, added at the minimum, ms", 0.18, ours.AddedMin, false},
+		{"fresh, added at the minimum, ms", 3.5, b.Times["one answer: ours, fresh"].AddedMin, false},
+		{"resumed, added at the minimum, ms", 3.5, b.Times["one answer: ours, resume"].AddedMin, false},
+		{"a plain pipe, x a long answer", 1 / 0.65, 1 / b.Figures[large+"share of a plain pipe"], false},
+		{"memory of a long answer, MB", 16, b.Figures[large+"memory"], true},
+		{"64 at once, lost", 0, b.Figures["64 at once, lost"], false},
+		{"64 at once, added, ms", 200, b.Figures["64 at once, added"], false},
+		{"a large ledger, x a small one", 1.5, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)], true},
+		{"locked ledger, delay, ms", 100, b.Figures["locked ledger, delay"], false},
+	} {
+		verdict := ""
+		if t.found > t.most {
+			verdict = "missed"
+		}
+		if t.stable && t.found > 1.1*t.most {
+			missed++
+		}
+		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%s\n", t.what, t.most, t.found, verdict)
+	}
+	if err := w.Flush(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+	}
+	return missed
+}

@@ -1,0 +1,318 @@
+// Package sessionfile finds and removes what a tool keeps of one session.
+//
+// It never follows a link, never leaves the tool's own folder, and removes nothing
+// that has changed since it was looked at. Its invariant: a file is removed only if
+// it is, by place, name, device and inode, size and time, the one that was found,
+// and nobody has written to it since our last run ended.
+package sessionfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"reprise/ledger"
+	"reprise/prune"
+	"reprise/rewrite"
+)
+
+// Files are what was found of a session.
+type Files struct {
+	home    string
+	parts   rewrite.SessionFiles
+	entries []entry // the session's own first, a folder before what is in it: they are removed from the end
+}
+
+// An entry is a file or a folder.
+type entry struct {
+	path string // relative to the home
+	info fs.FileInfo
+}
+
+// Bytes is the size of all files together.
+func (f *Files) Bytes() (n int64) {
+	for _, e := range f.entries {
+		if e.info.Mode().IsRegular() {
+			n += e.info.Size()
+		}
+	}
+	return n
+}
+
+// Find looks at a session's files. A reason means that they must stay.
+func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
+	tool, ok := rewrite.Lookup(s.Tool)
+	if !ok || !tool.ValidID(s.NativeID) {
+		return nil, prune.Foreign
+	}
+	parts, ok := tool.SessionFiles(s.Home, s.NativeID, s.File)
+	if !ok {
+		return nil, prune.Foreign
+	}
+	files := &Files{home: s.Home, parts: parts}
+	err := inHome(s.Home, func(root *os.Root) (err error) {
+		if files.entries, err = inventory(root, parts.Paths); err != nil {
+			return err
+		}
+		if err := files.check(root, s); err != nil {
+			return err
+		}
+		return f.keeps(root, s, parts)
+	})
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	return files, ""
+}
+
+// Reasons as errors.
+type keep prune.Reason
+
+func (k keep) Error() string { return string(k) }
+
+func reasonOf(err error) prune.Reason {
+	var k keep
+	switch {
+	case errors.As(err, &k):
+		return prune.Reason(k)
+	case errors.Is(err, fs.ErrNotExist):
+		return prune.Gone
+	}
+	return prune.Unknown
+}
+
+// inHome opens a tool's folder by its real name.
+func inHome(home string, do func(*os.Root) error) error {
+	real, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		return err
+	}
+	if real != home {
+		return keep(prune.Foreign)
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return do(root)
+}
+
+// check compares what was found with what our last run left.
+func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
+	own := strings.TrimPrefix(s.File, s.Home+"/")
+	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
+	if at < 0 || !f.entries[at].info.Mode().IsRegular() || f.entries[at].info.Size() != s.Size {
+		return keep(prune.Changed)
+	}
+	for _, e := range f.entries {
+		if e.info.Mode().IsRegular() && e.info.ModTime().UnixMilli() > int64(s.LastUsed) {
+			return keep(prune.Changed)
+		}
+	}
+	if strings.Contains(own, s.NativeID) {
+		return nil
+	}
+	head, err := firstLine(root, own)
+	if err == nil && !strings.Contains(head, s.NativeID) {
+		err = keep(prune.Foreign)
+	}
+	return err
+}
+
+// Remove removes what was found, the session's own file or folder last. What is no
+// longer as it was found stays, and is an error.
+func (f *Files) Remove() error {
+	err := inHome(f.home, func(root *os.Root) error {
+		unlock, err := lock(root, f.parts.Lock)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		now, err := inventory(root, f.parts.Paths)
+		if err != nil {
+			return err
+		}
+		if !slices.EqualFunc(now, f.entries, entry.same) {
+			return keep(prune.Changed)
+		}
+		for _, e := range slices.Backward(f.entries) {
+			if err := remove(root, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var k keep
+	if errors.As(err, &k) {
+		return fmt.Errorf("remove session: it is %s", k)
+	}
+	if err != nil {
+		return fmt.Errorf("remove session: %w", err)
+	}
+	return nil
+}
+
+// same tells of one entry that it is still the other.
+func (e entry) same(other entry) bool {
+	return e.path == other.path && os.SameFile(e.info, other.info) && e.info.Mode() == other.info.Mode() &&
+		(e.info.IsDir() || e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime()))
+}
+
+func remove(root *os.Root, e entry) error {
+	dir, err := descend(root, path.Dir(e.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(path.Base(e.path))
+	if err != nil {
+		return err
+	}
+	if !e.same(entry{e.path, info}) {
+		return keep(prune.Changed)
+	}
+	return dir.Remove(path.Base(e.path))
+}
+
+// inventory lists what stands at paths, of which only the first must be there.
+func inventory(root *os.Root, paths []string) ([]entry, error) {
+	var all []entry
+	for i, p := range paths {
+		found, err := inventoryOf(root, p)
+		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func inventoryOf(root *os.Root, p string) ([]entry, error) {
+	dir, err := descend(root, path.Dir(p))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return list(nil, dir, p)
+}
+
+// list appends the entry at p, which lies in dir, and what is in it.
+func list(all []entry, dir *os.Root, p string) ([]entry, error) {
+	info, err := dir.Lstat(path.Base(p))
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, entry{p, info})
+	switch {
+	case info.Mode().IsRegular():
+		return all, nil
+	case !info.IsDir():
+		return nil, keep(prune.Foreign)
+	}
+	sub, err := step(dir, path.Base(p))
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Close()
+	names, err := fs.ReadDir(sub.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if all, err = list(all, sub, p+"/"+name.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// descend opens the folder at p, no part of which may be a link. The caller closes
+// it.
+func descend(root *os.Root, p string) (*os.Root, error) {
+	dir, err := root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		next, err := step(dir, name)
+		dir.Close()
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// step opens a folder in dir that is no link.
+func step(dir *os.Root, name string) (*os.Root, error) {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, keep(prune.Foreign)
+	}
+	sub, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := sub.Stat(".")
+	if err == nil && !os.SameFile(info, opened) { // a link has been put in its place
+		err = keep(prune.Changed)
+	}
+	if err != nil {
+		sub.Close()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// lock takes the lock that the tool holds on a session while it has it open. Where
+// there is no such file nothing has it open.
+func lock(root *os.Root, p string) (unlock func(), err error) {
+	unlock = func() {}
+	if p == "" {
+		return unlock, nil
+	}
+	f, err := openRegular(root, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return unlock, nil
+	}
+	if err != nil {
+		return unlock, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return unlock, keep(prune.Open)
+		}
+		return unlock, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// openRegular opens a file to be read. What is no regular file, and might keep us
+// waiting, counts as not there.
+func openRegular(root *os.Root, p string) (*os.File, error) {
+	f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

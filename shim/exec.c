@@ -1,0 +1,384 @@
+// Finding the real binary, and becoming it before the Go runtime starts.
+//
+// A Go program that execs costs over a millisecond, loses the signals that its
+// caller ignores, and does not start at all under a tight `ulimit -v`. So a call
+// that certainly is not managed never gets as far as Go: start(), at the end of
+// this file, is run by the C library before main, and execs. Whenever something is
+// not certain it returns, and Go decides. Finding is done here for Go as well.
+//
+// For a Go reader: a constructor is an init function of the whole program; static
+// means not exported; execve only returns if it failed.
+#define _GNU_SOURCE // memmem
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#else
+#include <mach-o/dyld.h>
+#endif
+
+#include "exec.h"
+
+// --- which calls are certainly not managed ---
+
+// What makes each call of a tool one that is passed through, as far as the first
+// argument and the environment tell. rewrite/ is the truth about that, and a test
+// compares: a call named here must be a passthrough there, not the other way round.
+struct tool {
+	const char *name;
+	const char *managed[3];   // where set: every first word but these is a subcommand
+	const char *commands[48]; // first words
+	const char *alone[8];     // options, if they are the only argument
+	const char *nested[5];    // variables of the tool's own children
+};
+
+static const struct tool tools[] = {
+	{
+		.name = "claude",
+		.commands = {"agents", "api-key", "attach", "auth", "auto-mode", "config", "daemon", "doctor",
+			"experimental-next", "gateway", "help", "import", "install", "kill", "logs", "mcp", "migrate-installer",
+			"plugin", "plugins", "project", "purge", "rc", "remote-control", "respawn", "rm", "setup-token", "stop",
+			"ultrareview", "update", "upgrade"},
+		.alone = {"--help", "-h", "--version", "-v"},
+		.nested = {"REPRISE_INSIDE", "CLAUDECODE"},
+	},
+	{
+		.name = "codex",
+		.managed = {"exec", "e"},
+		.alone = {"--help", "-h", "--version", "-V"},
+		.nested = {"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
+	},
+	{
+		.name = "gemini",
+		.commands = {"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+		.alone = {"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions"},
+		.nested = {"REPRISE_INSIDE", "GEMINI_CLI"},
+	},
+	{
+		.name = "vibe",
+		.commands = {"mcp", "config", "help", "update", "run-server"},
+		.alone = {"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
+		.nested = {"REPRISE_INSIDE", "VIBE_APP_SERVER_BIN"},
+	},
+};
+
+// in tells whether a list, which ends with NULL, has a word.
+static bool in(const char *const *list, const char *word)
+{
+	for (; *list; list++)
+		if (strcmp(*list, word) == 0)
+			return true;
+	return false;
+}
+
+// value gives a variable, "" where it is not set.
+static const char *value(char **envp, const char *name)
+{
+	size_t n = strlen(name);
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return "";
+}
+
+// tool_of gives the tool that the program is called as, NULL for none.
+static const struct tool *tool_of(const struct reprise_start *s)
+{
+	const char *name, *slash;
+	if (s->argc < 1)
+		return NULL;
+	slash = strrchr(s->argv[0], '/');
+	name = slash ? slash + 1 : s->argv[0];
+	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+		if (strcmp(tools[i].name, name) == 0)
+			return &tools[i];
+	return NULL;
+}
+
+// reprise_unmanaged tells whether Go is certain to pass the call through without a
+// word on stderr or in the log.
+bool reprise_unmanaged(const struct reprise_start *s)
+{
+	const struct tool *tool = tool_of(s);
+	const char *first = s->argc > 1 ? s->argv[1] : NULL;
+
+	if (!tool || *value(s->envp, "REPRISE_VERBOSE"))
+		return false;
+	if (strcmp(value(s->envp, "REPRISE_OFF"), "1") == 0)
+		return true;
+	if (*value(s->envp, "REPRISE_LOG"))
+		return false;
+	if (s->stdout_tty)
+		return true;
+	for (const char *const *name = tool->nested; *name; name++)
+		if (*value(s->envp, *name))
+			return true;
+	if (!first)
+		return s->stdin_tty;
+	if (tool->managed[0] && first[0] != '-')
+		return !in(tool->managed, first);
+	return in(tool->commands, first) || (s->argc == 2 && in(tool->alone, first));
+}
+
+// reprise_plain_config tells whether a configuration certainly names no binary and
+// asks for no more log. A key or value may be spelled with escapes: those count as
+// a yes.
+bool reprise_plain_config(const char *text, size_t size)
+{
+	static const char *const words[] = {"path", "debug", "\\u", "\\U", "\\x", NULL};
+	for (const char *const *word = words; *word; word++)
+		if (memmem(text, size, *word, strlen(*word)))
+			return false;
+	return true;
+}
+
+// plain_config looks for the configuration where config/paths.go does.
+static bool plain_config(char **envp)
+{
+	static char text[16384]; // a longer one is left to Go
+	char path[PATH_MAX];
+	struct stat st;
+	const char *xdg = value(envp, "XDG_CONFIG_HOME"), *home = value(envp, "HOME");
+	ssize_t size;
+	int n, fd;
+
+	if (*value(envp, "REPRISE_CONFIG"))
+		return false;
+	if (xdg[0] == '/')
+		n = snprintf(path, sizeof path, "%s/reprise/config.toml", xdg);
+	else if (home[0] == '/')
+		n = snprintf(path, sizeof path, "%s/.config/reprise/config.toml", home);
+	else
+		return false;
+	if (n >= (int)sizeof path || strstr(path, "/..")) // Go takes ".." for the folder above by name
+		return false;
+	if (stat(path, &st) != 0)
+		return errno == ENOENT;
+	if (!S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, text, sizeof text);
+	close(fd);
+	return size >= 0 && size < (ssize_t)sizeof text && reprise_plain_config(text, size);
+}
+
+// --- the guard ---
+
+// listed tells whether an id stands in a list of ids.
+static bool listed(const char *list, const char *id)
+{
+	size_t n = strlen(id);
+	for (const char *at = list; (at = strstr(at, id)); at++)
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
+// reprise_read_guard reads "PID:HOPS:ID,ID"; what it can not read counts as none. The
+// program itself, unless its id is "", counts as tried.
+void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
+{
+	char own[32];
+	const char *hops = strchr(text, ':');
+	const char *tried = hops ? strchr(++hops, ':') : NULL;
+
+	g->hops = 0;
+	strcpy(g->tried, self);
+	if (!tried || strlen(text) >= REPRISE_GUARD_SIZE)
+		return;
+	if (tried == hops || tried - hops > 4 || strspn(hops, "0123456789") < (size_t)(tried - hops))
+		return;
+	g->hops = atoi(hops);
+	tried++;
+	snprintf(own, sizeof own, "%ld:", pid);
+	if (strncmp(text, own, strlen(own)) != 0)
+		return;
+	if (!*self || listed(tried, self))
+		strcpy(g->tried, tried);
+	else if (*tried)
+		snprintf(g->tried, sizeof g->tried, "%s,%s", self, tried);
+}
+
+// reprise_write_guard adds a target to what was tried.
+void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char text[2 * REPRISE_GUARD_SIZE])
+{
+	snprintf(text, 2 * REPRISE_GUARD_SIZE, "%ld:%d:%s%s%s", pid, g->hops + 1, g->tried, g->tried[0] ? "," : "", id);
+}
+
+// --- finding ---
+
+static void print_id(const struct stat *st, char id[REPRISE_ID_SIZE])
+{
+	snprintf(id, REPRISE_ID_SIZE, "%llx.%llx", (unsigned long long)st->st_dev, (unsigned long long)st->st_ino);
+}
+
+bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE])
+{
+	struct stat st;
+	id[0] = 0;
+	if (stat(path, &st) != 0)
+		return false;
+	print_id(&st, id);
+	return true;
+}
+
+// reprise_self identifies the running program, also after its file was replaced.
+bool reprise_self(char id[REPRISE_ID_SIZE])
+{
+#ifdef __linux__
+	const char *started = (const char *)getauxval(AT_EXECFN); // where /proc is missing
+	return reprise_identify("/proc/self/exe", id) || (started && reprise_identify(started, id));
+#else
+	char path[PATH_MAX];
+	uint32_t size = sizeof path;
+	id[0] = 0;
+	return _NSGetExecutablePath(path, &size) == 0 && reprise_identify(path, id);
+#endif
+}
+
+// runnable tells whether a shell would run the file, and whether it is none of
+// those to be skipped.
+static bool runnable(struct reprise_target *t, const char *skip)
+{
+	struct stat st;
+	if (stat(t->path, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	print_id(&st, t->id);
+	return !listed(skip, t->id) && access(t->path, X_OK) == 0;
+}
+
+// reprise_find finds the real binary: the configured path, unless that is "", else
+// the first executable of that name on PATH, but for those to be skipped, a list of
+// ids. Files are compared by device and inode, never by name.
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found)
+{
+	const char *end;
+	int n;
+
+	n = snprintf(found->path, sizeof found->path, "%s", configured);
+	if (n > 0 && n < (int)sizeof found->path && runnable(found, skip))
+		return true;
+	for (const char *dir = path;; dir = end + 1) {
+		end = dir + strcspn(dir, ":");
+		if (end == dir) // an empty element is the working directory
+			n = snprintf(found->path, sizeof found->path, "./%s", name);
+		else if (end - dir < (int)sizeof found->path)
+			n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
+		else
+			n = sizeof found->path;
+		if (n < (int)sizeof found->path && runnable(found, skip))
+			return true;
+		if (!*end)
+			return false;
+	}
+}
+
+// --- becoming ---
+
+// The signals that the caller has us ignore. The Go runtime takes most of them
+// over, and a later exec in Go would leave them at their default.
+static bool ignored[NSIG];
+
+static void remember_ignored(void)
+{
+	struct sigaction action;
+	for (int sig = 1; sig < NSIG; sig++)
+		ignored[sig] = sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// reprise_ignore_again ignores what the caller had us ignore. An exec is to follow.
+void reprise_ignore_again(void)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		if (ignored[sig])
+			signal(sig, SIG_IGN);
+}
+
+// run execs a target with the guard in its environment. The arrays are no larger than
+// those that the system has put on this stack already.
+static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
+{
+	static const char name[] = "REPRISE_GUARD=";
+	char entry[sizeof name + 2 * REPRISE_GUARD_SIZE];
+	size_t n = 0, kept = 0;
+
+	while (s->envp[n])
+		n++;
+	char *envp[n + 2], *argv[s->argc + 2];
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(s->envp[i], name, strlen(name)) != 0)
+			envp[kept++] = s->envp[i];
+	strcpy(entry, name);
+	reprise_write_guard(guard, target->id, pid, entry + strlen(name));
+	envp[kept++] = entry;
+	envp[kept] = NULL;
+	execve(target->path, s->argv, envp);
+	if (errno != ENOEXEC)
+		return;
+	// A script without a first line: a shell would run it itself.
+	argv[0] = "sh";
+	argv[1] = (char *)target->path;
+	memcpy(argv + 2, s->argv + 1, s->argc * sizeof *argv); // with the NULL
+	execve("/bin/sh", argv, envp);
+}
+
+// become execs the real binary. It returns if there is none, or it can not be run:
+// Go finds the same, and says it.
+static void become(const struct reprise_start *s, const char *name)
+{
+	struct reprise_guard guard;
+	struct reprise_target target;
+	char self[REPRISE_ID_SIZE];
+	long pid = getpid();
+
+	if (!reprise_self(self))
+		return;
+	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
+	if (guard.hops < REPRISE_MAX_HOPS && reprise_find(name, "", value(s->envp, "PATH"), guard.tried, &target))
+		run(s, &guard, pid, &target);
+}
+
+// tty is what isatty does in Go; musl's own asks for something else.
+static bool tty(int fd)
+{
+	struct termios t;
+	return tcgetattr(fd, &t) == 0;
+}
+
+// 101 lets it come before any other constructor of this program.
+#if !defined(__linux__) || defined(__GLIBC__)
+__attribute__((constructor(101))) static void start(int argc, char **argv, char **envp)
+{
+#else
+// musl gives a constructor no arguments. The system lays out argc, argv with its NULL
+// and the environment one behind the other; so the way back from there leads to
+// them, as long as nobody has moved the environment to the heap, far below.
+__attribute__((constructor(101))) static void start(void)
+{
+	char **envp = environ, **argv = environ - 1;
+	int argc = 0;
+	if ((char *)envp < (char *)&argc)
+		return;
+	while ((long)argv[-1] != argc)
+		argv--, argc++;
+#endif
+	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
+	const struct tool *tool = tool_of(&s);
+	if (!tool)
+		return; // shimctl, a test: not called as a shim
+	s.stdin_tty = tty(0);
+	s.stdout_tty = tty(1);
+	if (reprise_unmanaged(&s) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
+		become(&s, tool->name);
+	remember_ignored();
+}

@@ -1,0 +1,49 @@
+#ifndef REPRISE_EXEC_H
+#define REPRISE_EXEC_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+// What a file is told by, whatever its name: "DEVICE.INODE", both in hex.
+#define REPRISE_ID_SIZE 40
+
+// How often one call may pass through a shim of ours.
+#define REPRISE_MAX_HOPS 20
+
+// A value of REPRISE_GUARD that is not shorter was not written by us: two ids for each
+// hop need less.
+#define REPRISE_GUARD_SIZE 2048
+
+// The chain of shims that a call has come through: how many, and the ids of the files
+// that are not the real binary, with commas between. Those that were tried count only
+// inside the process that tried them: a child starts afresh, but for the hops.
+struct reprise_guard {
+	int hops;
+	char tried[REPRISE_GUARD_SIZE + REPRISE_ID_SIZE];
+};
+
+struct reprise_target {
+	char path[PATH_MAX];
+	char id[REPRISE_ID_SIZE];
+};
+
+// A start of this program, as far as it decides whether Go is needed.
+struct reprise_start {
+	int argc;
+	char **argv, **envp;
+	bool stdin_tty, stdout_tty;
+};
+
+bool reprise_unmanaged(const struct reprise_start *s);
+bool reprise_plain_config(const char *text, size_t size);
+
+void reprise_read_guard(const char *value, long pid, const char *self, struct reprise_guard *g);
+void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char value[2 * REPRISE_GUARD_SIZE]);
+
+bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
+bool reprise_self(char id[REPRISE_ID_SIZE]);
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found);
+
+void reprise_ignore_again(void);
+
+#endif
