@@ -9,6 +9,7 @@ import (
 const (
 	drawingWidth  = 1000.0
 	drawingHeight = 100.0
+	widestColumn  = 120.0 // one day is no wall
 )
 
 // A Rect is a part of a drawing, in its units.
@@ -17,7 +18,9 @@ type Rect struct {
 	Class      string
 }
 
-func rect(x, y, w, h float64, class string) Rect { return Rect{unit(x), unit(y), unit(w), unit(h), class} }
+func rect(x, y, w, h float64, class string) Rect {
+	return Rect{unit(x), unit(y), unit(w), unit(h), class}
+}
 
 // unit keeps a page small.
 func unit(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) }
@@ -28,8 +31,6 @@ type Column struct {
 	Hit   Rect // the whole column, to be pointed at
 	Text  string
 }
-
-func (c Chart) pair() bool { return c.Without != "" }
 
 // top is what the highest column stands for.
 func (c Chart) top() Amount {
@@ -52,13 +53,13 @@ func (c Chart) Top() string { return c.top().Text }
 
 func (c Chart) columns() []Column {
 	top := c.top().N
-	slot := drawingWidth / float64(max(len(c.Spans), 7)) // one day is no wall
-	gap := slot * 0.15
+	slot := drawingWidth / float64(len(c.Spans))
+	w := min(slot*0.85, widestColumn)
 	var columns []Column
 	for i, s := range c.Spans {
-		x, w := float64(i)*slot+gap/2, slot-gap
+		x := float64(i)*slot + (slot-w)/2
 		column := Column{Hit: rect(float64(i)*slot, 0, slot, drawingHeight, "hit"), Text: c.text(s)}
-		if c.pair() {
+		if c.Without != "" {
 			column.Rects = append(c.stack(s.Without, x, w/2, top, " without"), c.stack(s.With, x+w/2, w/2, top, "")...)
 		} else {
 			column.Rects = c.stack(s.With, x, w, top, "")
@@ -81,7 +82,7 @@ func (c Chart) stack(amounts []Amount, x, w, top float64, look string) (rects []
 
 func (c Chart) text(s Span) string {
 	text := s.Label + ": "
-	if c.pair() {
+	if c.Without != "" {
 		text += c.Without + " " + s.Instead.Text + ", " + c.With + " "
 	}
 	text += s.Sum.Text
@@ -93,13 +94,15 @@ func (c Chart) text(s Span) string {
 	return text
 }
 
-func last(spans []Span) string { return spans[len(spans)-1].Label }
-
-func middleOf(spans []Span) string {
-	if len(spans) < 3 {
-		return ""
+// Labels are those that stand below the columns: of each if they are few.
+func (c Chart) Labels() (labels []string) {
+	if len(c.Spans) > 3 {
+		return []string{c.Spans[0].Label, c.Spans[len(c.Spans)/2].Label, c.Spans[len(c.Spans)-1].Label}
 	}
-	return spans[len(spans)/2].Label
+	for _, s := range c.Spans {
+		labels = append(labels, s.Label)
+	}
+	return labels
 }
 
 // A Length is a bar and how long it is drawn.
@@ -135,11 +138,13 @@ const (
 )
 
 func (c Chain) marks() []Mark {
-	var total float64
+	var total, told float64
 	for _, call := range c.Calls {
-		total += call.Duration
+		if known(call.Duration) {
+			total, told = total+call.Duration, told+1
+		}
 	}
-	mean := max(1, total/float64(len(c.Calls)))
+	mean := max(1, total/max(1, told))
 	x, end := 0.0, 0.0
 	type span struct{ x, w float64 }
 	var spans []span
@@ -150,7 +155,10 @@ func (c Chain) marks() []Mark {
 		w := within(call.Duration/mean, shortestCall, longestCall)
 		spans = append(spans, span{x, w})
 		x += w
-		end = call.Start + call.Duration
+		end = call.Start
+		if known(call.Duration) {
+			end += call.Duration
+		}
 	}
 	scale := drawingWidth / max(x, fewestUnits)
 	var marks []Mark
@@ -173,13 +181,9 @@ func within(n, low, high float64) float64 {
 
 // A Whisker is an interval as it is drawn, in a drawing whose middle is 0 and whose ends
 // are all less, and as much more.
-type Whisker struct {
-	Line, Dot Rect
-	Shown     bool // its interval does not hold 0
-}
+type Whisker struct{ Line, Dot Rect }
 
 func whisker(i Interval) Whisker {
 	at := func(share float64) float64 { return drawingWidth / 2 * (1 + within(share, -1, 1)) }
-	return Whisker{rect(at(i.Low), 42, max(at(i.High)-at(i.Low), 4), 16, "line"), rect(at(i.Mean)-6, 15, 12, 70, "dot"),
-		i.Low > 0 || i.High < 0}
+	return Whisker{rect(at(i.Low), 42, max(at(i.High)-at(i.Low), 4), 16, "line"), rect(at(i.Mean)-6, 15, 12, 70, "dot")}
 }

@@ -70,14 +70,19 @@ type Bar struct {
 type Saved struct {
 	Words []string
 	Head  []string
+	Drawn bool // the column after the first shows intervals
 	Rows  []Row
 }
 
-// A Row has the cells of a table, and where there is one the interval of the difference.
+// A Row is one figure; Interval is nil where it has none.
 type Row struct {
-	Cells    []string
+	Name     string
 	Interval *Interval
+	Cells    []Cell
 }
+
+// A Cell is a mean, and the interval that it lies in, if there is one.
+type Cell struct{ Text, Range string }
 
 // An Interval is a difference as a share of what it is compared with: -0.5 is half less.
 type Interval struct{ Low, Mean, High float64 }
@@ -104,7 +109,7 @@ var (
 )
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"columns": Chart.columns, "marks": Chain.marks, "bars": bars, "whisker": whisker, "pair": Chart.pair, "last": last, "middle": middleOf,
+	"columns": Chart.columns, "marks": Chain.marks, "bars": bars, "whisker": whisker,
 }).Parse(pageHTML))
 
 // Write writes the page.

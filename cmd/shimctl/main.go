@@ -35,6 +35,7 @@ type app struct {
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	statsCommand,
+	reportCommand,
 	explainCommand,
 	suggestCommand,
 	doctorCommand,
