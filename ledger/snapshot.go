@@ -69,28 +69,35 @@ const recently = 500
 
 // Snapshot reads the calls of the period. It keeps nobody from writing.
 func (l *Ledger) Snapshot(p Period, most MostOf) (s Snapshot, err error) {
+	err = l.inOneMoment(func(q rowsQueryer) (err error) {
+		if s.Slices, err = slicesOf(q, p); err != nil {
+			return fmt.Errorf("sum up days: %w", err)
+		}
+		if s.Arms, err = arms(q, p); err != nil {
+			return fmt.Errorf("sum up chains: %w", err)
+		}
+		if s.Chains, err = chainCalls(q, p, most); err != nil {
+			return fmt.Errorf("list chains: %w", err)
+		}
+		return nil
+	})
+	return s, err
+}
+
+// inOneMoment runs queries that see nothing of what is written meanwhile. A transaction
+// of database/sql would take the writer's lock.
+func (l *Ledger) inOneMoment(read func(rowsQueryer) error) error {
 	ctx := context.Background()
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
-		return s, fmt.Errorf("read ledger: %w", err)
+		return fmt.Errorf("read ledger: %w", err)
 	}
 	defer conn.Close()
-	// A transaction of database/sql would take the writer's lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return s, fmt.Errorf("read ledger: %w", err)
+		return fmt.Errorf("read ledger: %w", err)
 	}
 	defer conn.ExecContext(ctx, "ROLLBACK")
-	q := onConn{conn}
-	if s.Slices, err = slicesOf(q, p); err != nil {
-		return s, fmt.Errorf("sum up days: %w", err)
-	}
-	if s.Arms, err = arms(q, p); err != nil {
-		return s, fmt.Errorf("sum up chains: %w", err)
-	}
-	if s.Chains, err = chainCalls(q, p, most); err != nil {
-		return s, fmt.Errorf("list chains: %w", err)
-	}
-	return s, nil
+	return read(onConn{conn})
 }
 
 // onConn has the queries run on one connection.

@@ -70,13 +70,14 @@ type Bar struct {
 type Saved struct {
 	Words []string
 	Head  []string
-	Drawn bool // the column after the first shows intervals
+	Drawn bool // the column after the first shows changes
 	Rows  []Row
 }
 
-// A Row is one figure; Interval is nil where it has none.
+// A Row is one figure; Interval, the change's, is nil where there is none.
 type Row struct {
 	Name     string
+	Change   string
 	Interval *Interval
 	Cells    []Cell
 }

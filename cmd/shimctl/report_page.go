@@ -345,12 +345,13 @@ func span(s spanOfDays, was, instead []report.Amount, text func(float64) string)
 // savedTable shows what stats does.
 func savedTable(st stats) report.Saved {
 	if c := st.Comparison; c != nil {
-		saved := report.Saved{Words: c.words(), Drawn: true,
-			Head: []string{"mean per call", "-100 % to +100 %", "change", "control", "treated", "difference"}}
+		saved := report.Saved{Drawn: true,
+			Words: append(c.words(), "The changes are drawn from -100 % on the left to +100 % on the right."),
+			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
-			row := report.Row{Name: title(f.figure), Cells: []report.Cell{{Text: amount("share", f.Difference.Mean/whole)},
-				cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
+			row := report.Row{Name: title(f.figure), Change: amount("share", f.Difference.Mean/whole),
+				Cells: []report.Cell{cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
 			}
