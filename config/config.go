@@ -36,6 +36,7 @@ type Policy struct {
 	Identical Identical
 	Delta     Delta
 	Busy      Busy
+	BusyLimit time.Duration // how long a session is waited for at most, where Busy says so
 	Dearer    Dearer
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
 }
@@ -80,8 +81,10 @@ const (
 // Busy says what becomes of a call whose session another process is using.
 type Busy string
 
-// BusyFresh starts a session of its own.
-const BusyFresh Busy = "fresh"
+const (
+	BusyFresh Busy = "fresh" // a session of its own
+	BusyWait  Busy = "wait"  // the same one, once it is free
+)
 
 // Dearer says what becomes of a call whose rule's resumes have cost more than its fresh runs.
 type Dearer string
@@ -113,6 +116,7 @@ func Default() Config {
 			Identical: IdenticalFresh,
 			Delta:     DeltaAuto,
 			Busy:      BusyFresh,
+			BusyLimit: 30 * time.Second,
 			Dearer:    DearerFresh,
 			Rollout:   1,
 		},

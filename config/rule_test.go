@@ -326,3 +326,41 @@ func TestLongest(t *testing.T) {
 		t.Errorf("%s, %s, %v", ttl, maxAge, err)
 	}
 }
+
+// FuzzRules: whatever rules the file holds, a call matches the same way each time, and its names are no longer
+// than a name may be.
+func FuzzRules(f *testing.F) {
+	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']", "cwd = \"**/x\"\ntool = \"codex\"",
+		"never = true", "argv = [\"--agent (?P<role>\\\\w+)\"]\nkeep = [\"STATUS\"]", "fresh_when = [\"again\"]\nreset_when = {prompt = [\"x\"]}",
+		"delta = \"off\"\nttl = \"1m\"", "env = {A = \"(?P<task>.*)\"}"} {
+		f.Add("[[rule]]\nname = \"r\"\n"+rule, "Task: one\n\nSTATUS: again", "/home/u/x")
+	}
+	f.Fuzz(func(t *testing.T, text, prompt, cwd string) {
+		c, err := Parse("f", text, "/h")
+		if err != nil {
+			if !reflect.DeepEqual(c, Config{}) {
+				t.Fatalf("a mistake left %+v", c)
+			}
+			return
+		}
+		s := subject(func(s *Subject) { s.Prompt, s.Cwd = prompt, cwd })
+		m, err := c.Match(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := c.Match(s)
+		if err != nil || m.Task != again.Task || m.Role != again.Role || m.Scope != again.Scope || m.Attempt != again.Attempt ||
+			m.Fresh != again.Fresh || !slices.Equal(m.Resets, again.Resets) {
+			t.Fatalf("%+v, then %+v, %v", m, again, err)
+		}
+		if !m.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
+			t.Fatalf("task %q, role %q", m.Task, m.Role)
+		}
+		if strings.Contains(m.Task, "\n") || strings.Contains(m.Role, "\n") {
+			t.Fatalf("task %q, role %q", m.Task, m.Role)
+		}
+		if keep := m.Keep(); keep != nil {
+			keep(prompt)
+		}
+	})
+}

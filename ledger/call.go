@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"reprise/rewrite"
 )
@@ -29,6 +30,7 @@ type Call struct {
 	Limits          Limits
 	Now             Millis
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
+	Wait            bool           // a session that somebody holds will be waited for
 	Disabled        bool
 	NoResume        bool
 	// File looks at what became of a session's file, whose path and size are as
@@ -45,17 +47,29 @@ type Ticket struct {
 	key        rewrite.Key
 	chain      int64
 	transcript bool
+	fellBack   rewrite.Reason // why its resume was given up, where that could not be recorded
 }
+
+// ErrHeld says that another process uses the session that a call would resume.
+var ErrHeld = errors.New("the session is held by another process")
 
 // Begin decides what becomes of a call, and records it: the chain, the session
 // with its lease, the invocation. Facts are read without a lock; the write
-// checks that the session is still free.
+// checks that the session is still free. Outcomes that wait in the spool are
+// recorded first: they may be the session's own. Where the call is to wait for the
+// session, it fails with ErrHeld, and nothing is recorded.
 func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
-	facts, err := l.facts(c)
+	if err := l.Settle(); isBusy(err) {
+		return Decision{}, nil, err
+	} // what can not be recorded for another reason leaves its session unfit to resume, no more
+	facts, err := l.factsOf(c)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	d := Decide(facts)
+	if c.Wait && d.Reason == rewrite.Leased {
+		return d, nil, ErrHeld
+	}
 	t := &Ticket{call: c, key: l.key}
 	err = l.write(func(tx *sql.Tx) error {
 		if d.Mode == rewrite.Resume {
@@ -63,11 +77,14 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 			if err != nil {
 				return err
 			}
+			if !free && c.Wait {
+				return ErrHeld
+			}
 			if !free {
 				d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
 			}
 		}
-		if err := resetRoles(tx, c, c.Resets); err != nil {
+		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
 		}
 		return t.begin(tx, c, &d)
@@ -81,11 +98,41 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 // Preview gives the decision that Begin would take now, and the chains that it was
 // taken among. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
-	facts, err := l.facts(c)
+	facts, err := l.factsOf(c)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	return Decide(facts), facts.Chains, nil
+}
+
+// factsOf reads the facts. That needs no turn, but for a moment after another
+// process was killed in the midst of a write. A session's row, its holder and its
+// file are not read at once: what another call did in between must not look like a
+// death, or like a change that we know nothing of.
+func (l *Ledger) factsOf(c *Call) (f Facts, err error) {
+	const tries = 3
+	for range tries {
+		err = (&turn{}).repeat(func() error {
+			f, err = l.facts(c)
+			return err
+		})
+		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
+			break
+		}
+	}
+	return f, err
+}
+
+// outdated tells of a session that seems to have died, or to have been changed, and
+// whose row is another one by now.
+func (l *Ledger) outdated(c ChainFacts) bool {
+	if c.File != FileChanged && (c.State != Running || c.Held) {
+		return false
+	}
+	var state State
+	var lastUsed Millis
+	err := l.db.QueryRow("SELECT state, last_used FROM sessions WHERE id = ?", c.Session).Scan(&state, &lastUsed)
+	return err == nil && (state != c.State || lastUsed != c.LastUsed)
 }
 
 func (l *Ledger) facts(c *Call) (Facts, error) {
@@ -107,6 +154,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		return f, err
 	}
 	defer rows.Close()
+	tool, known := rewrite.Lookup(c.Tool)
 	for rows.Next() {
 		if f.More = len(f.Chains) == maxCandidates; f.More {
 			continue // to the end: open rows would keep the connection
@@ -121,6 +169,9 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
 			return f, err
+		}
+		if !known || !tool.ValidID(cf.NativeID) {
+			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
 		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
@@ -230,12 +281,12 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	return t.newSession(tx)
 }
 
-// resetRoles ends the sessions that these roles have in the call's task, in every
+// resetRoles ends the sessions that these roles have in a task, in every
 // tool and under every rule's name: one too many costs little.
-func resetRoles(tx *sql.Tx, c *Call, roles []string) error {
+func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE id IN
-			(SELECT session_id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, c.Cwd, c.Task, role)
+			(SELECT session_id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, cwd, task, role)
 		if err != nil {
 			return err
 		}
@@ -330,27 +381,37 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Tick
 
 // FallBack gives a resume up: the session is dead for that reason, and the call
 // goes on in a new one of the same chain. A session that is only busy stays
-// alive.
+// alive. Where that can not be recorded, the session stays as a run left it whose
+// end nobody saw, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
-	return l.write(func(tx *sql.Tx) error {
-		state := Dead
-		if why == rewrite.RefusedBusy {
-			state = Live
-		}
-		if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?",
-			state, why, t.Session); err != nil {
-			return err
-		}
-		if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", t.Session); err != nil {
-			return err
-		}
-		if err := t.newSession(tx); err != nil {
-			return err
-		}
-		_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
-			rewrite.Fresh, why, t.Session, t.Invocation)
+	refused := t.Session
+	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
+	t.Totals = ""
+	if err != nil {
+		t.Session, t.fellBack = 0, why
+		return fmt.Errorf("record refusal: %w", err)
+	}
+	return nil
+}
+
+func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
+	state := Dead
+	if why == rewrite.RefusedBusy {
+		state = Live
+	}
+	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?",
+		state, why, refused); err != nil {
 		return err
-	})
+	}
+	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
+		return err
+	}
+	if err := t.newSession(tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
+		rewrite.Fresh, why, t.Session, t.Invocation)
+	return err
 }
 
 // An Outcome is how a run ended.
@@ -383,45 +444,87 @@ func (o *Outcome) state() (state State, outcome string) {
 	return Live, "ok"
 }
 
-// Finish records how the run ended, and gives the lease back.
+// Finish records how the run ended, and gives the lease back. Where the ledger can
+// not be written, the outcome is kept in the spool for whoever writes there next.
 func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
-	return l.write(func(tx *sql.Tx) error {
-		if err := t.finishInvocation(tx, o); err != nil {
-			return err
-		}
-		if err := resetRoles(tx, t.call, o.Resets); err != nil {
-			return err
-		}
-		if t.Session == 0 {
-			return nil
-		}
-		if err := t.finishSession(tx, o); err != nil {
-			return err
-		}
-		if o.Good() && o.Seen.Usage.Known {
-			if err := t.meter(tx, o); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", o.Now, t.chain); err != nil {
-			return err
-		}
-		_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", t.Session)
-		return err
-	})
+	e := t.ending(o)
+	e.Ledger = l.name()
+	err := l.write(e.record)
+	if err == nil {
+		return nil
+	}
+	if kept := l.spool.put(&e); kept != nil {
+		return fmt.Errorf("record outcome: %w", errors.Join(err, kept))
+	}
+	return nil
 }
 
-func (t *Ticket) finishInvocation(tx *sql.Tx, o *Outcome) error {
+// ending is all that a run leaves to record. What was said in it is there as digests
+// alone.
+func (t *Ticket) ending(o *Outcome) ending {
+	e := ending{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
+		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
+	if t.Session != 0 {
+		base := t.call.Prompt.Footprint()
+		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
+		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
+		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
+	}
+	s := &o.Seen
+	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
+	return e
+}
+
+func (e *ending) record(tx *sql.Tx) error {
+	o := &e.Outcome
+	if first, err := e.recordInvocation(tx); err != nil || !first {
+		return err
+	}
+	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
+		return err
+	}
+	if e.Session == 0 {
+		return nil
+	}
+	if err := e.recordSession(tx); err != nil {
+		return err
+	}
+	if o.Good() && o.Seen.Usage.Known {
+		if err := e.meter(tx); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
+	return err
+}
+
+// recordInvocation tells whether the invocation had no outcome yet.
+func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
+	o := &e.Outcome
 	_, outcome := o.state()
 	s, u := &o.Seen, &o.Seen.Usage
-	_, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
+	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
 		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
-		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ?`,
+		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
 		known(u.Known, u.Input), known(u.Known, u.CacheRead), known(u.Known, u.CacheWrite), known(u.Known, u.Output),
-		known(u.CostKnown, u.CostNano), outcome, o.Exit, o.Signal, t.Invocation)
-	return err
+		known(u.CostKnown, u.CostNano), outcome, o.Exit, o.Signal, e.Invocation)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	if err != nil || n == 0 || e.FellBack == "" {
+		return n > 0, err
+	}
+	_, err = tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ?",
+		rewrite.Fresh, e.FellBack, e.Invocation)
+	return true, err
 }
 
 func (c *Call) attempt() sql.NullInt64 {
@@ -430,10 +533,10 @@ func (c *Call) attempt() sql.NullInt64 {
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 
-func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
+func (e *ending) recordSession(tx *sql.Tx) error {
+	o := &e.Outcome
 	state, _ := o.state()
-	s, base := &o.Seen, t.call.Prompt.Footprint()
-	answer := rewrite.NewAnswer(s.Answer, s.Texts, t.key)
+	s := &o.Seen
 	errorsMore, turnsMore := 0, 1
 	if state != Live {
 		errorsMore, turnsMore = 1, 0
@@ -448,7 +551,7 @@ func (t *Ticket) finishSession(tx *sql.Tx, o *Outcome) error {
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeAnswer(answer), encodeSaid(answer),
-		t.transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, t.Session)
+		e.Blocks, e.Opening, e.Bytes, e.Answer, e.Said,
+		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
 	return err
 }

@@ -129,8 +129,12 @@ func Decide(f Facts) Decision {
 	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
 		return d
 	}
-	if chain.Share < f.Limits.HoldOut { // last: only what would be resumed can be compared
+	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
 		d.Reason = rewrite.HeldOut
+		return d
+	}
+	if chain.Held { // after all others: they would not go away with waiting
+		d.Reason = rewrite.Leased
 		return d
 	}
 	d.Mode, d.Reason = rewrite.Resume, chain.Continuity.Relation
@@ -250,9 +254,13 @@ func dearer(f Facts) (Prices, rewrite.Reason) {
 	return Prices{}, ""
 }
 
+// clockSlack is how much later than now a session may have been used: another call
+// can have ended while this one was getting there.
+const clockSlack Millis = 2000
+
 // blocked says what speaks against resuming the chain's session.
 func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
-	if reason = stateReason(c); reason != "" {
+	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
@@ -267,7 +275,7 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.RuntimeChanged, ""
 	case c.Prints.Auth != f.Prints.Auth:
 		return rewrite.AuthChanged, ""
-	case idle < 0 || age < 0 || idle > f.Limits.TTL: // a clock that was set back proves nothing
+	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
 		return rewrite.Idle, ""
 	case age > f.Limits.MaxAge:
 		return rewrite.TooOld, ""
@@ -275,6 +283,7 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.ErrorLimit, ""
 	case contextFull(c.Context, f.Limits):
 		return rewrite.ContextFull, ""
+	case c.Held: // its file is not as we left it
 	case c.File == FileGone:
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged:
@@ -285,8 +294,6 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 
 func stateReason(c *ChainFacts) rewrite.Reason {
 	switch {
-	case c.Held:
-		return rewrite.Leased
 	case c.State == Live && c.NativeID != "":
 		return ""
 	case c.State == Failed:

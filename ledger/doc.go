@@ -4,7 +4,8 @@
 //
 // It never stores a word of a prompt or of an answer, nor a credential: prompts
 // are kept as keyed digests, credentials as the name of their source. It never
-// waits for a lock longer than LockTimeout.
+// waits longer than LockTimeout for somebody who keeps it to himself; those who are
+// at work, each for a moment, are waited for in a queue.
 //
 // Its invariants: a session is resumable only after a run that ended well; a
 // session is leased to at most one live process; a chain has at most one session

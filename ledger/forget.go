@@ -103,6 +103,9 @@ type Forgotten struct{ Sessions, Calls int64 }
 // Forget removes all of a chain: its sessions, its calls, and the calls in which the
 // caller named its sessions itself. What stood there is overwritten.
 func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
+	if err := l.Settle(); err != nil { // nothing of it is to wait in the spool
+		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
@@ -146,14 +149,14 @@ const scrubTime = 10 * time.Second
 func (l *Ledger) scrub() error {
 	// VACUUM needs no secure_delete, but rows that had moved before it was on may
 	// have left parts of themselves in their old pages.
-	err := insist(func() error {
+	err := l.insist(func() error {
 		_, err := l.db.Exec("VACUUM")
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("rewrite ledger: %w", err)
 	}
-	err = insist(func() error {
+	err = l.insist(func() error {
 		var busy, frames, moved int
 		err := l.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 		if err == nil && busy != 0 {
@@ -168,12 +171,11 @@ func (l *Ledger) scrub() error {
 }
 
 // insist is patient for longer than a call could be.
-func insist(try func() error) error {
+func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {
-		err := patiently(try)
-		var busy sqlite3.Error
-		if !errors.As(err, &busy) || busy.Code != sqlite3.ErrBusy || time.Now().After(deadline) {
+		err := l.queue.inTurn(func(t *turn) error { return t.repeat(try) })
+		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
 	}

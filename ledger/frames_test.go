@@ -101,7 +101,7 @@ func TestFramesKnowWhatANameResumes(t *testing.T) {
 				if d.Mode == rewrite.Resume {
 					resumed++
 				}
-				finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "done", now+1000))
+				finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now%1e12), "done", now+1000))
 			}
 		}
 		return l, resumed

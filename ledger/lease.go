@@ -26,14 +26,15 @@ func ProcessOf(pid int) Process {
 
 // Alive tells whether the process still runs. A pid that another process has
 // taken over, and one of an earlier boot, is not alive.
-func (p Process) Alive() bool {
-	if p.PID <= 0 || p.Boot != bootID() {
-		return false
-	}
-	if err := syscall.Kill(p.PID, 0); err != nil && !errors.Is(err, syscall.EPERM) {
-		return false
-	}
-	return p.Start == 0 || p.Start == startTime(p.PID)
+func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
+
+func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
+	return p.PID > 0 && p.Boot == boot && exists(p.PID) && (p.Start == 0 || p.Start == start(p.PID))
+}
+
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // bootID is "" on systems that do not tell; there pid and liveness must do.
@@ -45,15 +46,30 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// startTime reads field 22 of /proc/PID/stat; the command's name before it may
-// hold spaces and brackets. A process that is dead but not yet waited for counts
-// as gone.
-func startTime(pid int) int64 {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// stat gives the fields of /proc/PID/stat from the third on, the state; nil where
+// the system does not tell. The command's name before it may hold spaces and
+// brackets.
+func stat(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+}
+
+// stopped tells of a process that somebody has stopped.
+func stopped(pid int) bool {
+	fields := stat(pid)
+	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
+}
+
+// startTime is a process's start in the system's ticks, 0 where that is not known.
+// A process that is dead but not yet waited for counts as gone.
+func startTime(pid int) int64 {
+	fields := stat(pid)
+	if fields == nil {
 		return 0
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
 		return -1
 	}

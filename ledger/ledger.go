@@ -8,32 +8,42 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
 )
 
-// LockTimeout is the longest time that any call waits for another process to let
-// go of the ledger.
-const LockTimeout = 90 * time.Millisecond
-
-// lockPause is how long a writer waits before it tries again. SQLite's own way of
-// waiting pauses longer each time, and in a burst of callers gives up after seven
-// tries.
-const lockPause = time.Millisecond
-
 // A Ledger is an open ledger file. It may be used by several goroutines.
 type Ledger struct {
-	db  *sql.DB
-	key rewrite.Key
+	db    *sql.DB
+	key   rewrite.Key
+	queue queue
+	spool spool
 }
 
 // Errors that say what is wrong with a ledger file.
 var (
 	ErrForeign = errors.New("it is not a reprise ledger")
 	ErrNewer   = errors.New("it was written by a newer reprise")
+	ErrDamaged = errors.New("it is damaged")
+	ErrLocked  = errors.New("another process keeps it locked")
 )
+
+// explain says in our words what SQLite found wrong.
+func explain(err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case sqlite3.ErrBusy, sqlite3.ErrProtocol:
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return err
+}
 
 // Open opens the ledger at path and makes it, with its folder, where there is
 // none. Folder and file are made private to the user, also where they exist.
@@ -54,7 +64,9 @@ func OpenExisting(path string) (*Ledger, error) {
 }
 
 // OpenMemory gives an empty ledger that is gone when it is closed.
-func OpenMemory() (*Ledger, error) { return open(":memory:", "memory") }
+func OpenMemory() (*Ledger, error) { return open(":memory:", inMemory) }
+
+const inMemory = "memory"
 
 func makePrivate(path string) error {
 	dir := filepath.Dir(path)
@@ -69,16 +81,30 @@ func makePrivate(path string) error {
 		return err
 	}
 	f.Close()
-	return narrow(path, 0o600)
+	for _, part := range []string{"", "-wal", "-shm"} {
+		if err := narrow(path+part, 0o600); err != nil && (part == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // narrow takes away from a file's mode what goes beyond most.
 func narrow(path string, most fs.FileMode) error {
-	info, err := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return narrowTo(f, most)
+}
+
+func narrowTo(f *os.File, most fs.FileMode) error {
+	info, err := f.Stat()
 	if err != nil || info.Mode().Perm()&^most == 0 {
 		return err
 	}
-	return os.Chmod(path, info.Mode().Perm()&most)
+	return f.Chmod(info.Mode().Perm() & most)
 }
 
 func open(path, mode string) (*Ledger, error) {
@@ -90,9 +116,12 @@ func open(path, mode string) (*Ledger, error) {
 	}
 	db.SetMaxOpenConns(1)
 	l := &Ledger{db: db}
-	if err := patiently(l.prepare); err != nil {
+	if mode != inMemory {
+		l.queue, l.spool = queue{path + ".lock"}, spool{path + ".spool"}
+	}
+	if err := l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) }); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}
 	return l, nil
 }
@@ -111,7 +140,7 @@ func escapePath(path string) string {
 }
 
 // prepare checks whose file this is, brings it up to date and reads its key.
-func (l *Ledger) prepare() error {
+func (l *Ledger) prepare(t *turn) error {
 	var app, version int
 	if err := l.db.QueryRow("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").
 		Scan(&app, &version); err != nil {
@@ -123,7 +152,7 @@ func (l *Ledger) prepare() error {
 	case version > len(migrations):
 		return ErrNewer
 	case version < len(migrations):
-		if err := l.migrate(); err != nil {
+		if err := l.migrate(t); err != nil {
 			return err
 		}
 	}
@@ -132,11 +161,11 @@ func (l *Ledger) prepare() error {
 
 // migrate applies what is missing, in one transaction. Another process may have
 // been quicker: the version is read again inside.
-func (l *Ledger) migrate() error {
+func (l *Ledger) migrate(t *turn) error {
 	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
-	return l.write(func(tx *sql.Tx) error {
+	return l.transact(t, func(tx *sql.Tx) error {
 		var version, tables int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -164,23 +193,14 @@ func (l *Ledger) migrate() error {
 	})
 }
 
-// patiently repeats what failed because another process holds the ledger.
-func patiently(try func() error) error {
-	deadline := time.Now().Add(LockTimeout)
-	for {
-		err := try()
-		var busy sqlite3.Error
-		if !errors.As(err, &busy) || busy.Code != sqlite3.ErrBusy || time.Now().After(deadline) {
-			return err
-		}
-		time.Sleep(lockPause)
-	}
+// write runs f in one immediate transaction, when it is our turn.
+func (l *Ledger) write(f func(*sql.Tx) error) error {
+	return l.queue.inTurn(func(t *turn) error { return l.transact(t, f) })
 }
 
-// write runs f in one immediate transaction.
-func (l *Ledger) write(f func(*sql.Tx) error) error {
+func (l *Ledger) transact(t *turn, f func(*sql.Tx) error) error {
 	var tx *sql.Tx
-	err := patiently(func() (err error) {
+	err := t.repeat(func() (err error) {
 		tx, err = l.db.Begin()
 		return err
 	})
@@ -197,19 +217,48 @@ func (l *Ledger) write(f func(*sql.Tx) error) error {
 func (l *Ledger) Key() rewrite.Key { return l.key }
 
 // Close closes the ledger. A process that ends right away need not: closing would
-// make SQLite fold its log into the file, which takes milliseconds.
-func (l *Ledger) Close() error { return l.db.Close() }
+// make SQLite fold its log into the file, which takes milliseconds. That is done in
+// turn as well, since nobody else can open the ledger meanwhile.
+func (l *Ledger) Close() error {
+	var closed error
+	err := l.queue.inTurn(func(*turn) error {
+		closed = l.db.Close()
+		return nil
+	})
+	if err != nil { // the queue stands
+		closed = l.db.Close()
+	}
+	return closed
+}
 
-// Check has SQLite look through the whole file.
+// Check looks through the whole file: whether it is sound, and holds the tables that
+// it should.
 func (l *Ledger) Check() error {
 	var result string
-	if err := l.db.QueryRow("PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return fmt.Errorf("check ledger: %w", err)
+	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
+		return fmt.Errorf("check ledger: %w", explain(err))
 	}
 	if result != "ok" {
-		return fmt.Errorf("check ledger: %s", result)
+		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, result)
+	}
+	model, err := OpenMemory()
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	want, err := model.schema()
+	if err != nil {
+		return fmt.Errorf("check ledger: %w", err)
+	}
+	if got, err := l.schema(); err != nil || got != want {
+		return errors.Join(err, fmt.Errorf("check ledger: %w: its tables are not as they should be", ErrDamaged))
 	}
 	return nil
+}
+
+func (l *Ledger) schema() (text string, err error) {
+	err = l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE sql <> '' ORDER BY name)").Scan(&text)
+	return text, err
 }
 
 // Probe gives what was learned of the binary with that fingerprint; ok is false
@@ -236,13 +285,15 @@ func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) e
 
 // CheckWritable makes a write and takes it back.
 func (l *Ledger) CheckWritable() error {
-	tx, err := l.db.Begin()
-	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
-	}
-	_, err = tx.Exec("INSERT OR REPLACE INTO meta VALUES ('check', x'')")
-	if err = errors.Join(err, tx.Rollback()); err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+	errTakenBack := errors.New("taken back")
+	err := l.write(func(tx *sql.Tx) error {
+		if _, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('check', x'')"); err != nil {
+			return err
+		}
+		return errTakenBack
+	})
+	if err != nil && !errors.Is(err, errTakenBack) {
+		return fmt.Errorf("write ledger: %w", explain(err))
 	}
 	return nil
 }

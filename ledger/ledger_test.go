@@ -77,6 +77,23 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 	}
 }
 
+// What is not of the form of the tool's ids is not resumed, even where it stands in
+// the ledger.
+func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
+	for _, id := range []string{"--dangerously-skip-permissions", "../x", someID + "\n", "", someID[1:]} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := begin(t, l, prompt, 1000)
+		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		if _, err := l.db.Exec("UPDATE sessions SET native_id = ?", id); err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != rewrite.Fresh || d.NativeID != "" {
+			t.Errorf("%q: %s of %q", id, d.Mode, d.NativeID)
+		}
+	}
+}
+
 func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	for holder, want := range map[string]rewrite.Reason{"": rewrite.Leased, "an earlier boot": rewrite.PreviousUnknown} {

@@ -55,13 +55,13 @@ func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
 }
 
 // meter counts a run that ended well.
-func (t *Ticket) meter(tx *sql.Tx, o *Outcome) error {
+func (e *ending) meter(tx *sql.Tx) error {
 	var mode rewrite.Mode
 	var reason, fellBack rewrite.Reason
 	var rule, tool, model string
 	var duration Millis
 	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration
-		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, t.Invocation).
+		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, e.Invocation).
 		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // its chain was deleted meanwhile
@@ -79,9 +79,9 @@ func (t *Ticket) meter(tx *sql.Tx, o *Outcome) error {
 		return nil
 	}
 	if side == Resumed {
-		all.beginTrial(o.Now)
+		all.beginTrial(e.Outcome.Now)
 	}
-	m.add(o.Seen.Usage, duration, o.Now)
+	m.add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, m.columns()...)...)
 	return err

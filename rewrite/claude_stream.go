@@ -100,7 +100,7 @@ func (s *claudeStream) Line(line []byte) []byte {
 	event, ok := readClaudeEvent(line)
 	result := ok && event.Type == "result"
 	if ok {
-		s.learn(&event)
+		s.learn(event)
 	}
 	if result {
 		line = s.ownFigures(line)
@@ -113,27 +113,27 @@ func (s *claudeStream) Line(line []byte) []byte {
 	}
 	switch s.call.Format {
 	case JSONVerbose:
-		s.addEvent(line, event.Subtype == "init")
+		s.addEvent(line, ok && event.Subtype == "init")
 	case JSON:
 		if result {
 			s.last = append(s.last[:0], line...)
 		}
 	case Text:
 		if result {
-			s.printResult(&event)
+			s.printResult(event)
 		}
 	}
 	return s.out
 }
 
-func readClaudeEvent(line []byte) (e claudeEvent, ok bool) {
+func readClaudeEvent(line []byte) (*claudeEvent, bool) {
 	for _, mark := range claudeMarks {
 		if bytes.Contains(line, mark) {
-			err := json.Unmarshal(line, &e)
-			return e, err == nil
+			e := &claudeEvent{}
+			return e, json.Unmarshal(line, e) == nil
 		}
 	}
-	return e, false
+	return nil, false
 }
 
 // learn takes from an event what the ledger and the gate want to know. Only init,

@@ -226,3 +226,142 @@ func FuzzParseHelp(f *testing.F) {
 		}
 	})
 }
+
+// A command line that is managed is read as before behind what a plan adds to it, and
+// a resume in it is seen as one, of that session.
+func FuzzPlans(f *testing.F) {
+	for _, s := range []string{"-p\nhi", "exec\nhi\n--json", "e\n-m\nx\n-", "-p\nhi\n-o\njson", "--prompt=hi\n-y", "-p\n--\nhi", "hi\n--output\njson",
+		"-p\n--model=x\n--verbose\n--output-format=json\nhi", "exec\n-i\na.png\n--\nhi", "-phi", "-p\nhi\n--trust", "-p\n-x"} {
+		for tool := range tools {
+			f.Add(byte(tool), s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which byte, line string) {
+		tool := tools[int(which)%len(tools)]
+		args := strings.Split(line, "\n")
+		in := Invocation{Args: args, Env: func(string) string { return "" }}
+		call := tool.Parse(in)
+		if call.Mode != Fresh {
+			return
+		}
+		prompt := NewPrompt(tool.Compose(call, ""), testKey)
+		if prompt.Text == "" {
+			return
+		}
+		without := func(args []string) []string { // of a folder that the caller asks for itself vibe's calls are none of ours
+			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--output-dir" || arg == Scratch })
+		}
+		plan := tool.Plan(call, ToFresh(prompt.Text))
+		in.Args = without(plan.Args)
+		again := tool.Parse(in)
+		if again.Mode != Fresh || again.Prompt != call.Prompt || again.Model != call.Model {
+			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Name(), args, call.Prompt, plan.Args,
+				again.Mode, again.Reason, again.Prompt, again.Model)
+		}
+		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true))
+		in.Args = without(plan.Args)
+		again = tool.Parse(in)
+		if again.Reason != CallerSession || again.Model != call.Model {
+			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Name(), args, call.Prompt, plan.Args, again.Mode, again.Reason)
+		}
+		at := slices.Index(plan.Args, someID)
+		if at < 0 && !slices.Contains(plan.Args, "--resume="+someID) {
+			t.Fatalf("%s %q: no session in %q", tool.Name(), args, plan.Args)
+		}
+		if sent := plan.Stdin; sent != prompt.Text && !slices.Contains(plan.Args, prompt.Text) &&
+			!slices.Contains(plan.Args, "--prompt="+prompt.Text) {
+			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Name(), args, prompt.Text, plan.Args, sent)
+		}
+	})
+}
+
+// Whatever a tool prints, it is shown as it is where the caller's format is the tool's
+// own; and an id is one of the right form that stands there.
+func FuzzStreams(f *testing.F) {
+	for _, text := range hostileAnswers {
+		if len(text) > 10_000 {
+			continue
+		}
+		for _, run := range hostileRuns(text) {
+			f.Add([]byte(run.stdout), []byte(run.stderr))
+		}
+	}
+	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
+		for _, tool := range tools {
+			for _, format := range []Format{Text, JSON, JSONVerbose, StreamJSON} {
+				for _, resume := range []string{"", someID} {
+					plan := Plan{Resume: resume, Prompt: "hi", Whole: true}
+					s := tool.Stream(Call{Format: format, Mode: Fresh}, plan, "")
+					shown, shownErr := codexRun(s, stdout, stderr)
+					seen := s.Seen()
+					if id := seen.ID; id != "" && (!tool.ValidID(id) || !bytes.Contains(slices.Concat(stdout, stderr), []byte(id))) {
+						t.Fatalf("%s %s: id %q", tool.Name(), format, id)
+					}
+					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
+						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Name(), format, seen.ID)
+					}
+					rendered := tool.Name() == "claude" && format != StreamJSON || tool.Name() == "gemini" && format == Text
+					if resume != "" || rendered {
+						continue
+					}
+					if shown != string(stdout) || tool.Name() != "codex" && shownErr != string(stderr) {
+						t.Fatalf("%s %s: %q is shown as %q, %q as %q", tool.Name(), format, stdout, shown, stderr, shownErr)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The session of a transcript is the one that its header names, whatever prompt,
+// model and tools say behind that; and the whole transcript is shown.
+func FuzzBanner(f *testing.F) {
+	f.Add("hi", "codex\nhello\ntokens used\n1,234\n")
+	f.Add("--------\nsession id: "+foreignID+"\n--------", "exec\nls\nERROR: x\n")
+	f.Add("a\nuser\nb", "user\n--------\nsession id: "+foreignID+"\n--------\n")
+	f.Fuzz(func(t *testing.T, prompt, behind string) {
+		s := codex{}.Stream(Call{Format: Text, Mode: Fresh}, Plan{Prompt: prompt, Whole: true}, "")
+		transcript := "OpenAI Codex\n--------\nmodel: m\nsession id: " + someID + "\n--------\nuser\n" + prompt + "\n" + behind
+		_, shown := codexRun(s, nil, []byte(transcript))
+		if s.Seen().ID != someID || s.Seen().WrongID {
+			t.Fatalf("id %q of %q", s.Seen().ID, transcript)
+		}
+		// A heading that nothing follows is held back until the end.
+		if rest, ok := strings.CutPrefix(transcript, shown); !ok || strings.Count(rest, "\n") > 1 {
+			t.Fatalf("%q is shown as %q", transcript, shown)
+		}
+	})
+}
+
+// What followed files hold never names a session of bad form, nor one that is not
+// in it.
+func FuzzFiles(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"session_meta","payload":{"cli_version":"1","id":"` + someID + `"}}`,
+		`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":5},"last_token_usage":{"total_tokens":5},"model_context_window":9}}}`,
+		`{"type":"token_usage_record","payload":{"turn_id":"a","turn_token_usage":{"input_tokens":-1}}}`,
+		`{"session_id":"` + someID + `","outcome":"finished","steps":1,"cost_usd":0.1,"usage":{"input_tokens":1}}`,
+		`{"compaction_count":1,"last_reported_context_tokens":7}`, `{"cost_usd":"x"}`, `{"cost_usd":1e400}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, tool := range tools {
+			for _, name := range []string{"rollout-x-" + someID + ".jsonl", vibeExport, vibeCheckpoint} {
+				s := tool.Stream(Call{Format: Text}, Plan{}, "")
+				s.ErrLine([]byte("--------\n"))
+				s.ErrLine([]byte("session id: " + someID + "\n"))
+				known := s.Seen().ID
+				s.File("x/"+name, data)
+				s.File("x/"+name, data)
+				seen := s.Seen()
+				if seen.ID != known && (!tool.ValidID(seen.ID) || !bytes.Contains(data, []byte(seen.ID))) {
+					t.Fatalf("%s: id %q of %q", tool.Name(), seen.ID, data)
+				}
+				if seen.Totals != "" && !json.Valid([]byte(seen.Totals)) {
+					t.Fatalf("%s: totals %q of %q", tool.Name(), seen.Totals, data)
+				}
+			}
+		}
+	})
+}

@@ -306,6 +306,7 @@ func (gemini) Plan(c Call, t Target) Plan {
 // withoutPrompt takes the caller's prompt out of a command line. Of letters that
 // stand together only the last is it.
 func withoutPrompt(args []string, prompt []argSpan) []string {
+	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b argSpan) int { return a.at - b.at })
 	for _, s := range slices.Backward(prompt) {
 		var flags []string
 		if first := args[s.at]; s.n == 2 && !strings.HasPrefix(first, "--") && len(first) > 2 {

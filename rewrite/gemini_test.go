@@ -172,6 +172,7 @@ func TestGeminiPlans(t *testing.T) {
 		{"--prompt=OLD -o=text -d", "--prompt=OLD " + text + " -d", r + " " + text + " -d"},
 		{"-o text OLD too", "-o stream-json OLD too", r + " -o stream-json"},
 		{"OLD -e x too -o json", "OLD -e x too -o json", r + " -e x -o json"},
+		{`OLD -p "" -m m`, text + " OLD -p  -m m", text + " " + r + " -m m"},
 		{`-o stream-json -p "" -d`, "-o stream-json -p  -d", r + " -o stream-json -d"},
 	}
 	for _, tt := range tests {

@@ -15,11 +15,12 @@ import (
 // rendered and shown, and held back as long as it is not known whether a resume
 // has taken.
 type attempt struct {
-	plan   rewrite.Plan
-	stream rewrite.Stream
-	tool   rewrite.Tool
-	pinned func(id string, pid int) // told once, when the session's id is seen
-	fault  func(what string, err error)
+	plan    rewrite.Plan
+	stream  rewrite.Stream
+	tool    rewrite.Tool
+	pinned  func(id string, pid int) // told once, when the session's id is seen
+	fault   func(what string, err error)
+	signals <-chan os.Signal // caught for the tool
 
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
@@ -43,10 +44,6 @@ const (
 	gateClosed                   // it waits
 	gateRefused                  // it is thrown away
 )
-
-// drainTime is how long output is waited for after the tool has ended: a process
-// that it left behind may hold its stdout open for ever.
-const drainTime = 250 * time.Millisecond
 
 // run starts the tool and sees it through. The attempt owns stdin, and closes it.
 func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
@@ -76,7 +73,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.stderr = newSink(files[2], a.gate == gateClosed)
 	a.follow()
 	a.mu.Lock()
-	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
+	a.process, err = start(path, args, environ, child, a.signals, a.plan.Relaunches)
 	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
@@ -91,10 +88,13 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 
 // supervise reads the tool's streams until it has ended.
 func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) status {
-	var readers sync.WaitGroup
-	readers.Go(func() { a.readStdout(out) })
+	taps := []*tap{a.stdoutTap(out)}
 	if errOut != nil {
-		readers.Go(func() { a.readStderr(errOut) })
+		taps = append(taps, a.stderrTap(errOut))
+	}
+	var readers sync.WaitGroup
+	for _, t := range taps {
+		readers.Go(func() { a.read(t) })
 	}
 	started, timeout, sweep := time.Now(), time.After(gateTimeout), a.nextSweep(0)
 	for {
@@ -106,17 +106,22 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			a.process.forward(sig)
 		case <-timeout:
 			a.release()
+		case sig := <-a.process.stopped:
+			a.process.stop(sig)
 		case st := <-a.process.ended:
-			deadline := time.Now().Add(drainTime)
-			for _, f := range []*os.File{out, errOut} {
-				if f != nil {
-					_ = f.SetReadDeadline(deadline) // pipes of our own have deadlines
-				}
+			for _, t := range taps {
+				_ = t.file.SetReadDeadline(time.Now()) // pipes of our own have deadlines
 			}
 			readers.Wait()
+			for _, t := range taps {
+				a.drain(t)
+			}
 			a.stopped = a.process.release() || a.stopped
 			a.unfollow()
 			a.finish(st)
+			for _, t := range taps {
+				a.leaveOpen(t)
+			}
 			return st
 		}
 	}
@@ -145,57 +150,6 @@ func (a *attempt) shown(st status) status {
 		st.exit = exit
 	}
 	return st
-}
-
-func (a *attempt) readStdout(f *os.File) {
-	lines := splitter{line: a.careful(a.stream.Line), max: a.stream.MaxLine()}
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := f.Read(buf)
-		a.mu.Lock()
-		if n > 0 {
-			a.show(lines.feed(buf[:n]))
-		} else {
-			a.show(lines.flush())
-		}
-		closed := a.stdout.err != nil && !a.stream.HoldsOutput()
-		a.mu.Unlock()
-		if err != nil {
-			return
-		}
-		if closed {
-			f.Close() // the tool is to learn that nobody listens, as it would have
-			return
-		}
-	}
-}
-
-func (a *attempt) readStderr(f *os.File) {
-	lines := splitter{line: a.careful(a.stream.ErrLine), max: a.stream.MaxLine()}
-	buf := make([]byte, 16<<10)
-	for {
-		n, err := f.Read(buf)
-		a.mu.Lock()
-		a.tail.write(buf[:n])
-		switch {
-		case !a.plan.ReadStderr:
-			a.stderr.write(buf[:n])
-		case n > 0:
-			a.stderr.write(lines.feed(buf[:n]))
-		default:
-			a.stderr.write(lines.flush())
-		}
-		a.look()
-		closed := a.stderr.err != nil
-		a.mu.Unlock()
-		if err != nil {
-			return
-		}
-		if closed {
-			f.Close()
-			return
-		}
-	}
 }
 
 // sameFile tells whether two descriptors lead to one file, as after 2>&1.

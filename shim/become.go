@@ -1,6 +1,6 @@
 package shim
 
-// #include "exec.h"
+// #include "inherit.h"
 import "C"
 
 import (
@@ -32,7 +32,7 @@ func (c *call) become(stdin *os.File) int {
 			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
 		}
 	}
-	C.reprise_ignore_again()
+	C.inherit_ignore()
 	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
 	err = unix.Exec(t.path, c.env.Args, environ)
 	if errors.Is(err, unix.ENOEXEC) { // a script without a first line: a shell would run it itself

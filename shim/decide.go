@@ -2,10 +2,12 @@ package shim
 
 import (
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/config"
 	"reprise/ledger"
@@ -84,12 +86,31 @@ func (c *call) decide() rewrite.Reason {
 	if reason := c.readPrompt(); reason != "" {
 		return reason
 	}
-	var err error
-	if c.decision, c.ticket, err = c.ledger.Begin(c.record); err != nil {
+	if err := c.begin(); err != nil {
 		return c.fault("record call", err)
 	}
 	c.log.decided(c.decision, c.record)
 	return ""
+}
+
+// busyPause is how often a session that is waited for is looked at.
+const busyPause = 50 * time.Millisecond
+
+// begin has the ledger decide, once the session is free where the rule says to wait
+// for that. A signal meanwhile ends us as it would the tool.
+func (c *call) begin() (err error) {
+	until := c.started
+	if c.rule.Busy == config.BusyWait {
+		until = until.Add(c.rule.BusyLimit)
+	}
+	for {
+		c.record.Wait = c.env.Now().Before(until)
+		if c.decision, c.ticket, err = c.ledger.Begin(c.record); !errors.Is(err, ledger.ErrHeld) {
+			return err
+		}
+		time.Sleep(busyPause)
+		c.record.Now = millis(c.env.Now())
+	}
 }
 
 // readPrompt puts the prompt together as the tool would.

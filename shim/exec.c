@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,25 +284,6 @@ bool reprise_find(const char *name, const char *configured, const char *path, co
 
 // --- becoming ---
 
-// The signals that the caller has us ignore. The Go runtime takes most of them
-// over, and a later exec in Go would leave them at their default.
-static bool ignored[NSIG];
-
-static void remember_ignored(void)
-{
-	struct sigaction action;
-	for (int sig = 1; sig < NSIG; sig++)
-		ignored[sig] = sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-// reprise_ignore_again ignores what the caller had us ignore. An exec is to follow.
-void reprise_ignore_again(void)
-{
-	for (int sig = 1; sig < NSIG; sig++)
-		if (ignored[sig])
-			signal(sig, SIG_IGN);
-}
-
 // run execs a target with the guard in its environment. The arrays are no larger than
 // those that the system has put on this stack already.
 static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
@@ -380,5 +360,4 @@ __attribute__((constructor(101))) static void start(void)
 	s.stdout_tty = tty(1);
 	if (reprise_unmanaged(&s) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
 		become(&s, tool->name);
-	remember_ignored();
 }

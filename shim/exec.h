@@ -44,6 +44,4 @@ bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
 bool reprise_self(char id[REPRISE_ID_SIZE]);
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found);
 
-void reprise_ignore_again(void);
-
 #endif

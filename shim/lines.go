@@ -12,6 +12,14 @@ type splitter struct {
 	out  []byte
 }
 
+// next takes a piece, or nil at the end.
+func (s *splitter) next(piece []byte) []byte {
+	if piece == nil {
+		return s.flush()
+	}
+	return s.feed(piece)
+}
+
 // feed takes a piece and gives what it makes to be shown, valid until the next
 // call.
 func (s *splitter) feed(data []byte) []byte {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -47,21 +48,40 @@ func (l *log) open() {
 }
 
 // openLogFile opens the log for appending. One that has outgrown max is set aside
-// first, in the place of the one set aside before.
+// first, in the place of the one set aside before. What is no file, as a link or a
+// named pipe, is nothing to write to.
 func openLogFile(path string, max int64) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && info.Size() > max {
-		if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
+	f, info, err := openPrivate(path)
+	if err != nil || info.Size() <= max {
+		return f, err
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
+	err = errors.Join(f.Close(), os.Rename(path, path+".1"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // somebody else was quicker
 		return nil, err
 	}
-	return f, f.Chmod(0o600)
+	f, _, err = openPrivate(path)
+	return f, err
+}
+
+// openPrivate opens a file that nobody but the user can read, also where it has
+// been there before.
+func openPrivate(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %s: not a regular file", path)
+	}
+	if err = errors.Join(err, f.Chmod(0o600)); err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 func (l *log) fault(what string, err error) {

@@ -1,10 +1,12 @@
 package shim
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,5 +24,38 @@ func TestLogFromSeveralGoroutines(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), `"message":"do"`) != 20 || strings.Count(string(text), "\n") != 20 {
 		t.Errorf("%v, log:\n%s", err, text)
+	}
+}
+
+// Nothing but a file is written to, and that is the user's alone.
+func TestWhatIsNoLogFile(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	victim := path("victim")
+	err := errors.Join(os.WriteFile(victim, nil, 0o644), os.Symlink(victim, path("link")), os.Symlink(path("none"), path("dangling")),
+		syscall.Mkfifo(path("pipe"), 0o600), os.Mkdir(path("folder"), 0o700), os.WriteFile(path("wide"), []byte("1\n"), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link", "dangling", "pipe", "folder"} {
+		if f, err := openLogFile(path(name), 1000); err == nil {
+			f.Close()
+			t.Errorf("a %s is taken for the log", name)
+		}
+	}
+	if _, err := os.Lstat(path("none")); err == nil {
+		t.Error("a file was made at the end of a link")
+	}
+	for range 2 { // the second time it is put aside
+		f, err := openLogFile(path("wide"), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		for _, name := range []string{"wide", "wide.1"} {
+			if info, err := os.Stat(path(name)); err != nil || info.Mode() != 0o600 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+		}
 	}
 }

@@ -82,9 +82,8 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// readerGone tells of a pipe or socket that nobody reads any more. A tool that fails
-// at its first word (codex 0.169.0: exit status 101) would not notice behind ours.
-func readerGone(fd int) bool {
+// hungUp tells of a pipe or socket whose other side is gone.
+func hungUp(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}}
 	_, err := unix.Poll(fds, 0)
 	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0

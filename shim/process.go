@@ -1,25 +1,63 @@
 package shim
 
+// #include <stdlib.h>
+// #include "inherit.h"
+import "C"
+
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
-// forwarded are the signals that are passed on to the tool. What the terminal
-// sends (INT, QUIT, TSTP, WINCH) reaches the whole process group, the tool with
-// it; INT and QUIT are passed on where no terminal can have sent them.
-var forwarded = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT,
-	syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT}
+// caught are the signals that are passed on to the tool: all that can be, but those
+// that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
+// and those that a C library has for itself.
+func caught() []os.Signal {
+	var catch []os.Signal
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		switch sig {
+		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
+			syscall.SIGXFSZ, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPROF, 32, 33, 34:
+		default:
+			catch = append(catch, sig)
+		}
+	}
+	return catch
+}
+
+// catch begins to catch signals for the tool, those too that the caller has us
+// ignore or block: the tool may have a handler for them. From here on none of them
+// ends us, nor does SIGPIPE.
+func catch() chan os.Signal {
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals, append(caught(), syscall.SIGPIPE)...)
+	return signals
+}
+
+// ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
+// with us every program that we become or start.
+func ignoreAsCaller() {
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		// Without SIGCHLD we would not learn how the tool ended.
+		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
+			signal.Ignore(sig)
+		}
+	}
+}
 
 // A process is the tool, running under us.
 type process struct {
 	proc    *os.Process
-	signals chan os.Signal
+	signals <-chan os.Signal
+	stopped chan syscall.Signal
 	ended   chan status
+	witness *witness
 	// relaunches tells that the tool runs as a child of the process that we
 	// started, which keeps signals to itself.
 	relaunches bool
@@ -31,51 +69,104 @@ type status struct {
 	signal syscall.Signal
 }
 
-// start runs the tool in the caller's process group. If we are killed outright it
-// goes too, where the system can see to that.
-func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
+// start runs the tool in the caller's process group, with the signals that the
+// caller ignores and blocks and with its limits. If we are killed outright it goes
+// too, where the system can see to that.
+func start(path string, args, environ []string, files [3]*os.File, signals <-chan os.Signal, relaunches bool) (*process, error) {
 	// The system ties a child's life to the thread that made it.
 	runtime.LockOSThread()
-	p := &process{signals: make(chan os.Signal, 16), ended: make(chan status, 1), relaunches: relaunches}
-	signal.Notify(p.signals, caught()...)
-	proc, err := os.StartProcess(path, args, &os.ProcAttr{Env: environ, Files: files[:], Sys: dieWithUs()})
+	pid, err := spawn(path, args, environ, files)
 	if errors.Is(err, syscall.ENOEXEC) {
-		proc, err = os.StartProcess("/bin/sh", append([]string{"sh", path}, args[1:]...),
-			&os.ProcAttr{Env: environ, Files: files[:], Sys: dieWithUs()})
+		pid, err = spawn("/bin/sh", append([]string{"sh", path}, args[1:]...), environ, files)
 	}
 	if err != nil {
-		signal.Stop(p.signals)
-		return nil, err
+		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p.proc = proc
+	p := &process{signals: signals, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
+	// Made after the tool: a signal to the group in between reaches the tool twice,
+	// where it would otherwise get lost.
+	p.witness = newWitness()
+	if p.proc, err = os.FindProcess(pid); err != nil {
+		return nil, err // never on unix
+	}
 	go p.wait()
 	return p, nil
 }
 
-// caught are the signals to be forwarded, and SIGPIPE, which must not kill us. A
-// signal that the caller has us ignore stays ignored, for the tool as well.
-func caught() []os.Signal {
-	catch := []os.Signal{syscall.SIGPIPE}
-	for _, sig := range forwarded {
-		if !signal.Ignored(sig) {
-			catch = append(catch, sig)
-		}
+func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
+	argv, freeArgs := cStrings(args)
+	defer freeArgs()
+	envp, freeEnv := cStrings(environ)
+	defer freeEnv()
+	file := C.CString(path)
+	defer C.free(unsafe.Pointer(file))
+	var fds [3]C.int
+	for i, f := range files {
+		fds[i] = C.int(f.Fd())
 	}
-	return catch
+	var pid C.pid_t
+	syscall.ForkLock.Lock()
+	failed := C.inherit_spawn(file, argv, envp, &fds[0], &pid)
+	syscall.ForkLock.Unlock()
+	runtime.KeepAlive(files)
+	if failed != 0 {
+		return 0, syscall.Errno(failed)
+	}
+	return int(pid), nil
 }
 
+// cStrings copies strings to where C can use them, with the nil at the end.
+func cStrings(texts []string) (list **C.char, free func()) {
+	list = (**C.char)(C.calloc(C.size_t(len(texts)+1), C.size_t(unsafe.Sizeof(*list))))
+	all := unsafe.Slice(list, len(texts))
+	for i, text := range texts {
+		all[i] = C.CString(text)
+	}
+	return list, func() {
+		for _, text := range all {
+			C.free(unsafe.Pointer(text))
+		}
+		C.free(unsafe.Pointer(list))
+	}
+}
+
+// wait sees the tool through. Where it stops, that is told as well.
 func (p *process) wait() {
-	state, err := p.proc.Wait()
-	if err != nil {
-		p.ended <- status{exit: exitCannotRun}
-		return
+	for {
+		var ws syscall.WaitStatus
+		_, err := syscall.Wait4(p.proc.Pid, &ws, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			p.ended <- status{exit: exitCannotRun}
+			return
+		case ws.Stopped():
+			p.stopped <- ws.StopSignal()
+		case ws.Signaled():
+			p.ended <- status{signal: ws.Signal()}
+			return
+		default:
+			p.ended <- status{exit: ws.ExitStatus()}
+			return
+		}
 	}
-	ws, _ := state.Sys().(syscall.WaitStatus)
-	if ws.Signaled() {
-		p.ended <- status{signal: ws.Signal()}
-		return
+}
+
+// stop stops us as the tool was stopped, so that whoever waits for us sees it. A stop
+// that we do not catch, and that was sent to the group, has stopped us before; we run
+// since somebody wants us to go on.
+func (p *process) stop(sig syscall.Signal) {
+	switch sig {
+	case syscall.SIGSTOP:
+		if p.witness.isStopped() {
+			return
+		}
+	case syscall.SIGTTIN, syscall.SIGTTOU:
+		if p.witness.got(sig) {
+			return
+		}
 	}
-	p.ended <- status{exit: ws.ExitStatus()}
+	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
 }
 
 // stops tells of a signal that asks for the end of the run.
@@ -83,10 +174,10 @@ func stops(sig os.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// release gives signals back their default effect, and tells whether one that asks
-// for the end came too late to be forwarded.
+// release is called when the tool has ended, and tells whether a signal that asks for
+// the end came too late to be passed on.
 func (p *process) release() (stopped bool) {
-	signal.Stop(p.signals)
+	p.witness.close()
 	for {
 		select {
 		case sig := <-p.signals:
@@ -97,12 +188,12 @@ func (p *process) release() (stopped bool) {
 	}
 }
 
-// forward passes a signal on.
+// forward passes a signal on, unless it was sent to the whole group, as a terminal
+// does and many callers do: then the tool has got it as well.
 func (p *process) forward(sig os.Signal) {
-	if sig == syscall.SIGPIPE || fromTerminal(sig) {
-		return
+	if sig != syscall.SIGPIPE && !p.witness.got(sig) {
+		p.signal(sig)
 	}
-	p.signal(sig)
 }
 
 // signal sends a signal to the tool, and to what it has relaunched itself as.
@@ -120,20 +211,6 @@ func (p *process) signal(sig os.Signal) {
 		}
 	}
 	_ = p.proc.Signal(sig) // likewise
-}
-
-// fromTerminal tells of a signal that the terminal sends, where a terminal has
-// this process group in its foreground: then the tool has got it as well.
-func fromTerminal(sig os.Signal) bool {
-	if sig != syscall.SIGINT && sig != syscall.SIGQUIT {
-		return false
-	}
-	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return false
-	}
-	defer tty.Close()
-	return foregroundGroup(tty) == syscall.Getpgrp()
 }
 
 // end makes the tool stop: politely, and after a while for good.

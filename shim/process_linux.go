@@ -1,24 +1,120 @@
 package shim
 
+// #include "inherit.h"
+import "C"
+
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
+	"time"
 )
 
-func dieWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// lastSignal is the highest number of a signal.
+const lastSignal = syscall.Signal(64)
 
-func foregroundGroup(tty *os.File) int {
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+// A witness tells of signals that were sent to our whole process group: it is a
+// process that stands in the group and gets them too. Nothing that comes with a signal
+// says whom else it was sent to. The system goes through a group from its newest
+// member to its oldest, so that the witness has a signal before we have it.
+type witness struct {
+	proc  *os.Process
+	file  *os.File // its reports, a byte each
+	seen  [lastSignal + 1]bool
+	asked int       // how many answers are still to come
+	woken time.Time // when it was last seen to get a SIGCONT
+}
+
+// newWitness gives nil where there is none to be had: then every signal counts as
+// sent to us alone.
+func newWitness() *witness {
+	r, w, err := os.Pipe()
 	if err != nil {
-		return -1
+		return nil
 	}
-	return group
+	defer w.Close()
+	pid := int(C.inherit_witness(C.int(w.Fd())))
+	proc, err := os.FindProcess(pid)
+	if pid < 0 || err != nil {
+		r.Close()
+		return nil
+	}
+	return &witness{proc: proc, file: r}
+}
+
+// witnessPause is how long a witness that runs takes to answer at most.
+const witnessPause = 50 * time.Millisecond
+
+// takenBack is how long after a SIGCONT to the group a SIGTSTP may come to be looked at
+// that was sent before it. The SIGCONT has taken it back, from the witness as well; it
+// would stop the tool for good.
+const takenBack = 100 * time.Millisecond
+
+// ask has the witness report all that it has seen. One that is stopped exceeds the
+// deadline.
+func (w *witness) ask() error {
+	if err := w.proc.Signal(lastSignal); err != nil {
+		return err
+	}
+	w.asked++
+	return w.listen()
+}
+
+func (w *witness) listen() error {
+	if err := w.file.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
+		return err
+	}
+	report := make([]byte, 1)
+	for w.asked > 0 {
+		if _, err := w.file.Read(report); err != nil {
+			return err
+		}
+		if report[0] == 0 {
+			w.asked--
+			continue
+		}
+		w.seen[report[0]] = true
+		if syscall.Signal(report[0]) == syscall.SIGCONT {
+			w.woken = time.Now()
+		}
+	}
+	return nil
+}
+
+// got tells whether a signal that we have got was sent to the group. It counts for
+// one. Where the witness can not tell it counts as sent to us alone: twice is better
+// than never.
+func (w *witness) got(sig os.Signal) bool {
+	number, ok := sig.(syscall.Signal)
+	if w == nil || !ok {
+		return false
+	}
+	err := w.ask()
+	if errors.Is(err, os.ErrDeadlineExceeded) { // stopped with the group, and we alone were woken
+		err = errors.Join(w.proc.Signal(syscall.SIGCONT), w.listen())
+	}
+	if err != nil {
+		return false
+	}
+	got := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < takenBack
+	w.seen[number] = false
+	return got
+}
+
+// isStopped tells of a group that was stopped and not woken since.
+func (w *witness) isStopped() bool { return w != nil && errors.Is(w.ask(), os.ErrDeadlineExceeded) }
+
+func (w *witness) close() {
+	if w == nil {
+		return
+	}
+	_ = w.proc.Kill() // it may have been killed
+	_, _ = w.proc.Wait()
+	w.file.Close()
 }
 
 // childrenInGroup are the children of a process that are in our process group, as

@@ -35,6 +35,7 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
+	signals  <-chan os.Signal // caught for the tool, of a managed call
 
 	preview bool  // look only: nothing is recorded, nothing is run
 	failed  error // the last thing that went wrong inside reprise
@@ -43,6 +44,7 @@ type call struct {
 // Main carries out the call and returns its exit status. Where the real binary
 // takes this process over it does not return at all.
 func Main(env Env) int {
+	ignoreAsCaller()
 	c := newCall(env)
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
@@ -114,7 +116,9 @@ func (c *call) parse() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	if readerGone(int(c.env.Stdout.Fd())) {
+	// A tool that fails at its first word where nobody reads it (codex 0.169.0: exit
+	// status 101) would not notice behind our pipe.
+	if hungUp(int(c.env.Stdout.Fd())) {
 		return rewrite.StdoutGone
 	}
 	return ""

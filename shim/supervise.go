@@ -17,8 +17,13 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 // run carries out a managed call: resumed or fresh as decided, and once more
 // fresh if the tool refuses the resume.
 func (c *call) run() int {
+	var plan rewrite.Plan
+	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
+		return c.passthrough(reason)
+	}
+	c.signals = catch()
 	c.say(c.decision.Mode, c.decision.Reason)
-	a, st, err := c.try(c.plan())
+	a, st, err := c.try(plan)
 	if err == nil && a.gate == gateRefused && !a.stopped {
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
@@ -73,7 +78,7 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault,
+		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
 	}
 	if plan.Resume != "" {
@@ -173,6 +178,7 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 // observe runs a call whose session the caller manages: nothing about it is
 // changed, its id and usage are noted.
 func (c *call) observe() int {
+	c.signals = catch()
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)

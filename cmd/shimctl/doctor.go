@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
@@ -161,14 +163,20 @@ func (a *app) checkLedger() check {
 	}
 	if err != nil {
 		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
-		c.Fix = fmt.Sprintf("make the folder writable, or move %s away: a new one is made", a.tilde(path))
+		c.Fix = orElse(fixFor(err), "make its folder and the disk writable, or run shimctl ledger reset")
 		return c
 	}
 	c.Finds = a.tilde(path)
+	if info, err := os.Stat(filepath.Dir(path)); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
+			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a folder of another user, number %d", c.Finds, owner.Uid)
+			c.Fix = "set HOME or XDG_STATE_HOME to a folder of your own"
+		}
+	}
 	return c
 }
 
-// tryLedger opens the ledger, or makes it, and writes to it.
+// tryLedger opens the ledger, or makes it, looks through it and writes to it.
 func tryLedger(path string) error {
 	l, err := ledger.Open(path)
 	if err != nil {
@@ -178,7 +186,7 @@ func tryLedger(path string) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
-	return l.CheckWritable()
+	return errors.Join(l.CheckWritable(), l.Settle())
 }
 
 // checkBuild: without cgo the SQLite driver is an empty shell.

@@ -39,6 +39,7 @@ var commands = []func(*app) *cobra.Command{
 	explainCommand,
 	suggestCommand,
 	doctorCommand,
+	ledgerCommand,
 	exportCommand,
 	pruneCommand,
 	forgetCommand,

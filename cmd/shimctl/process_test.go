@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,28 +44,6 @@ func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 		t.Fatal(err)
 	}
 	return cmd.ProcessState.Sys().(syscall.WaitStatus)
-}
-
-func TestExitCodesAreTheTools(t *testing.T) {
-	for _, code := range []int{0, 1, 2, 3, 42, 126, 127, 128, 130, 143, 255} {
-		ws := ended(t, shimmed(t, fmt.Sprintf("exit %d", code), "-p", "hi"))
-		if !ws.Exited() || ws.ExitStatus() != code {
-			t.Errorf("exit %d is seen as %v", code, ws)
-		}
-	}
-}
-
-func TestDeathsAreTheTools(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGABRT,
-		syscall.SIGPIPE, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGALRM} {
-		cmd := shimmed(t, fmt.Sprintf("kill -%d $$; sleep 5", sig), "-p", "hi")
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		ws := ended(t, cmd)
-		if !ws.Signaled() || ws.Signal() != sig || stderr.Len() > 0 {
-			t.Errorf("death by %v is seen as %v, with %q on stderr", sig, ws, stderr.String())
-		}
-	}
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
@@ -309,5 +288,35 @@ func TestOpenSilentStdin(t *testing.T) {
 	got, err := cmd.Output()
 	if err != nil || string(got) != "passed -p hi\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// What a repository holds changes nothing: no configuration, no rule, no ledger and no
+// binary is taken from the working directory.
+func TestTheRepositoryChangesNothing(t *testing.T) {
+	cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$*"`, "-p", "hi")
+	repo := t.TempDir()
+	evil := "enabled = false\n[tool.claude]\npath = \"" + filepath.Join(repo, "claude") + "\"\n"
+	for name, text := range map[string]string{
+		"config.toml": evil, ".reprise.toml": evil, "reprise.toml": evil, "presets.toml": evil,
+		".config/reprise/config.toml": evil, "reprise/config.toml": evil, ".reprise/config.toml": evil,
+		".local/state/reprise/ledger.db": "no ledger", "ledger.db": "no ledger", "reprise/ledger.db": "no ledger",
+		".env": "REPRISE_OFF=1\n", ".envrc": "export REPRISE_OFF=1\n", "claude": "#!/bin/sh\necho evil\n",
+	} {
+		path := filepath.Join(repo, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, env := range [][]string{nil, {"XDG_CONFIG_HOME=", "XDG_STATE_HOME="}, {"XDG_CONFIG_HOME=.config", "XDG_STATE_HOME=.local/state"}} {
+		in := *cmd
+		in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), env...)
+		got, err := in.Output()
+		if err != nil || !strings.Contains(string(got), "--output-format stream-json") || !strings.Contains(string(got), "-p hi") {
+			t.Errorf("with %q: %q, %v", env, got, err)
+		}
 	}
 }

@@ -57,6 +57,7 @@ func (a *app) readStatus() (totals ledger.Totals, chains []ledger.ChainRow, mete
 		return totals, nil, nil, err
 	}
 	defer l.Close()
+	_ = l.Settle() // what can not be recorded now is shown as not ended
 	if totals, err = l.Totals(); err != nil {
 		return totals, nil, nil, err
 	}

@@ -59,8 +59,24 @@ func hintFor(err error) string {
 		return "wait until the call has ended"
 	case errors.As(err, &mistake):
 		return mistake.Hint
-	case errors.Is(err, ledger.ErrForeign), errors.Is(err, ledger.ErrNewer):
-		return "shimctl doctor looks at everything; the shims run the real binaries meanwhile"
+	}
+	if fix := fixFor(err); fix != "" {
+		return fix + "; the shims run the real binaries meanwhile"
+	}
+	return ""
+}
+
+// fixFor says what can be done about a ledger that can not be used.
+func fixFor(err error) string {
+	switch {
+	case errors.Is(err, ledger.ErrDamaged):
+		return "shimctl ledger repair, or where that fails shimctl ledger reset"
+	case errors.Is(err, ledger.ErrForeign):
+		return "shimctl ledger reset moves it away"
+	case errors.Is(err, ledger.ErrNewer):
+		return "install the newer reprise again, or begin a new ledger with shimctl ledger reset"
+	case errors.Is(err, ledger.ErrLocked):
+		return "end the program that holds it, a database browser perhaps"
 	}
 	return ""
 }

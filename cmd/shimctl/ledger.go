@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/ledger"
+)
+
+func ledgerCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "ledger", Short: "mend the ledger, or begin a new one",
+		Long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside, under
+names that end in the time.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return usageError{"ledger takes one of repair, reset", "shimctl ledger --help says what they do"}
+		},
+	}
+	repair := &cobra.Command{
+		Use: "repair", Short: "copy what can be read of a damaged ledger into a new one",
+		Long: `Copies what can be read of a damaged ledger into a new one. What its sessions went through last may be
+lost, so none of them is resumed again: every job begins anew.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.repairLedger() },
+	}
+	reset := &cobra.Command{
+		Use: "reset", Short: "begin a new, empty ledger",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.resetLedger() },
+	}
+	c.AddCommand(repair, reset)
+	return c
+}
+
+// aside gives the ledger's path, and what a file is called in addition that is moved
+// aside now.
+func (a *app) aside() (path, suffix string, err error) {
+	path, err = config.LedgerFile(a.getenv)
+	return path, a.now.UTC().Format(".20060102T150405Z"), err
+}
+
+func (a *app) resetLedger() error {
+	path, suffix, err := a.aside()
+	if err != nil {
+		return err
+	}
+	aside, err := ledger.Reset(path, suffix)
+	if aside != "" {
+		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", a.tilde(aside))
+	}
+	if err == nil {
+		fmt.Fprintf(a.stdout, "made a new one at %s\n", a.tilde(path))
+	}
+	return err
+}
+
+func (a *app) repairLedger() error {
+	path, suffix, err := a.aside()
+	if err != nil {
+		return err
+	}
+	r, err := ledger.Repair(path, suffix)
+	switch {
+	case errors.Is(err, ledger.ErrSound), errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintln(a.stderr, "nothing is wrong with the ledger")
+		return nil
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(a.stdout, "moved the damaged ledger to %s\n", a.tilde(r.Aside))
+	fmt.Fprintf(a.stdout, "recovered %s, %s and %s\n", count(r.Chains, "chain"), count(r.Sessions, "session"), count(r.Calls, "call"))
+	return nil
+}

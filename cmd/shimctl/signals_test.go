@@ -1,0 +1,383 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// compiled is testdata/fake/tool.c, ready to run.
+var compiled = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "shimctl-test-*")
+	if err != nil {
+		return "", err
+	}
+	tool := filepath.Join(dir, "tool")
+	out, err := exec.Command("cc", "-o", tool, "../../testdata/fake/tool.c").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return tool, nil
+})
+
+// A twin is one call of the tool in tool.c in two shapes, which must look alike:
+// straight, and through the shim.
+type twin struct{ direct, shim *exec.Cmd }
+
+// twins prepares a managed call. The launcher's options come first, then what the
+// tool is to do.
+func twins(t *testing.T, launch []string, does string, env ...string) twin {
+	t.Helper()
+	tool, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shim := shimmed(t, "", "-p", "hi", "--output-format", "stream-json", "--verbose")
+	for _, name := range []string{"real/claude", "launch"} {
+		path := filepath.Join(shim.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(tool, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real := filepath.Join(shim.Dir, "real")
+	shim.Env = append(shim.Env, "PATH="+real+":/usr/bin:/bin", "TOOL="+does)
+	shim.Env = append(shim.Env, env...)
+	make := func(path string) *exec.Cmd {
+		args := append([]string{"launch"}, launch...)
+		args = append(append(args, path), shim.Args...)
+		return &exec.Cmd{Path: filepath.Join(shim.Dir, "launch"), Args: args, Env: shim.Env, Dir: shim.Dir}
+	}
+	return twin{make(filepath.Join(real, "claude")), make(shim.Path)}
+}
+
+// doing is the same call of a tool that does something else.
+func (c twin) doing(does string) twin {
+	again := func(cmd *exec.Cmd) *exec.Cmd {
+		return &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: append(slices.Clone(cmd.Env), "TOOL="+does), Dir: cmd.Dir}
+	}
+	return twin{again(c.direct), again(c.shim)}
+}
+
+func TestEveryExitCode(t *testing.T) {
+	call := twins(t, nil, "")
+	for code := range 256 {
+		if ws := ended(t, call.doing(fmt.Sprint("exit ", code)).shim); !ws.Exited() || ws.ExitStatus() != code {
+			t.Errorf("exit %d is seen as %v", code, ws)
+		}
+	}
+}
+
+// deadly are the signals that a process can die by.
+func deadly() []int {
+	var all []int
+	for sig := 1; sig <= 64; sig++ {
+		switch syscall.Signal(sig) {
+		case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+			syscall.SIGURG, syscall.SIGWINCH, 32, 33:
+		default:
+			all = append(all, sig)
+		}
+	}
+	return all
+}
+
+// The caller sees the tool's death as it was, whether cores are allowed or not; and
+// there is never a core of ours, which would have prompts in it.
+func TestEveryDeath(t *testing.T) {
+	for _, launch := range [][]string{nil, {"-c"}} {
+		first := twins(t, launch, "")
+		for _, sig := range deadly() {
+			call := first.doing(fmt.Sprint("die ", sig))
+			var stderr strings.Builder
+			call.shim.Stderr = &stderr
+			got, want := ended(t, call.shim), ended(t, call.direct)
+			if got != want || stderr.Len() > 0 {
+				t.Errorf("death by %d, launched with %v: %x, want %x; stderr %q", sig, launch, got, want, stderr.String())
+			}
+			if cores, err := filepath.Glob(filepath.Join(call.shim.Dir, "*core*")); err != nil || len(cores) > 0 {
+				t.Errorf("death by %d: %v, %v", sig, cores, err)
+			}
+		}
+	}
+}
+
+// Nothing that a program inherits is another behind the shim: ignored and blocked
+// signals, limits, descriptors and their flags.
+func TestInherited(t *testing.T) {
+	var every []string
+	for _, sig := range deadly() {
+		if sig != int(syscall.SIGKILL) {
+			every = append(every, "-i", strconv.Itoa(sig))
+		}
+	}
+	tests := map[string][]string{
+		"nothing odd":              nil,
+		"TERM ignored":             {"-i", "15"},
+		"HUP and INT ignored":      {"-i", "1", "-i", "2"},
+		"PIPE ignored":             {"-i", "13"},
+		"CHLD ignored":             {"-i", "17"},
+		"TSTP, TTIN, TTOU ignored": {"-i", "20", "-i", "21", "-i", "22"},
+		"everything ignored":       every,
+		"USR1 and TERM blocked":    {"-b", "10", "-b", "15"},
+		"CHLD blocked":             {"-b", "17"},
+		"PIPE and SEGV blocked":    {"-b", "13", "-b", "11"},
+		"a real-time one blocked":  {"-b", "40"},
+		"few files":                {"-f", "256"},
+		"cores allowed":            {"-c"},
+		"non-blocking stdin":       {"-n"},
+	}
+	for name, launch := range tests {
+		call := twins(t, launch, "probe")
+		want, err := call.direct.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := call.shim.Output()
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v\n%s", name, err, lineDiff(string(want), string(got)))
+		}
+	}
+}
+
+func lineDiff(want, got string) string {
+	var b strings.Builder
+	has := strings.Split(got, "\n")
+	for i, line := range strings.Split(want, "\n") {
+		if i >= len(has) || has[i] != line {
+			fmt.Fprintf(&b, "-%s\n", line)
+			if i < len(has) {
+				fmt.Fprintf(&b, "+%s\n", has[i])
+			}
+		}
+	}
+	return b.String()
+}
+
+// A counting is a run of the tool that counts signals.
+type counting struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	out  *bufio.Scanner
+	tool int // its pid
+}
+
+func startCounting(t *testing.T, cmd *exec.Cmd) *counting {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &counting{t: t, cmd: cmd, out: bufio.NewScanner(out)}
+	if !c.out.Scan() {
+		t.Fatal("the tool says nothing")
+	}
+	if _, err := fmt.Sscanf(c.out.Text(), `{"pid":%d}`, &c.tool); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(c.tool, syscall.SIGKILL) // where the test has failed
+		_ = cmd.Process.Kill()
+	})
+	return c
+}
+
+func (c *counting) send(pid int, sig syscall.Signal) {
+	c.t.Helper()
+	if err := syscall.Kill(pid, sig); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// until reads what the tool has counted, up to a signal.
+func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
+	for c.out.Scan() {
+		var n syscall.Signal
+		if _, err := fmt.Sscanf(c.out.Text(), "got %d", &n); err != nil {
+			c.t.Error(err)
+		}
+		got = append(got, n)
+		if n == sig {
+			break
+		}
+	}
+	return got
+}
+
+// settled reads what the tool has counted by now. What is still on its way to it
+// comes before the second of two signals that are sent one after the other.
+func (c *counting) settled() (got []syscall.Signal) {
+	for range 2 {
+		c.send(c.cmd.Process.Pid, 63)
+		got = append(got, c.until(63)...)
+	}
+	return slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == 63 })
+}
+
+func (c *counting) end() {
+	c.send(c.tool, 50)
+	if err := c.cmd.Wait(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// reachable are signals that are passed on. A stop right behind a SIGCONT counts as
+// taken back by it, so it comes first.
+var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1,
+	syscall.SIGSEGV, syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGVTALRM,
+	syscall.SIGWINCH, syscall.SIGIO, syscall.SIGPWR, syscall.SIGSYS, 40, 62}
+
+// A signal reaches the tool once, whoever else it was sent to, and also where the
+// caller ignores or blocks it.
+func TestSignalsArriveOnce(t *testing.T) {
+	for _, launch := range [][]string{nil, {"-i", "15", "-i", "2", "-i", "10"}, {"-b", "15", "-b", "2", "-b", "10"}} {
+		cmd := twins(t, launch, "count").shim
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		c := startCounting(t, cmd)
+		for _, sig := range reachable {
+			for to, pid := range map[string]int{"us": cmd.Process.Pid, "the group": -cmd.Process.Pid} {
+				c.send(pid, sig)
+				got := append(c.until(sig), c.settled()...)
+				if len(got) != 1 || got[0] != sig {
+					t.Errorf("%d to %s, launched with %v: %d arrive", sig, to, launch, got)
+				}
+			}
+		}
+		c.end()
+	}
+}
+
+// terminal makes a pseudo-terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return master, slave
+}
+
+// What the terminal sends it sends to the whole group: the tool has it already.
+func TestTerminalSignalsArriveOnce(t *testing.T) {
+	master, slave := terminal(t)
+	cmd := twins(t, nil, "count").shim
+	cmd.Stdin, cmd.Stderr = slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	c := startCounting(t, cmd)
+	for _, test := range []struct {
+		sig  syscall.Signal
+		send func() error
+	}{
+		{syscall.SIGINT, func() error { _, err := master.Write([]byte{3}); return err }},
+		{syscall.SIGQUIT, func() error { _, err := master.Write([]byte{28}); return err }},
+		{syscall.SIGTSTP, func() error { _, err := master.Write([]byte{26}); return err }},
+		{syscall.SIGWINCH, func() error {
+			return unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 7, Col: 7})
+		}},
+		{syscall.SIGINT, func() error { return syscall.Kill(cmd.Process.Pid, syscall.SIGINT) }}, // by a program all the same
+		{syscall.SIGHUP, func() error { return master.Close() }},
+	} {
+		if err := test.send(); err != nil {
+			t.Fatal(err)
+		}
+		got := append(c.until(test.sig), c.settled()...)
+		if test.sig == syscall.SIGHUP { // a hang-up wakes those it finds stopped
+			got = slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == syscall.SIGCONT })
+		}
+		if len(got) != 1 || got[0] != test.sig {
+			t.Errorf("%d: %d arrive", test.sig, got)
+		}
+	}
+	c.end()
+}
+
+// waitStopped waits until a child has stopped or ended.
+func waitStopped(t *testing.T, pid int) syscall.WaitStatus {
+	t.Helper()
+	var ws syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// Where the tool stops, the caller sees us stop, by the same signal; and we go on
+// together.
+func TestJobControl(t *testing.T) {
+	tests := map[string]struct {
+		stop, cont func(us int) (pid int, sig syscall.Signal)
+	}{
+		"the group stops":           {group(syscall.SIGTSTP), group(syscall.SIGCONT)},
+		"we are told to stop":       {us(syscall.SIGTSTP), us(syscall.SIGCONT)},
+		"the group, then we go on":  {group(syscall.SIGTSTP), us(syscall.SIGCONT)},
+		"all are stopped, we go on": {group(syscall.SIGSTOP), us(syscall.SIGCONT)},
+		"all are stopped":           {group(syscall.SIGSTOP), group(syscall.SIGCONT)},
+	}
+	for name, test := range tests {
+		cmd := twins(t, nil, "count", "FREE=20").shim
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		c := startCounting(t, cmd)
+		for round := range 5 {
+			pid, sig := test.stop(cmd.Process.Pid)
+			c.send(pid, sig)
+			if ws := waitStopped(t, cmd.Process.Pid); !ws.Stopped() || ws.StopSignal() != sig {
+				t.Fatalf("%s, round %d: %x", name, round, ws)
+			}
+			pid, sig = test.cont(cmd.Process.Pid)
+			c.send(pid, sig)
+			if got := append(c.until(syscall.SIGCONT), c.settled()...); len(got) != 1 {
+				t.Errorf("%s, round %d: %d arrive", name, round, got)
+			}
+		}
+		c.end()
+	}
+}
+
+func group(sig syscall.Signal) func(int) (int, syscall.Signal) {
+	return func(us int) (int, syscall.Signal) { return -us, sig }
+}
+
+func us(sig syscall.Signal) func(int) (int, syscall.Signal) {
+	return func(us int) (int, syscall.Signal) { return us, sig }
+}
+
+// A stop that is over at once leaves nobody behind.
+func TestShortStops(t *testing.T) {
+	cmd := twins(t, nil, "count", "FREE=20").shim
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c := startCounting(t, cmd)
+	for range 300 {
+		c.send(-cmd.Process.Pid, syscall.SIGTSTP)
+		c.send(-cmd.Process.Pid, syscall.SIGCONT)
+	}
+	c.settled()
+	c.end()
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// procField reads a number from a file of /proc, as "VmHWM:  123 kB".
+func procField(t *testing.T, pid int, file, name string) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), name+":")
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// flood runs a tool that writes a great deal, and gives how much arrives and the
+// most memory that the shim had, in kB.
+func flood(t *testing.T, does string) (size, memory int) {
+	t.Helper()
+	cmd := twins(t, nil, does).shim
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReaderSize(out, 64<<10)
+	var tool int
+	first, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(first, `{"pid":%d}`, &tool); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		piece, err := r.ReadSlice('\n')
+		if string(piece) == "end\n" {
+			break
+		}
+		size += len(piece)
+		if err != nil && err != bufio.ErrBufferFull {
+			t.Fatal(err)
+		}
+	}
+	memory = procField(t, cmd.Process.Pid, "status", "VmHWM")
+	if err := syscall.Kill(tool, 50); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return size, memory
+}
+
+// However much the tool writes, in lines or in one, memory does not grow with it.
+func TestMuchOutput(t *testing.T) {
+	for _, shape := range []string{"lines", "line"} {
+		_, little := flood(t, shape+" 4194304")
+		size, memory := flood(t, shape+" 1073741824")
+		t.Logf("1 GB in %s: %d kB of memory, of 4 MB %d kB", shape, memory, little)
+		if want := 1<<30 + 1; size != want || memory > 2*little {
+			t.Errorf("%s: %d bytes arrive of %d; %d kB of memory, and %d kB for little", shape, size, want, memory, little)
+		}
+	}
+}
+
+// Where the caller does not read the tool has to wait.
+func TestBackPressure(t *testing.T) {
+	cmd := twins(t, nil, "lines 1073741824").shim
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReaderSize(out, 16)
+	first, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tool int
+	if _, err := fmt.Sscanf(first, `{"pid":%d}`, &tool); err != nil {
+		t.Fatal(err)
+	}
+	written := -1
+	for now := 0; now != written; time.Sleep(300 * time.Millisecond) {
+		written, now = now, procField(t, tool, "io", "wchar")
+	}
+	if written > 1<<20 {
+		t.Errorf("%d bytes are written, and nobody reads", written)
+	}
+	out.Close()
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE {
+		t.Errorf("%v, want the tool's death", err)
+	}
+}
+
+// The caller that waits for our end sees it when the tool ends, and the one that reads
+// to the end of the stream gets what the tool has left behind writes later.
+func TestOutputAfterTheEnd(t *testing.T) {
+	for _, format := range []string{"stream-json", "text"} {
+		cmd := shimmed(t, `(while [ ! -e go ]; do sleep 0.05; done; echo late; head -c 200000 /dev/zero; printf end) &
+			echo '{"type":"result","subtype":"success","result":"word"}'; exit 3`, "-p", "hi", "--verbose", "--output-format", format)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout = w
+		if ws := ended(t, cmd); ws.ExitStatus() != 3 {
+			t.Errorf("%s: exit status %d", format, ws.ExitStatus())
+		}
+		w.Close()
+		if err := os.WriteFile(filepath.Join(cmd.Dir, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, rest, _ := strings.Cut(string(got), "\n")
+		if !strings.Contains(first, "word") || rest != "late\n"+strings.Repeat("\x00", 200000)+"end" {
+			t.Errorf("%s: %q and %d bytes", format, first, len(rest))
+		}
+	}
+}
+
+// Where nobody reads any more, that reaches what the tool has left behind.
+func TestOutputAfterTheEndUnread(t *testing.T) {
+	cmd := shimmed(t, `(trap 'echo $? >ended' EXIT; while [ ! -e go ]; do sleep 0.05; done; while echo late; do :; done) & echo '{}'`,
+		"-p", "hi", "--verbose", "--output-format", "stream-json")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	ended(t, cmd)
+	w.Close()
+	r.Close()
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if inUse, err := exec.Command("sh", "-c", `for p in /proc/[0-9]*; do
+			[ "$(readlink $p/cwd)" = "$0" ] && echo $p; done; :`, cmd.Dir).Output(); err == nil && len(inUse) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("it writes on into nothing")
+}
+
+// The caller's descriptors may be non-blocking, for others too: they stay so, and
+// everything arrives.
+func TestNonBlockingStreams(t *testing.T) {
+	for _, kind := range []string{"pipes", "sockets"} {
+		var in, out [2]int
+		var err error
+		if kind == "pipes" {
+			err = unix.Pipe2(in[:], unix.O_CLOEXEC)
+			if err == nil {
+				err = unix.Pipe2(out[:], unix.O_CLOEXEC)
+			}
+		} else {
+			in, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			if err == nil {
+				out, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What the tool writes on stderr it writes first: that is the caller's own pipe, which
+		// it finds full later on.
+		cmd := shimmed(t, `cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
+			"-p", "--verbose", "--output-format", "stream-json")
+		for _, fd := range []int{in[0], out[1]} {
+			if err := unix.SetNonblock(fd, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		theirIn, theirOut := os.NewFile(uintptr(in[0]), "in"), os.NewFile(uintptr(out[1]), "out")
+		ourIn, ourOut := os.NewFile(uintptr(in[1]), "in"), os.NewFile(uintptr(out[0]), "out")
+		start := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir}
+		// File.Fd would make it blocking: these are handed on by their numbers.
+		attr := &syscall.ProcAttr{Dir: cmd.Dir, Env: start.Env, Files: []uintptr{uintptr(in[0]), uintptr(out[1]), uintptr(out[1])}}
+		pid, err := syscall.ForkExec(start.Path, start.Args, attr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(50 * time.Millisecond) // an empty stdin at first
+			_, _ = ourIn.WriteString("a prompt")
+			ourIn.Close()
+		}()
+		got := make(chan []byte)
+		go func() {
+			var b bytes.Buffer
+			buf := make([]byte, 30000)
+			for b.Len() < 5000000+len("\noops\n") {
+				n, err := ourOut.Read(buf)
+				b.Write(buf[:n])
+				if err != nil {
+					break
+				}
+			}
+			got <- b.Bytes()
+		}()
+		if b := <-got; len(b) != 5000000+len("\noops\n") {
+			t.Errorf("%s: %d bytes arrive", kind, len(b))
+		}
+		var ws syscall.WaitStatus
+		if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil || ws.ExitStatus() != 0 {
+			t.Errorf("%s: %v, %v", kind, ws, err)
+		}
+		for _, fd := range []int{in[0], out[1]} {
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
+				t.Errorf("%s: descriptor %d has become blocking", kind, fd)
+			}
+		}
+		if asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked")); err != nil || string(asked) != "a prompt" {
+			t.Errorf("%s: %q, %v", kind, asked, err)
+		}
+		theirIn.Close()
+		theirOut.Close()
+		ourOut.Close()
+	}
+}
+
+// On a terminal the tool itself is there.
+func TestTerminalAsStdout(t *testing.T) {
+	master, slave := terminal(t)
+	cmd := shimmed(t, `[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo "all three: $*"`, "-p", "hi")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if ws := ended(t, cmd); ws.ExitStatus() != 0 {
+		t.Errorf("exit status %d", ws.ExitStatus())
+	}
+	got := make([]byte, 100)
+	n, err := master.Read(got)
+	if err != nil || string(got[:n]) != "all three: -p hi\r\n" {
+		t.Errorf("%q, %v", got[:n], err)
+	}
+}

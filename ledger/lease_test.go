@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+func TestAlive(t *testing.T) {
+	starts := map[int]int64{100: 5000, 200: 0, 300: -1} // 200: not known, 300: a zombie
+	exists := func(pid int) bool { _, ok := starts[pid]; return ok }
+	start := func(pid int) int64 { return starts[pid] }
+	for _, tt := range []struct {
+		name string
+		p    Process
+		want bool
+	}{
+		{"as it was", Process{"boot", 100, 5000}, true},
+		{"another has its pid", Process{"boot", 100, 4999}, false},
+		{"an earlier boot", Process{"an earlier one", 100, 5000}, false},
+		{"gone", Process{"boot", 101, 5000}, false},
+		{"no start known then", Process{"boot", 100, 0}, true},
+		{"no start known now", Process{"boot", 200, 5000}, false},
+		{"never known", Process{"boot", 200, 0}, true},
+		{"not waited for yet", Process{"boot", 300, 5000}, false},
+		{"none", Process{"boot", 0, 0}, false},
+		{"a group", Process{"boot", -100, 5000}, false},
+	} {
+		if got := tt.p.aliveIn("boot", exists, start); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
+// A tool that goes on when its shim is gone keeps the session.
+func TestAnOrphanKeepsItsLease(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := begin(t, l, prompt, 1000)
+	finish(t, l, first, goodOutcome(someID, "done", 2000))
+	_, second := begin(t, l, prompt+"\n\nMore.", 3000)
+	tool := exec.Command("sleep", "60")
+	if err := tool.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer tool.Process.Kill()
+	if err := l.Pin(second.Session, someID, tool.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil { // the shim is gone
+		t.Fatal(err)
+	}
+	more := prompt + "\n\nMore.\n\nAnd more."
+	preview := func() rewrite.Reason {
+		d, _, err := l.Preview(testCall(l, more, 4000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Reason
+	}
+	if got := preview(); got != rewrite.Leased {
+		t.Errorf("while the tool works: %s", got)
+	}
+	if err := tool.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	tool.Wait()
+	if got := preview(); got != rewrite.PreviousUnknown {
+		t.Errorf("when it is gone: %s", got)
+	}
+}
+
+// A call that is to wait is not recorded while it does.
+func TestWaiting(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := begin(t, l, prompt, 1000)
+	waiting := testCall(l, prompt+"\n\nMore.", 1500)
+	waiting.Wait = true
+	if _, _, err := l.Begin(waiting); !errors.Is(err, ErrHeld) {
+		t.Fatalf("%v", err)
+	}
+	totals, err := l.Totals()
+	if err != nil || totals.Calls != 1 {
+		t.Errorf("%d calls are recorded, %v", totals.Calls, err)
+	}
+	other := testCall(l, prompt+"\n\nMore.", 1500)
+	other.Wait, other.Prints.Model = true, "another"
+	if d, _, err := l.Preview(other); err != nil || d.Reason != rewrite.ModelChanged {
+		t.Errorf("what can not be resumed anyway would wait: %s, %v", d.Reason, err)
+	}
+	finish(t, l, first, goodOutcome(someID, "done", 2000))
+	waiting.Now = 2500
+	if d, _, err := l.Begin(waiting); err != nil || d.Mode != rewrite.Resume {
+		t.Errorf("then %s (%s), %v", d.Mode, d.Reason, err)
+	}
+}

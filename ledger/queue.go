@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// LockTimeout is the longest time that any call waits for somebody who keeps the
+// ledger to himself.
+const LockTimeout = 60 * time.Millisecond
+
+// longestWait is the longest time that it waits for others of its kind who are at
+// work, each for a moment: of 64 calls at once, on two busy processors, the last
+// has its turn after some tenths of a second.
+const longestWait = 2 * time.Second
+
+// lockPause is how long a process waits before it looks again.
+const lockPause = time.Millisecond
+
+// A queue is a lock beside the ledger, in which those who use it wait asleep.
+// SQLite has them try again and again: of many, some come too late every time. It
+// is no more than manners: what keeps the ledger whole is SQLite's own lock. The
+// file says who has the turn, and whether he waits himself, for an outsider.
+type queue struct{ path string }
+
+// inTurn waits for our turn and then does something. Where the lock can not be had
+// at all, as in a folder that is read-only, everybody's turn is now.
+func (q queue) inTurn(do func(*turn) error) error {
+	if q.path == "" {
+		return do(&turn{})
+	}
+	f, err := os.OpenFile(q.path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return do(&turn{})
+	}
+	_ = narrowTo(f, 0o600) // there is nothing in it to hide
+	mine, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		flock(f)
+		select {
+		case mine <- struct{}{}:
+		case <-gone:
+			f.Close()
+		}
+	}()
+	for start, pause := time.Now(), LockTimeout; ; pause = 10 * lockPause {
+		select {
+		case <-mine:
+			defer f.Close()
+			t := &turn{file: f}
+			t.note(false)
+			return do(t)
+		case <-time.After(pause):
+			if time.Since(start) > longestWait || !atWork(f) {
+				close(gone)
+				return sqlite3.Error{Code: sqlite3.ErrBusy}
+			}
+		}
+	}
+}
+
+// flock waits for the lock. On a file system without such locks there is no queue.
+func flock(f *os.File) {
+	for errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX), syscall.EINTR) {
+	}
+}
+
+// atWork tells whether the process that has the turn gets on: it runs, and waits
+// for nobody else.
+func atWork(f *os.File) bool {
+	var note [turnSize]byte
+	if _, err := f.ReadAt(note[:], 0); err != nil {
+		return false
+	}
+	return note[0] == 0 && !stopped(int(binary.LittleEndian.Uint32(note[1:])))
+}
+
+// A turn is the time that a process has the ledger to itself, as far as the others
+// keep to the queue.
+type turn struct {
+	file  *os.File // nil outside of a queue
+	waits bool
+}
+
+const turnSize = 5
+
+// note says who has the turn, and whether he waits. Should that fail, the others
+// have less patience, or more.
+func (t *turn) note(waits bool) {
+	if t.waits = waits; t.file == nil {
+		return
+	}
+	note := [turnSize]byte{}
+	if waits {
+		note[0] = 1
+	}
+	binary.LittleEndian.PutUint32(note[1:], uint32(os.Getpid()))
+	_, _ = t.file.WriteAt(note[:], 0)
+}
+
+// repeat repeats what failed because another process holds the ledger, for up to
+// LockTimeout. SQLite's own way of waiting pauses longer each time, and gives up
+// after seven tries.
+func (t *turn) repeat(try func() error) error {
+	deadline := time.Now().Add(LockTimeout)
+	for {
+		err := try()
+		busy := isBusy(err)
+		if busy != t.waits {
+			t.note(busy)
+		}
+		if !busy || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// isBusy tells of an error by which SQLite says that another process holds the
+// ledger.
+func isBusy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
+}

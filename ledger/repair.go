@@ -1,0 +1,228 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-sqlite3"
+	"reprise/rewrite"
+)
+
+// ErrSound says that there is nothing to repair.
+var ErrSound = errors.New("nothing is wrong with it")
+
+// A Repaired is what became of a damaged ledger.
+type Repaired struct {
+	Aside                   string // where the damaged file is now
+	Chains, Sessions, Calls int64  // that were recovered
+}
+
+// Reset puts an empty ledger in the place of whatever lies at path, which is moved
+// aside with what belongs to it: the names end in suffix then. Nothing is deleted.
+// Where there is nothing, aside is "".
+func Reset(path, suffix string) (aside string, err error) {
+	err = queue{path + ".lock"}.inTurn(func(*turn) error {
+		aside, err = moveAside(path, suffix)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("reset ledger: %w", explain(err))
+	}
+	l, err := Open(path)
+	if err != nil {
+		return aside, err
+	}
+	return aside, l.Close()
+}
+
+// Repair copies what can be read of a damaged ledger, with its key, into a new one
+// that takes its place. The damaged one is moved aside as by Reset. What a session
+// went through last may be among what is lost, so none of the recovered ones is
+// resumed. A ledger whose key can not be read is left as it is.
+func Repair(path, suffix string) (r Repaired, err error) {
+	if err := checkAt(path); err == nil {
+		return r, fmt.Errorf("repair ledger: %w", ErrSound)
+	} else if !errors.Is(err, ErrDamaged) {
+		return r, err
+	}
+	err = queue{path + ".lock"}.inTurn(func(*turn) error {
+		fresh := path + suffix + ".new"
+		defer removeFiles(fresh)
+		if r, err = recoverInto(fresh, path); err != nil {
+			return err
+		}
+		if r.Aside, err = moveAside(path, suffix); err != nil {
+			return err
+		}
+		return os.Rename(fresh, path)
+	})
+	if err != nil {
+		return r, fmt.Errorf("repair ledger: %w", explain(err))
+	}
+	return r, nil
+}
+
+// checkAt has SQLite look through the ledger at path.
+func checkAt(path string) error {
+	l, err := OpenExisting(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Check(), l.Close())
+}
+
+// parts are the ends of the names of what belongs to a ledger. The queue's file
+// is not among them: it is whoever's turn.
+var parts = []string{"", "-wal", "-shm", "-journal", ".spool"}
+
+func moveAside(path, suffix string) (aside string, err error) {
+	for _, part := range parts {
+		to := path + suffix + part
+		if _, err := os.Lstat(to); err == nil {
+			return "", fmt.Errorf("move %s aside: %w", path, fs.ErrExist)
+		}
+		err := os.Rename(path+part, to)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("move %s aside: %w", path+part, err)
+		}
+		if err == nil && part == "" {
+			aside = to
+		}
+	}
+	return aside, nil
+}
+
+func removeFiles(path string) {
+	for _, part := range parts {
+		_ = os.Remove(path + part) // most are not there
+	}
+}
+
+// recoverInto makes a new ledger at fresh from what can be read at damaged.
+func recoverInto(fresh, damaged string) (r Repaired, err error) {
+	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", escapePath(damaged)))
+	if err != nil {
+		return r, err
+	}
+	defer old.Close()
+	old.SetMaxOpenConns(1)
+	var key rewrite.Key
+	if err := old.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil {
+		return r, fmt.Errorf("read its key: %w", explain(err))
+	}
+	removeFiles(fresh)
+	l, err := Open(fresh)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		err = errors.Join(err, l.Close())
+		_ = os.Remove(l.queue.path)
+	}()
+	err = l.write(func(tx *sql.Tx) error {
+		tables, err := tablesOf(tx)
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			if !hasTable(old, table) {
+				continue
+			}
+			if err := copyTable(tx, old, table); err != nil {
+				return fmt.Errorf("copy %s: %w", table, err)
+			}
+		}
+		_, err = tx.Exec(mend, Running, Live)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), (SELECT count(*) FROM sessions), (SELECT count(*) FROM invocations)`).
+		Scan(&r.Chains, &r.Sessions, &r.Calls)
+	return r, errors.Join(err, l.Check())
+}
+
+// mend makes recovered rows fit each other, and lets no session be gone on with.
+const mend = `
+UPDATE sessions SET state = ? WHERE state = ?;
+DELETE FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains);
+DELETE FROM leases WHERE session_id NOT IN (SELECT id FROM sessions);
+UPDATE chains SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);
+DELETE FROM invocations WHERE chain_id NOT IN (SELECT id FROM chains) OR session_id NOT IN (SELECT id FROM sessions);
+`
+
+// copyTable copies the rows of a table that can be read: from its start to where it
+// is damaged, and from its end to there.
+func copyTable(to *sql.Tx, from *sql.DB, table string) error {
+	if _, err := to.Exec("PRAGMA defer_foreign_keys = on"); err != nil {
+		return err
+	}
+	for _, order := range []string{"ASC", "DESC"} {
+		err := copyRows(to, from, table, order)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(explain(err), ErrDamaged) {
+			return err
+		}
+	}
+	return nil
+}
+
+func tablesOf(tx *sql.Tx) (names []string, err error) {
+	rows, err := tx.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+func hasTable(db *sql.DB, table string) bool {
+	var n int
+	err := db.QueryRow("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&n)
+	return err == nil
+}
+
+func copyRows(to *sql.Tx, from *sql.DB, table, order string) error {
+	rows, err := from.Query(fmt.Sprintf("SELECT * FROM %s NOT INDEXED ORDER BY 1 %s", table, order))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	insert := fmt.Sprintf("INSERT OR REPLACE INTO %s (%s) VALUES (?%s)",
+		table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if _, err := to.Exec(insert, values...); err != nil {
+			var e sqlite3.Error
+			if errors.As(err, &e) && e.Code == sqlite3.ErrConstraint {
+				continue // a row that was damaged, and is no row of ours
+			}
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"reprise/rewrite"
+)
+
+// A spool is a folder beside the ledger for outcomes that could not be written in
+// time: nobody waits for us at the end of a run. Whoever writes to the ledger next
+// writes them first. A file of it holds what the ledger would, no more.
+type spool struct{ dir string }
+
+// maxSpooled is how many outcomes are taken up at once.
+const maxSpooled = 256
+
+// An ending is all that is recorded at the end of a run. It names its ledger, which
+// another may have taken the place of when it is written.
+type ending struct {
+	Ledger     string
+	Invocation int64
+	Session    int64 // 0 where there is none
+	Chain      int64
+	Cwd, Task  string
+	FellBack   rewrite.Reason // why its resume was given up, where that is not recorded yet
+	Transcript bool
+	Opening    int // of the prompt's footprint
+	Bytes      int
+	Blocks     []byte
+	Answer     []byte
+	Said       []byte
+	Outcome    Outcome // without what the model said
+}
+
+// put keeps an outcome for later. It is there whole or not at all.
+func (s spool) put(e *ending) error {
+	if s.dir == "" {
+		return errors.New("there is no spool")
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if !s.isFolder() {
+		return fmt.Errorf("%s: not a folder", s.dir)
+	}
+	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(e.Outcome.Now), os.Getpid()))
+	tmp := path + spoolTemp
+	file, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(encodeJSON(e))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return nil
+}
+
+// spoolTemp ends the name of a file that is being written.
+const spoolTemp = ".tmp"
+
+// isFolder tells whether the spool is there, and no link to somewhere else.
+func (s spool) isFolder() bool {
+	info, err := os.Lstat(s.dir)
+	return err == nil && info.IsDir()
+}
+
+// list gives the outcomes that wait, in the order in which the runs ended. What a
+// process that is gone was still writing is thrown away.
+func (s spool) list() []string {
+	if !s.isFolder() {
+		return nil
+	}
+	entries, err := os.ReadDir(s.dir) // sorted by name
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, entry := range entries {
+		path := filepath.Join(s.dir, entry.Name())
+		name, unfinished := strings.CutSuffix(entry.Name(), spoolTemp)
+		switch _, writer, _ := strings.Cut(name, "-"); {
+		case unfinished && !running(writer):
+			_ = os.Remove(path)
+		case !unfinished && entry.Type().IsRegular():
+			paths = append(paths, path)
+		}
+	}
+	return paths[:min(len(paths), maxSpooled)]
+}
+
+func running(pid string) bool {
+	n, err := strconv.Atoi(pid)
+	return err == nil && ProcessOf(n).Alive()
+}
+
+// read gives an outcome; ok is false where it is nothing for this ledger.
+func (s spool) read(path, ledger string) (e ending, ok bool) {
+	text, err := os.ReadFile(path)
+	return e, err == nil && decodeJSON(text, &e) == nil && e.Ledger == ledger
+}
+
+// Settle records the outcomes that wait in the spool, each exactly once: one that
+// has been recorded already, by somebody who died before he could take it away, is
+// known by its invocation.
+func (l *Ledger) Settle() error {
+	if len(l.spool.list()) == 0 {
+		return nil
+	}
+	var settled []string
+	err := l.write(func(tx *sql.Tx) error {
+		settled = l.spool.list()
+		for _, path := range settled {
+			if e, ok := l.spool.read(path, l.name()); ok {
+				if err := e.record(tx); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("record outcomes: %w", err)
+	}
+	for _, path := range settled {
+		_ = os.Remove(path) // it does no harm
+	}
+	return nil
+}
+
+// name tells this ledger from others.
+func (l *Ledger) name() string {
+	d := l.key.Digester()("name of the ledger")
+	return hex.EncodeToString(d[:])
+}

@@ -1,0 +1,188 @@
+package ledger
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// late ends a run while somebody else has the ledger.
+func late(t *testing.T, l *Ledger, path string, ticket *Ticket, o *Outcome) {
+	t.Helper()
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l, ticket, o)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if len(l.spool.list()) == 0 {
+		t.Fatal("nothing was kept")
+	}
+}
+
+func TestAnOutcomeThatCameTooLate(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	o := goodOutcome(someID, "the answer is 42", 2000)
+	o.Seen.Texts = []string{"first, the answer is unknown", "the answer is 42"}
+	o.Seen.Usage = rewrite.Usage{Known: true, Input: 7}
+	late(t, l, path, ticket, o)
+	if o.Seen.Answer == "" {
+		t.Error("the caller's outcome was changed")
+	}
+	for _, name := range l.spool.list() {
+		text, err := os.ReadFile(name)
+		info, statErr := os.Stat(name)
+		if err != nil || statErr != nil || info.Mode() != 0o600 || strings.Contains(string(text), "answer is") ||
+			strings.Contains(string(text), "coder") {
+			t.Errorf("%v %v: %s", info.Mode(), err, text)
+		}
+	}
+	d, next := begin(t, l, prompt+"\n\nMore.", 3000)
+	if d.NativeID != someID || len(l.spool.list()) != 0 {
+		t.Errorf("%s (%s), %d left", d.Mode, d.Reason, len(l.spool.list()))
+	}
+	finish(t, l, next, goodOutcome(someID, "more", 4000))
+	chains, err := l.Chains(1)
+	if err != nil || chains[0].Sessions[0].Turns != 2 {
+		t.Errorf("%+v, %v", chains, err)
+	}
+}
+
+// Whoever records an outcome may die before he has taken it away.
+func TestAnOutcomeIsRecordedOnce(t *testing.T) {
+	l, path := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+	name := l.spool.list()[0]
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := l.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chains, err := l.Chains(1)
+	if err != nil || chains[0].Sessions[0].Turns != 1 {
+		t.Errorf("%+v, %v", chains, err)
+	}
+}
+
+// What lies in the spool and is no outcome of this ledger changes nothing, and does
+// not stay.
+func TestStrangersInTheSpool(t *testing.T) {
+	l, path := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+	text, err := os.ReadFile(l.spool.list()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, otherPath := newLedger(t)
+	_, theirs := begin(t, other, fmt.Sprintf(base, 2), 1000) // of the same number
+	if err := os.Mkdir(otherPath+".spool", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gone := Process{PID: 1 << 30}
+	for name, content := range map[string]string{
+		"0000000000000001-7":                             string(text),
+		"0000000000000002-7":                             "garbage",
+		"0000000000000003-7":                             "",
+		fmt.Sprintf("0000000000000004-%d.tmp", gone.PID): "half",
+	} {
+		if err := os.WriteFile(filepath.Join(otherPath+".spool", name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := other.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) > 0 {
+		t.Errorf("%v is left, %v", entries, err)
+	}
+	chains, err := other.Chains(1)
+	if err != nil || chains[0].Sessions[0].State != Running || theirs.Invocation != ticket.Invocation {
+		t.Errorf("%+v, %v", chains, err)
+	}
+}
+
+// An outcome that can never be recorded is in nobody's way.
+func TestAnOutcomeThatFitsNowhere(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	bad := ending{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
+	if err := l.spool.put(&bad); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("DELETE FROM leases"); err != nil {
+		t.Fatal(err)
+	}
+	d, next := begin(t, l, prompt+"\n\nMore.", 3000)
+	if d.Reason != rewrite.PreviousUnknown {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+	finish(t, l, next, goodOutcome(someID, "done", 4000))
+	late(t, l, path, ticket, goodOutcome(someID, "done", 5000))
+	if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 6000); d.Mode != rewrite.Resume {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
+// A refusal that can not be recorded leaves the session unused, and the call
+// without one.
+func TestARefusalThatIsNotRecorded(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := begin(t, l, prompt, 1000)
+	finish(t, l, first, goodOutcome(someID, "done", 2000))
+	_, second := begin(t, l, prompt+"\n\nMore.", 3000)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.FallBack(second, rewrite.RefusedUnknown); err == nil {
+		t.Fatal("the ledger was written")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l, second, goodOutcome("99999999-2222-4333-8444-555555555555", "done", 4000))
+	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil { // its process has ended
+		t.Fatal(err)
+	}
+	d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000)
+	if d.Mode != rewrite.Fresh || d.Reason != rewrite.PreviousUnknown {
+		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
+	}
+	chains, err := l.Chains(1)
+	if err != nil || chains[0].Calls != 3 {
+		t.Errorf("%+v, %v", chains, err)
+	}
+	var fellBack string
+	if err := l.db.QueryRow("SELECT fell_back FROM invocations WHERE id = ?", second.Invocation).Scan(&fellBack); err != nil || fellBack != string(rewrite.RefusedUnknown) {
+		t.Errorf("%q, %v", fellBack, err)
+	}
+}

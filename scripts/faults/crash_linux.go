@@ -1,0 +1,258 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"reprise/ledger"
+)
+
+// steps are the system calls by which a call of the shim changes anything, or starts
+// or ends something: it is killed before each of them.
+var steps = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCNTL, unix.SYS_FLOCK, unix.SYS_FCHMOD,
+	unix.SYS_MEMFD_CREATE, unix.SYS_PIPE2, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_WAITID, unix.SYS_WAIT4, unix.SYS_EXIT_GROUP}
+
+var crashKinds = []kind{
+	killed("while it makes the ledger", 1, func(w *world) { w.must(os.RemoveAll(w.state(""))) }, nil),
+	killed("in a fresh call", 1, func(w *world) {}, nil),
+	killed("in a resumed call", 2, func(w *world) { w.call(call{prompt: job(0), task: "killed"}) }, nil),
+	killed("while its outcome waits for the ledger", 2,
+		func(w *world) { w.call(call{prompt: job(0), task: "killed"}) }, (*world).lockAtEnd),
+	killed("while it records another's outcome", 3, (*world).spooled, nil),
+	failing("a write fails once", unix.EIO, unix.SYS_PWRITE64),
+	failing("the disk is full once", unix.ENOSPC, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE),
+	failing("fsync fails once", unix.EIO, unix.SYS_FSYNC, unix.SYS_FDATASYNC),
+	failing("a read fails once", unix.EIO, unix.SYS_PREAD64),
+	failing("a lock fails once", unix.ENOLCK, unix.SYS_FCNTL, unix.SYS_FLOCK),
+	failing("a file can not be opened once", unix.EMFILE, unix.SYS_OPENAT),
+	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2, unix.SYS_MEMFD_CREATE),
+}
+
+// stride is how many steps there are between two that are tried; the first is
+// another one each time.
+var stride = 12
+
+// killed is a call that is killed at each of its steps. prepare puts the world in
+// order before each, and during, where it is not nil, is done at every step.
+func killed(name string, round int, prepare, during func(*world)) kind {
+	return kind{"kill -9", name, func(w *world) {
+		w.use()
+		c := call{prompt: job(round), task: "killed"}
+		for step := rand.IntN(stride); ; step += stride {
+			prepare(w)
+			n := 0
+			died, err := w.trace(c, func(_ int, info *syscallInfo) (kill bool) {
+				if during != nil {
+					during(w)
+				}
+				if info.op == opEntry && slices.Contains(steps, info.nr) {
+					n++
+				}
+				return n > step
+			})
+			w.release()
+			if err != nil {
+				w.skip(err)
+				return
+			}
+			w.settled(round, died)
+			if !died {
+				return
+			}
+		}
+	}}
+}
+
+// settled looks at what a call left that was killed.
+func (w *world) settled(round int, died bool) {
+	l, err := ledger.Open(w.ledger())
+	if err != nil {
+		w.lose("%v", err)
+		return
+	}
+	w.wait(func() bool { return !w.held(l) })
+	if err := errors.Join(l.Check(), l.Close()); err != nil {
+		w.lose("%v", err)
+	}
+	w.call(call{prompt: job(round + 1), task: "killed"})
+	w.resumes(call{prompt: job(round + 2), task: "killed"}, true)
+	if unsafe := w.notes("unsafe"); len(unsafe) > 0 {
+		w.lose("a session was resumed in the midst of a turn")
+	}
+	for _, dir := range []string{w.ledger() + ".spool", filepath.Join(w.dir, "tmp")} {
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+			w.lose("%s is left, %v", entries[0].Name(), died)
+		}
+	}
+}
+
+// lockAtEnd takes the ledger, as another program would, once the tool runs.
+func (w *world) lockAtEnd() {
+	if w.release0 != nil || w.begun == len(w.runs()) {
+		return
+	}
+	db := w.open()
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		w.must(db.Close())
+		return // it is just being written: at the next step
+	}
+	w.release0 = func() { w.must(db.Close()) }
+}
+
+// release lets go of what lockAtEnd took.
+func (w *world) release() {
+	if w.release0 != nil {
+		w.release0()
+		w.release0 = nil
+	}
+}
+
+// spooled makes a call whose outcome has to wait.
+func (w *world) spooled() {
+	w.call(call{prompt: job(0), task: "killed"})
+	if _, err := w.trace(call{prompt: job(1), task: "killed"}, func(int, *syscallInfo) bool {
+		w.lockAtEnd()
+		return false
+	}); err != nil {
+		w.skip(err)
+	}
+	w.release()
+}
+
+// failing is a call in which a system call fails, each in its turn.
+func failing(name string, errno unix.Errno, calls ...uint64) kind {
+	return kind{"errors", name, func(w *world) {
+		w.use()
+		round := 1
+		for step := rand.IntN(max(1, stride/4)); ; step += max(1, stride/4) {
+			n, failed, runs := 0, false, false
+			died, err := w.trace(call{prompt: job(round), task: "failing"}, func(tid int, info *syscallInfo) bool {
+				runs = runs || info.nr == unix.SYS_CLONE || info.nr == unix.SYS_CLONE3 // before, it is only being loaded
+				if runs && info.op == opEntry && slices.Contains(calls, info.nr) {
+					if n++; n == step+1 {
+						failed = true
+						if err := skipSyscall(tid, errno); err != nil {
+							w.skip(err)
+						}
+					}
+				}
+				return false
+			})
+			if err != nil {
+				w.skip(err)
+				return
+			}
+			if died {
+				w.lose("it died")
+			}
+			if !failed || w.skips != nil {
+				break
+			}
+			round++
+			w.call(call{prompt: job(round), task: "failing"})
+		}
+		w.whole()
+	}}
+}
+
+// trace makes a call and shows look every system call of the shim's; it is killed
+// once look says so. One that lives must end as the tool would.
+func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool, err error) {
+	runtime.LockOSThread() // the thread that starts a process is the one that may trace it
+	defer runtime.UnlockOSThread()
+	w.begun = len(w.runs())
+	out, err := os.Create(filepath.Join(w.dir, "out"))
+	if err != nil {
+		return false, err
+	}
+	defer out.Close()
+	cmd := w.command(c)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return false, fmt.Errorf("trace a process: %w", err)
+	}
+	status, err := follow(cmd, look)
+	if err != nil {
+		return false, errors.Join(err, cmd.Process.Kill())
+	}
+	w.calls++
+	if status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return true, nil
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil || string(text) != answer+"\n" || !status.Exited() || status.ExitStatus() != 0 {
+		w.lose("a traced call ended with %#x and %q, %v", status, text, err)
+	}
+	return false, nil
+}
+
+func follow(cmd *exec.Cmd, look func(int, *syscallInfo) bool) (status syscall.WaitStatus, err error) {
+	pid := cmd.Process.Pid
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		return status, err
+	}
+	if err := syscall.PtraceSetOptions(pid, unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_EXITKILL); err != nil {
+		return status, fmt.Errorf("trace a process: %w", err)
+	}
+	for tid, sig := pid, 0; ; {
+		if err := syscall.PtraceSyscall(tid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return status, err
+		}
+		for {
+			if tid, err = syscall.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD, nil); err == nil {
+				break
+			} else if !errors.Is(err, syscall.EINTR) {
+				return status, err
+			}
+		}
+		sig = 0
+		switch {
+		case status.Exited(), status.Signaled():
+			if tid == pid {
+				return status, nil
+			}
+		case status.StopSignal() == syscall.SIGTRAP|0x80:
+			if info := readSyscall(tid); info != nil && look(tid, info) {
+				if err := cmd.Process.Kill(); err != nil {
+					return status, err
+				}
+			}
+		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP:
+			sig = int(status.StopSignal())
+		}
+	}
+}
+
+// A syscallInfo is the start of struct ptrace_syscall_info.
+type syscallInfo struct {
+	op   uint8
+	_    [3]uint8
+	_    uint32
+	_, _ uint64
+	nr   uint64 // in an entry
+	args [6]uint64
+	_, _ uint64
+}
+
+const opEntry = 1
+
+func readSyscall(tid int) *syscallInfo {
+	var info syscallInfo
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid),
+		unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	if errno != 0 {
+		return nil // it was killed in this moment
+	}
+	return &info
+}

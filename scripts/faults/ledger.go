@@ -1,0 +1,336 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// ledgerKinds break the ledger of somebody who has used the shims already. The next
+// call is to pass through unchanged, doctor to find it, and what mends it to mend it.
+var ledgerKinds = []kind{
+	broken("garbage from the start", overwrite(0, 4096), "repair|reset"),
+	broken("garbage in a table", damageTable("sessions"), "repair"),
+	broken("garbage in the table of its key", damageTable("meta"), "repair|reset"),
+	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset"),
+	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset"),
+	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset"),
+	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset"),
+	broken("a newer schema", statement("PRAGMA user_version = 999"), "reset"),
+	broken("somebody else's SQLite file", statement("PRAGMA application_id = 7"), "reset"),
+	broken("a table is gone", statement("DROP TABLE leases"), "repair"),
+	broken("a folder in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset"),
+	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), "reset"),
+	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), "reset"),
+	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), "reset"),
+	broken("a folder in the place of its log", func(w *world) {
+		w.must(errors.Join(os.RemoveAll(w.ledger()+"-wal"), os.Mkdir(w.ledger()+"-wal", 0o700)))
+	}, "reset"),
+	{"the ledger", "read-only", func(w *world) {
+		w.unprivileged()
+		w.use()
+		w.must(os.Chmod(w.ledger(), 0o400))
+		w.passes(call{prompt: job(1)})
+		w.must(os.Chmod(w.ledger(), 0o600))
+		w.whole()
+	}},
+	{"the ledger", "in a read-only folder", func(w *world) {
+		w.unprivileged()
+		w.use()
+		w.must(os.Chmod(w.state(""), 0o500))
+		w.call(call{prompt: job(1)})
+		w.must(os.Chmod(w.state(""), 0o700))
+		w.whole()
+	}},
+	{"the ledger", "no home to have it in", func(w *world) {
+		w.passes(call{prompt: job(1), sh: "export XDG_STATE_HOME=/proc/none"})
+	}},
+	{"the ledger", "no room on its disk", func(w *world) { w.fill(0) }},
+	{"the ledger", "no room left in the midst of a call", func(w *world) {
+		for pages := range 12 {
+			w.fill(2 * pages)
+		}
+	}},
+	{"the ledger", "no file may grow (RLIMIT_FSIZE)", func(w *world) {
+		w.use()
+		for _, blocks := range []int{32, 64, 96, 128, 192, 256, 512} {
+			w.call(call{prompt: job(1), sh: fmt.Sprintf("ulimit -f %d", blocks)})
+		}
+		w.whole()
+	}},
+	{"the ledger", "few open files (RLIMIT_NOFILE)", func(w *world) {
+		w.use()
+		for files := 9; files < 24; files++ {
+			w.call(call{prompt: job(1), sh: fmt.Sprintf("ulimit -n %d", files)})
+		}
+		w.whole()
+	}},
+	{"the ledger", "locked by somebody for writing", func(w *world) { w.locked("BEGIN IMMEDIATE") }},
+	{"the ledger", "locked by somebody for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
+	{"the ledger", "locked when the call ends", func(w *world) {
+		w.use()
+		cmd := w.command(call{prompt: job(1), ms: 300})
+		done := make(chan result)
+		go func() { done <- w.see(cmd) }()
+		w.wait(func() bool { return len(w.runs()) == 2 })
+		release := w.lock("BEGIN IMMEDIATE")
+		<-done
+		release()
+		w.resumes(call{prompt: job(2)}, true) // its outcome was kept and is recorded first
+		w.sound(0)
+	}},
+	{"the ledger", "its queue held by somebody who is stopped", func(w *world) {
+		w.use()
+		holder := exec.Command("sleep", "60")
+		w.must(errors.Join(holder.Start(), holder.Process.Signal(syscall.SIGSTOP)))
+		defer holder.Wait()
+		defer holder.Process.Kill()
+		f, err := os.OpenFile(w.ledger()+".lock", os.O_RDWR, 0)
+		w.must(errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)))
+		defer f.Close()
+		_, err = f.WriteAt(binary.LittleEndian.AppendUint32([]byte{0}, uint32(holder.Process.Pid)), 0)
+		w.must(err)
+		w.passes(call{prompt: job(1)})
+	}},
+	{"the ledger", "thrown away between two calls", func(w *world) {
+		w.use()
+		w.must(errors.Join(os.Remove(w.ledger()), os.Remove(w.ledger()+"-wal"), os.Remove(w.ledger()+"-shm")))
+		w.resumes(call{prompt: job(1)}, false)
+	}},
+	{"the ledger", "thrown away during a call", func(w *world) {
+		w.use()
+		done := make(chan result)
+		go func() { done <- w.call(call{prompt: job(1), ms: 200}) }()
+		w.wait(func() bool { return len(w.runs()) == 2 })
+		w.must(os.RemoveAll(w.state("")))
+		<-done
+		w.resumes(call{prompt: job(2)}, false)
+	}},
+	{"the ledger", "garbage in its log", func(w *world) {
+		w.use()
+		w.must(os.WriteFile(w.ledger()+"-wal", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.call(call{prompt: job(1)})
+		w.whole()
+	}},
+	{"the ledger", "its log is cut", func(w *world) {
+		for cut := range int64(10) {
+			w.call(call{prompt: job(0), task: fmt.Sprint("task ", cut)})
+			info, err := os.Stat(w.ledger() + "-wal")
+			w.must(err)
+			w.must(os.Truncate(w.ledger()+"-wal", info.Size()*cut/10))
+			w.call(call{prompt: job(1), task: fmt.Sprint("task ", cut)})
+			w.whole()
+		}
+		if unsafe := w.notes("unsafe"); len(unsafe) > 0 {
+			w.lose("a session was resumed in the midst of a turn")
+		}
+	}},
+	{"the ledger", "garbage in its index", func(w *world) {
+		w.use()
+		w.must(os.WriteFile(w.ledger()+"-shm", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.resumes(call{prompt: job(1)}, true)
+		w.sound(0)
+	}},
+	besides("a folder in the place of its queue", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	besides("a named pipe in the place of its queue", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
+	besides("a link planted in the place of its queue", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
+	besides("a link planted in the place of what waits", ".spool", func(path, victim string) error {
+		return os.Symlink(filepath.Dir(victim), path)
+	}, false),
+	{"the log", "a named pipe in its place", func(w *world) { w.withoutLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
+	{"the log", "a link planted in its place", func(w *world) {
+		victim := filepath.Join(w.dir, "victim")
+		w.must(os.WriteFile(victim, []byte("dear\n"), 0o644))
+		w.withoutLog(func(path string) error { return os.Symlink(victim, path) })
+		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
+			w.lose("it was written to: %q, %v", text, err)
+		}
+	}},
+	{"the log", "a folder in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
+}
+
+// use makes the first call, which makes the ledger.
+func (w *world) use() { w.call(call{prompt: job(0)}) }
+
+// broken is a ledger that break has done something to; fixes are the subcommands of
+// shimctl ledger of which the first that works mends it.
+func broken(name string, damage func(*world), fixes string) kind {
+	return kind{"the ledger", name, func(w *world) {
+		w.use()
+		w.shimctl("status") // folds the log into the file
+		damage(w)
+		w.passes(call{prompt: job(1)})
+		if out, err := w.shimctl("doctor"); err == nil || !strings.Contains(out, "problem  ledger") {
+			w.lose("doctor does not see it: %s", out)
+		}
+		before := w.ledgers()
+		mended := false
+		for fix := range strings.SplitSeq(fixes, "|") {
+			if _, err := w.shimctl("ledger", fix); err == nil {
+				mended = true
+				break
+			}
+		}
+		if !mended {
+			w.lose("shimctl ledger %s does not mend it", fixes)
+		}
+		if after := w.ledgers(); after != before+1 {
+			w.lose("%d files named ledger.db* after %d", after, before)
+		}
+		if out, err := w.shimctl("doctor"); err != nil {
+			w.lose("it is not mended: %s", out)
+		}
+		w.resumes(call{prompt: job(1), task: "mended"}, false)
+		w.resumes(call{prompt: job(2), task: "mended"}, true)
+	}}
+}
+
+// besides is something in the place of a file beside the ledger, for a call that
+// ends while somebody else has the ledger. kept tells whether its outcome can be
+// kept all the same.
+func besides(name, part string, create func(path, victim string) error, kept bool) kind {
+	return kind{"the ledger", name, func(w *world) {
+		w.use()
+		victim := filepath.Join(w.dir, "victim", "file")
+		w.must(errors.Join(os.Mkdir(filepath.Dir(victim), 0o755), os.WriteFile(victim, []byte("dear\n"), 0o644)))
+		w.must(errors.Join(os.RemoveAll(w.ledger()+part), create(w.ledger()+part, victim)))
+		c := w.start(call{prompt: job(1), ms: 300})
+		w.wait(func() bool { return len(w.runs()) == 2 })
+		release := w.lock("BEGIN IMMEDIATE")
+		w.must(c.Wait())
+		release()
+		w.resumes(call{prompt: job(2)}, kept)
+		if entries, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(entries) != 1 {
+			w.lose("something was put where the link leads: %v, %v", entries, err)
+		}
+		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
+			w.lose("something was written where the link leads: %q, %v", text, err)
+		}
+	}}
+}
+
+// ledgers counts the ledgers there are, those set aside among them.
+func (w *world) ledgers() (n int) {
+	names, err := filepath.Glob(w.ledger() + "*")
+	w.must(err)
+	for _, name := range names {
+		switch filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm")) {
+		case ".lock", ".spool":
+		default:
+			if !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (w *world) shimctl(args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(w.shims, "shimctl"), args...)
+	cmd.Env, cmd.SysProcAttr = w.env(call{}, w.shims, w.real), w.user
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func overwrite(at, n int64) func(*world) {
+	return func(w *world) {
+		f, err := os.OpenFile(w.ledger(), os.O_WRONLY, 0)
+		w.must(err)
+		_, err = f.WriteAt(bytes.Repeat([]byte("garbage "), int(n/8)), at)
+		w.must(errors.Join(err, f.Close()))
+	}
+}
+
+// eachPage puts garbage into the middle of each page from one on.
+func (w *world) eachPage(from int64) {
+	for at := from * 4096; at < w.size(); at += 4096 {
+		overwrite(at, 2048)(w)
+	}
+}
+
+func damageTable(name string) func(*world) {
+	return func(w *world) {
+		var page int64
+		db := w.open()
+		w.must(db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = ?", name).Scan(&page))
+		w.must(db.Close())
+		overwrite((page-1)*4096, 2048)(w)
+	}
+}
+
+func (w *world) size() int64 {
+	info, err := os.Stat(w.ledger())
+	w.must(err)
+	return info.Size()
+}
+
+func statement(text string) func(*world) {
+	return func(w *world) {
+		db := w.open()
+		defer db.Close()
+		_, err := db.Exec(text)
+		w.must(err)
+	}
+}
+
+func inPlace(create func(path string) error) func(*world) {
+	return func(w *world) {
+		w.must(errors.Join(os.Remove(w.ledger()), create(w.ledger())))
+	}
+}
+
+func (w *world) open() *sql.DB {
+	db, err := sql.Open("sqlite3", w.ledger())
+	w.must(err)
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+// lock takes the ledger as another program would.
+func (w *world) lock(how string) (release func()) {
+	db := w.open()
+	for {
+		_, err := db.Exec(how)
+		if err == nil {
+			return func() { db.Close() }
+		}
+		time.Sleep(time.Millisecond) // a call is just writing
+	}
+}
+
+// locked makes calls while somebody has the ledger.
+func (w *world) locked(how string) {
+	w.use()
+	release := w.lock(how)
+	for range 3 {
+		w.passes(call{prompt: job(1)})
+	}
+	release()
+	w.resumes(call{prompt: job(1)}, true)
+}
+
+// whole looks whether the ledger is whole and of use.
+func (w *world) whole() {
+	if out, err := w.shimctl("doctor"); err != nil {
+		w.lose("doctor says %s", out)
+	}
+	w.resumes(call{prompt: job(1), task: "after"}, false)
+	w.resumes(call{prompt: job(2), task: "after"}, true)
+}
+
+func (w *world) withoutLog(create func(path string) error) {
+	w.must(errors.Join(os.MkdirAll(w.state(""), 0o700), create(w.state("shim.log"))))
+	w.use()
+	w.resumes(call{prompt: job(1)}, true)
+}

@@ -1,0 +1,120 @@
+// Command faults breaks things around the shim and shows what was lost by it: for each
+// kind of fault how many calls were made, and what of them was not as without the shim,
+// or not remembered. It uses a fake tool, and nothing outside of a temporary folder.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// A kind is a kind of fault. try sets it up in a new world, makes calls and says what
+// was lost.
+type kind struct {
+	subject, name string
+	try           func(*world)
+}
+
+// kinds is every kind, by subject.
+var kinds = slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds)
+
+func main() {
+	times := flag.Int("n", 3, "how often each kind is tried")
+	only := flag.String("run", "", "only the kinds whose subject and name match this pattern")
+	flag.Parse()
+	lost, err := printTable(os.Stdout, *times, *only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(2)
+	}
+	if lost {
+		os.Exit(1)
+	}
+}
+
+// printTable tries the kinds and prints a row for each as it is done.
+func printTable(out io.Writer, times int, only string) (lost bool, err error) {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
+	dir, err := newFolder()
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	p, err := build(dir)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintf(out, "| %-16s | %-44s | tried | calls | slowest | lost |\n| --- | --- | ---: | ---: | ---: | ---: |\n", "subject", "fault")
+	for _, k := range kinds {
+		if !pattern.MatchString(k.subject + ": " + k.name) {
+			continue
+		}
+		r, err := k.repeat(p, dir, times)
+		if err != nil {
+			return lost, err
+		}
+		if r.skips != nil {
+			fmt.Fprintf(os.Stderr, "not tried: %s: %s: %v\n", k.subject, k.name, r.skips)
+			continue
+		}
+		fmt.Fprintf(out, "| %-16s | %-44s | %5d | %5d | %4d ms | %4d |\n", k.subject, k.name, times, r.calls, r.worst.Milliseconds(), len(r.lost))
+		for _, l := range r.lost {
+			lost = true
+			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", k.subject, k.name, l)
+		}
+	}
+	return lost, nil
+}
+
+// newFolder makes the folder of all worlds. Others may enter it: root makes some
+// calls as another user.
+func newFolder() (string, error) {
+	dir, err := os.MkdirTemp("", "faults-*")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
+
+// A summary is what came of a kind.
+type summary struct {
+	calls int
+	worst time.Duration
+	lost  []string
+	skips error
+}
+
+func (k kind) repeat(p programs, dir string, times int) (s summary, err error) {
+	for range times {
+		w, err := k.once(p, dir)
+		if err != nil {
+			return s, err
+		}
+		s.calls, s.lost, s.skips = s.calls+w.calls, append(s.lost, w.lost...), w.skips
+		s.worst = max(s.worst, w.worst)
+	}
+	return s, nil
+}
+
+// once tries a kind in a world of its own.
+func (k kind) once(p programs, dir string) (*world, error) {
+	dir, err := os.MkdirTemp(dir, "world-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := newWorld(p, dir)
+	if err != nil {
+		return nil, err
+	}
+	k.try(w)
+	return w, nil
+}

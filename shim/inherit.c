@@ -1,0 +1,229 @@
+// What the tool inherits from our caller, and what a process is born or dies with.
+// The Go runtime installs handlers of its own before main: by then nobody can tell
+// any more which signals the caller had ignored, and a child that Go starts gets the
+// default for most of them. So that is noted before the runtime starts, and the tool
+// is started here.
+#define _GNU_SOURCE
+#include "inherit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <fcntl.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+static char ignored[NSIG];
+static sigset_t mask;
+static struct rlimit files; // the Go runtime raises this limit
+
+__attribute__((constructor)) static void inherit_record(void) {
+	struct sigaction was;
+	for (int sig = 1; sig < NSIG; sig++)
+		ignored[sig] = sigaction(sig, 0, &was) == 0 && was.sa_handler == SIG_IGN;
+	sigprocmask(SIG_SETMASK, 0, &mask);
+	getrlimit(RLIMIT_NOFILE, &files);
+}
+
+// inherit_ignored tells of a signal that the caller has us ignore.
+int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
+
+// inherit_ignore ignores what the caller had us ignore, for an exec that is to follow.
+void inherit_ignore(void) {
+	for (int sig = 1; sig < NSIG; sig++)
+		if (ignored[sig]) signal(sig, SIG_IGN);
+}
+
+static sigset_t block_all(void) {
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	return old;
+}
+
+// restore puts back what the caller had set. All signals are blocked until it is
+// done: no handler of ours may run in a child.
+static void restore(void) {
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	for (int sig = 1; sig < NSIG; sig++) {
+		action.sa_handler = ignored[sig] ? SIG_IGN : SIG_DFL;
+		sigaction(sig, &action, 0);
+	}
+	setrlimit(RLIMIT_NOFILE, &files);
+	pthread_sigmask(SIG_SETMASK, &mask, 0);
+}
+
+// die_with ends this child when its parent is killed, or has been by now.
+static void die_with(pid_t parent) {
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	if (getppid() != parent) _exit(0);
+}
+
+// move puts a descriptor in another's place, open for the program to come.
+static int move(int from, int to) {
+	if (from == to) return fcntl(to, F_SETFD, 0);
+	return dup2(from, to);
+}
+
+// inherit_spawn starts a program with the caller's signals and limits and three
+// descriptors of its own, all above 2 or in their place. It gives 0 or an errno.
+int inherit_spawn(const char *path, char *const argv[], char *const envp[], const int fds[3], pid_t *pid) {
+	volatile int failed = 0; // the child writes into our memory
+	pid_t parent = getpid();
+	sigset_t old = block_all();
+	pid_t child = vfork();
+	if (child == 0) {
+		die_with(parent);
+		for (int fd = 0; fd < 3; fd++)
+			if (move(fds[fd], fd) < 0 && errno != EBADF) {
+				failed = errno;
+				_exit(127);
+			}
+		restore();
+		execve(path, argv, envp);
+		failed = errno;
+		_exit(127);
+	}
+	if (child < 0) failed = errno;
+	if (child > 0 && failed) waitpid(child, 0, 0);
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	*pid = child;
+	return failed;
+}
+
+// close_others leaves a child only its first descriptors.
+static void close_others(int first) {
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+	for (int fd = first; fd < 4096; fd++) close(fd);
+}
+
+// inherit_witness makes a process that does nothing but stand in our process group
+// and report, a byte each, which signals it gets. Asked by the last signal there is,
+// which is delivered after all others, it reports 0. Of ours it reports nothing else:
+// a SIGCONT from us is there to wake it.
+pid_t inherit_witness(int report) {
+#ifdef __linux__
+	pid_t parent = getpid();
+	sigset_t old = block_all();
+	pid_t child = fork();
+	if (child == 0) {
+		die_with(parent);
+		if (dup2(report, 0) < 0) _exit(1);
+		close_others(1);
+		for (;;) {
+			siginfo_t info;
+			sigset_t all;
+			sigfillset(&all);
+			int sig = sigwaitinfo(&all, &info);
+			int ours = sig > 0 && info.si_pid == parent;
+			if (sig < 0 || (ours && sig != SIGRTMAX)) continue;
+			char byte = ours ? 0 : sig;
+			if (write(0, &byte, 1) < 0) _exit(1);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	return child;
+#else
+	return -1;
+#endif
+}
+
+// write_all writes to a descriptor that may be non-blocking.
+static int write_all(int fd, const char *data, ssize_t size) {
+	while (size > 0) {
+		ssize_t n = write(fd, data, size);
+		if (n > 0) {
+			data += n;
+			size -= n;
+		} else if (errno == EAGAIN) {
+			struct pollfd room = {.fd = fd, .events = POLLOUT};
+			poll(&room, 1, -1);
+		} else if (errno != EINTR) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+// inherit_copier makes a process that copies one descriptor to another until its end
+// or until nobody listens, and outlives us. It heeds no signal: it ends with those
+// that it copies for.
+int inherit_copier(int from, int to) {
+	sigset_t old = block_all();
+	pid_t child = fork();
+	if (child == 0) {
+		static char buf[64 << 10];
+		ssize_t n;
+		from = fcntl(from, F_DUPFD, 3);
+		to = fcntl(to, F_DUPFD, 3);
+		if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
+		close_others(2);
+		while ((n = read(0, buf, sizeof buf)) != 0) {
+			struct pollfd more = {.fd = 0, .events = POLLIN};
+			if (n < 0 && errno == EAGAIN) poll(&more, 1, -1);
+			else if (n < 0 && errno != EINTR) break;
+			else if (n > 0 && write_all(1, buf, n) < 0) break;
+		}
+		_exit(0);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	return child < 0 ? errno : 0;
+}
+
+static void act(int sig, int how, sigset_t *set) {
+	sigemptyset(set);
+	sigaddset(set, sig);
+	pthread_sigmask(how, set, 0);
+}
+
+static int goes_on(pid_t tool) {
+	siginfo_t info = {.si_pid = 0};
+	return waitid(P_PID, tool, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+// inherit_stop stops this process by a signal, as the tool was stopped, unless the
+// tool goes on by now. A SIGCONT that comes later takes the signal back before it has
+// stopped us; but for SIGSTOP, which stops us at once.
+void inherit_stop(pid_t tool, int sig) {
+	struct sigaction action = {.sa_handler = SIG_DFL}, old;
+	sigset_t set;
+	if (goes_on(tool)) return;
+	act(sig, SIG_BLOCK, &set);
+	sigaction(sig, &action, &old);
+	pthread_kill(pthread_self(), sig);
+	if (goes_on(tool)) {
+		action.sa_handler = SIG_IGN; // that drops it
+		sigaction(sig, &action, 0);
+	}
+	act(sig, SIG_UNBLOCK, &set);
+	sigaction(sig, &old, 0);
+}
+
+// inherit_die ends this process by a signal, as the tool ended. The Go runtime's own
+// handlers would turn some signals into an exit code or a traceback; so this puts
+// the system's default action back first. The tool has left the core already, if
+// anybody wants one: ours would have prompts in it, and a limit of 0 alone does not
+// keep it from a program that collects cores.
+void inherit_die(int sig) {
+	struct rlimit none = {0, 0};
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	sigset_t set;
+	setrlimit(RLIMIT_CORE, &none);
+#ifdef __linux__
+	prctl(PR_SET_DUMPABLE, 0);
+#endif
+	sigaction(sig, &action, 0);
+	act(sig, SIG_UNBLOCK, &set);
+	kill(getpid(), sig);
+	sleep(1); // it may be another thread that is hit
+}
