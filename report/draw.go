@@ -48,7 +48,7 @@ func (c Chart) top() Amount {
 	return top
 }
 
-// Top is how high the columns can be, in words.
+// Top is how high the columns can be, in words; "" where there is nothing to draw.
 func (c Chart) Top() string { return c.top().Text }
 
 func (c Chart) columns() []Column {

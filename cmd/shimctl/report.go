@@ -8,8 +8,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/google/renameio/v2"
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
@@ -56,7 +58,9 @@ func (a *app) report(file, since, until string) error {
 		}
 		*end.at = ledger.Millis(at.UnixMilli())
 	}
+	done := a.patience("reading the ledger: it is large, a moment please")
 	s, err := a.snapshot(period)
+	done()
 	if err != nil {
 		return err
 	}
@@ -90,6 +94,20 @@ func (a *app) snapshot(period ledger.Period) (ledger.Snapshot, error) {
 	}
 	defer l.Close()
 	return l.Snapshot(period, mostDrawn)
+}
+
+// patience says to who sits at the terminal what takes longer than a second, until done.
+func (a *app) patience(words string) (done func()) {
+	f, ok := a.stderr.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) {
+		return func() {}
+	}
+	late := time.AfterFunc(time.Second, func() { fmt.Fprint(f, words) })
+	return func() {
+		if !late.Stop() {
+			fmt.Fprint(f, "\r\x1b[K")
+		}
+	}
 }
 
 // replaceFile writes a file as a whole or not at all. What is no regular file, such as
