@@ -317,10 +317,23 @@ put_in_place() {
 	cat "$bin/$marker" "$tmp/new" 2>/dev/null | sort -u >"$tmp/both"
 	mv -f -- "$tmp/both" "$bin/$marker"
 	made=
+	place_man_pages
 	for name in $names; do mv -f -- "$tmp/$name" "$bin/$name"; done
 	mv -f -- "$tmp/new" "$bin/$marker"
 	rm -rf -- "$tmp"
 	tmp=
+}
+
+# place_man_pages puts them where man(1) finds those of programs on PATH. They are not worth a failure.
+place_man_pages() {
+	"$tmp/shimctl" man "$tmp/man/man1" >/dev/null 2>&1 || return 0
+	mkdir -p -- "$bin/man/man1" || return 0
+	mv -f -- "$tmp"/man/man1/shimctl*.1 "$bin/man/man1" 2>/dev/null || remove_man_pages
+}
+
+remove_man_pages() {
+	rm -f -- "$bin"/man/man1/shimctl*.1
+	rmdir -- "$bin/man/man1" "$bin/man" 2>/dev/null || :
 }
 
 summary() {
@@ -375,6 +388,7 @@ remove_programs() {
 			printf 'left %s, which is not what was installed\n' "$bin/$name"
 		fi
 	done
+	remove_man_pages
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	printf 'removed reprise from %s\n' "$bin"
 	rmdir -- "$bin" 2>/dev/null || return 0

@@ -13,6 +13,11 @@ func ConfigFile(getenv func(string) string) (string, error) {
 	})
 }
 
+// PricesFile is the user's own price list, beside the usual place of the configuration file.
+func PricesFile(getenv func(string) string) (string, error) {
+	return under(getenv, "XDG_CONFIG_HOME", ".config", "prices.toml")
+}
+
 // StateDir is the folder of the ledger and the log.
 func StateDir(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "")

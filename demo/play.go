@@ -128,13 +128,24 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 	return all
 }
 
-// decisions reads what the shims say of each call: "reprise: claude: fresh (first_call)".
+// decisions reads what the shims say of each call, as "reprise: claude: fresh (first_call)".
 func decisions(stderr string) (all []string) {
 	for line := range strings.Lines(stderr) {
-		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {
-			_, what, _ = strings.Cut(what, ": ")
+		if what := Decision(line); what != "" {
 			all = append(all, what)
 		}
 	}
 	return all
+}
+
+// Decision finds what the shim says of its decision where REPRISE_VERBOSE is set, ""
+// where it says nothing.
+func Decision(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {
+			_, what, _ = strings.Cut(what, ": ")
+			return what
+		}
+	}
+	return ""
 }

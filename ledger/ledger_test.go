@@ -131,7 +131,7 @@ func TestFallBack(t *testing.T) {
 		if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000); d.NativeID != other {
 			t.Errorf("after %s: resumes %q", why, d.NativeID)
 		}
-		chains, err := l.Chains(10)
+		chains, err := l.Chains(Wanted{Limit: 10})
 		if err != nil || len(chains) != 1 || len(chains[0].Sessions) != 2 {
 			t.Fatalf("%+v, %v", chains, err)
 		}

@@ -82,7 +82,7 @@ func TestRepair(t *testing.T) {
 		if err := l.Check(); err != nil || !bytes.Equal(l.Key(), key) {
 			t.Errorf("page %d: %v", page, err)
 		}
-		rows, err := l.Chains(100)
+		rows, err := l.Chains(Wanted{Limit: 100})
 		if err != nil {
 			t.Errorf("page %d: %v", page, err)
 		}

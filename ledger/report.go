@@ -23,9 +23,12 @@ type ChainRow struct {
 // A SessionRow is a session as it is shown.
 type SessionRow struct {
 	ID       int64
+	Chain    int64
+	Tool     string
 	NativeID string // "" while it is not known
 	State    State
 	Why      rewrite.Reason // why it is dead
+	Reset    bool           // an answer or the user has ended it
 	Held     bool
 	Version  string
 	Model    string
@@ -38,30 +41,71 @@ type SessionRow struct {
 // An InvocationRow is one call as it is shown. Numbers that are not known are not
 // valid.
 type InvocationRow struct {
-	ID          int64
-	Started     Millis
-	Duration    sql.NullInt64 // milliseconds
-	Mode        rewrite.Mode
-	Reason      rewrite.Reason
-	Detail      rewrite.Reason
-	Rule        string // the rule that held for it
-	FellBack    rewrite.Reason
-	Outcome     string // "" while it runs
-	PromptBytes int64
-	SentBytes   int64
-	Cost        sql.NullInt64 // nano-dollars
+	ID           int64
+	Chain        int64 // 0 where it belongs to none
+	Session      int64 // the row of its session, 0 where it has none
+	Tool, Cwd    string
+	Started      Millis
+	Duration     sql.NullInt64 // milliseconds
+	Mode         rewrite.Mode
+	Reason       rewrite.Reason
+	Detail       rewrite.Reason
+	Rule         string // the rule that held for it
+	ResumedFrom  string // the session that it was meant to resume
+	FellBack     rewrite.Reason
+	Format       rewrite.Format
+	NativeID     string // the session that it ended in
+	Model        string
+	PromptBytes  int64
+	SentBytes    int64
+	Input        sql.NullInt64 // tokens, in kinds that share none
+	CacheRead    sql.NullInt64
+	CacheWrite   sql.NullInt64
+	Output       sql.NullInt64
+	Cost         sql.NullInt64 // nano-dollars, as the tool gave it
+	Outcome      string        // "" while it runs
+	Exit, Signal sql.NullInt64
 }
 
-// Chains lists the chains, the most recently used first, at most limit of them.
-func (l *Ledger) Chains(limit int) ([]ChainRow, error) {
+const invocationColumns = `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, i.started, i.duration,
+	i.mode, i.reason, i.detail, i.rule, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''), i.format,
+	coalesce(i.native_id, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write,
+	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal`
+
+// columns are where invocationColumns are read into.
+func (i *InvocationRow) columns() []any {
+	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule,
+		&i.ResumedFrom, &i.FellBack, &i.Format, &i.NativeID, &i.Model, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead,
+		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal}
+}
+
+// A Wanted says which rows of a list are wanted; the zero value, all of them.
+type Wanted struct {
+	Chain int64
+	Tool  string
+	Live  bool // chains that a call could go on with, as far as their session's state tells
+	Limit int
+}
+
+// limit is SQL's: a negative one is none.
+func (w Wanted) limit() int {
+	if w.Limit == 0 {
+		return -1
+	}
+	return w.Limit
+}
+
+// Chains lists the chains, the most recently used first.
+func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode = ?),
-			i.id, i.started, i.duration, i.mode, i.reason, i.detail, i.rule, coalesce(i.fell_back, ''), coalesce(i.outcome, ''),
-			i.prompt_bytes, i.sent_bytes, i.cost
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode = ?), `+invocationColumns+`
 		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, rewrite.Resume, limit)
+		WHERE (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
+			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions WHERE id = c.session_id AND state IN (?, ?) AND reset = 0))
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
+		rewrite.Resume, w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running, w.limit())
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
@@ -69,10 +113,8 @@ func (l *Ledger) Chains(limit int) ([]ChainRow, error) {
 	var chains []ChainRow
 	for rows.Next() {
 		var c ChainRow
-		i := &c.Last
-		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed,
-			&i.ID, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule, &i.FellBack, &i.Outcome,
-			&i.PromptBytes, &i.SentBytes, &i.Cost); err != nil {
+		if err := rows.Scan(append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
+			c.Last.columns()...)...); err != nil {
 			return nil, fmt.Errorf("list chains: %w", err)
 		}
 		chains = append(chains, c)
@@ -81,38 +123,175 @@ func (l *Ledger) Chains(limit int) ([]ChainRow, error) {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = l.sessions(chains[i].ID); err != nil {
-			return nil, fmt.Errorf("list sessions: %w", err)
+		if chains[i].Sessions, err = l.SessionRows(Wanted{Chain: chains[i].ID}); err != nil {
+			return nil, err
 		}
 	}
 	return chains, nil
 }
 
-func (l *Ledger) sessions(chain int64) ([]SessionRow, error) {
-	rows, err := l.db.Query(`SELECT id, coalesce(native_id, ''), state, state_why, coalesce(version, ''), model, turns,
-		context_used, context_limit, created, last_used FROM sessions WHERE chain_id = ? ORDER BY id DESC`, chain)
+// SessionRows lists the sessions; those of one chain the newest first, others the most
+// recently used first.
+func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
+	where, order := "? = 0 AND (? = '' OR tool = ?)", "last_used DESC, id DESC"
+	if w.Chain != 0 {
+		where, order = "chain_id = ? AND (? = '' OR tool = ?)", "id DESC"
+	}
+	return l.sessionRows(where+" ORDER BY "+order+" LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+}
+
+// SessionsLike lists the sessions whose native id begins with prefix, the newest first.
+func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
+	// The range lets SQLite use its index, and no character of the prefix is a wildcard.
+	return l.sessionRows("native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
+}
+
+func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
+	rows, err := l.db.Query(`SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
+		model, turns, context_used, context_limit, created, last_used FROM sessions WHERE `+where, args...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	defer rows.Close()
 	var sessions []SessionRow
 	for rows.Next() {
 		var s SessionRow
-		if err := rows.Scan(&s.ID, &s.NativeID, &s.State, &s.Why, &s.Version, &s.Model, &s.Turns,
+		if err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 		sessions = append(sessions, s)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	for i := range sessions {
 		if sessions[i].Held, err = held(l.db, sessions[i].ID); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}
 	return sessions, nil
+}
+
+// InvocationRows lists the calls, the latest first.
+func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
+	where := "? = 0 AND (? = '' OR i.tool = ?)"
+	if w.Chain != 0 {
+		where = "i.chain_id = ? AND (? = '' OR i.tool = ?)"
+	}
+	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+}
+
+// FindInvocation gives one call; where there is none it fails with sql.ErrNoRows.
+func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
+	rows, err := l.invocationRows("i.id = ?", id)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return InvocationRow{}, err
+	}
+	return rows[0], nil
+}
+
+// InvocationRowsSince lists the calls that came after the given one, and those of running
+// that have ended since; the earliest first.
+func (l *Ledger) InvocationRowsSince(id int64, running []int64) ([]InvocationRow, error) {
+	return l.invocationRows(`i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL ORDER BY i.id`,
+		id, encodeJSON(append([]int64{}, running...)))
+}
+
+func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, error) {
+	rows, err := l.db.Query("SELECT "+invocationColumns+" FROM invocations i WHERE "+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list calls: %w", err)
+	}
+	defer rows.Close()
+	var list []InvocationRow
+	for rows.Next() {
+		var i InvocationRow
+		if err := rows.Scan(i.columns()...); err != nil {
+			return nil, fmt.Errorf("list calls: %w", err)
+		}
+		list = append(list, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list calls: %w", err)
+	}
+	return list, nil
+}
+
+// DataVersion is a number that differs from an earlier one if another process has
+// written to the ledger in between.
+func (l *Ledger) DataVersion() (version int64, err error) {
+	if err = l.db.QueryRow("PRAGMA data_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("look at ledger: %w", err)
+	}
+	return version, nil
+}
+
+// Reset ends the chain's newest session: its next call begins anew. It fails with
+// sql.ErrNoRows where there is no such chain.
+func (l *Ledger) Reset(chain int64) error {
+	return l.write(func(tx *sql.Tx) error {
+		var session int64
+		if err := tx.QueryRow("SELECT coalesce(session_id, 0) FROM chains WHERE id = ?", chain).Scan(&session); err != nil {
+			return err
+		}
+		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE id = ?", session)
+		return err
+	})
+}
+
+// A Spending sums up calls that are alike in all that their price depends on.
+type Spending struct {
+	Day                    Millis // the day's beginning, UTC
+	Tool                   string
+	Model                  string // "" where the tool did not say
+	Mode                   rewrite.Mode
+	Never                  bool // a rule has it stand alone
+	Counted                bool // the tool counted its tokens
+	Priced                 bool // the tool gave a price
+	Long                   bool // some prompt may have been longer than the bound: all of a run's together are
+	Calls                  int64
+	PromptBytes, SentBytes int64
+	Input                  int64 // tokens, in kinds that share none
+	CacheRead              int64
+	CacheWrite             int64
+	Output                 int64
+	Cost                   int64 // nano-dollars
+}
+
+// Spendings sums up the calls that began at since or later. Runs whose prompts together
+// had more than longPrompt tokens are counted apart.
+func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
+	// The table is read on from the first such call, which is much faster than to look
+	// each up by the index.
+	rows, err := l.db.Query(`SELECT started / ? * ? AS d, tool, model, mode, reason = ? AS h, input IS NOT NULL AS u,
+		cost IS NOT NULL AS c, coalesce(input + cache_read + cache_write > ?, 0) AS x, count(*), coalesce(sum(input), 0),
+		coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), coalesce(sum(cost), 0),
+		sum(prompt_bytes), sum(sent_bytes) FROM invocations
+		WHERE id >= (SELECT min(id) FROM invocations WHERE started >= ?) AND +started >= ? GROUP BY d, tool, model, mode, h, u, c, x`,
+		day, day, rewrite.Never, longPrompt, since, since)
+	if err != nil {
+		return nil, fmt.Errorf("sum up spendings: %w", err)
+	}
+	defer rows.Close()
+	var list []Spending
+	for rows.Next() {
+		var s Spending
+		var model sql.NullString
+		if err := rows.Scan(&s.Day, &s.Tool, &model, &s.Mode, &s.Never, &s.Counted, &s.Priced, &s.Long, &s.Calls,
+			&s.Input, &s.CacheRead, &s.CacheWrite, &s.Output, &s.Cost, &s.PromptBytes, &s.SentBytes); err != nil {
+			return nil, fmt.Errorf("sum up spendings: %w", err)
+		}
+		s.Model = model.String
+		list = append(list, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("sum up spendings: %w", err)
+	}
+	return list, nil
 }
 
 // Totals counts all that the ledger holds.

@@ -42,7 +42,14 @@ type Slice struct {
 	Arm               string
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool told their tokens, and their cost
+	Long              bool // some prompt may have been longer than the bound: all of a run's together are
 	Sums
+}
+
+// Spending is what the price of the calls depends on.
+func (s Slice) Spending() Spending {
+	return Spending{Day: s.Day, Tool: s.Tool, Model: s.Model, Mode: s.Mode, Counted: s.Counted, Priced: s.Priced, Long: s.Long,
+		Calls: s.Calls, Input: s.Input, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output, Cost: s.Cost}
 }
 
 // Side is what the calls are counted as.
@@ -67,10 +74,11 @@ type MostOf struct {
 // recently is how many chains those that are shown are picked from.
 const recently = 500
 
-// Snapshot reads the calls of the period. It keeps nobody from writing.
-func (l *Ledger) Snapshot(p Period, most MostOf) (s Snapshot, err error) {
+// Snapshot reads the calls of the period; runs whose prompts together had more than
+// longPrompt tokens are counted apart. It keeps nobody from writing.
+func (l *Ledger) Snapshot(p Period, longPrompt int64, most MostOf) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
-		if s.Slices, err = slicesOf(q, p); err != nil {
+		if s.Slices, err = slicesOf(q, p, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
 		if s.Arms, err = arms(q, p); err != nil {
@@ -107,17 +115,18 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-func slicesOf(q rowsQueryer, p Period) (list []Slice, err error) {
+func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
 	err = each(q, `SELECT started / 86400000 * 86400000, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
-		coalesce(outcome = 'ok', 0), input IS NOT NULL, cost IS NOT NULL, `+sumColumns+`
-		FROM invocations WHERE `+p.holds()+` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11`,
+		coalesce(outcome = 'ok', 0), input IS NOT NULL, cost IS NOT NULL,
+		coalesce(input + cache_read + cache_write > ?, 0), `+sumColumns+`
+		FROM invocations WHERE `+p.holds()+` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12`,
 		func(rows *sql.Rows) error {
 			var s Slice
 			err := rows.Scan(append([]any{&s.Day, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm,
-				&s.Well, &s.Counted, &s.Priced}, s.columns()...)...)
+				&s.Well, &s.Counted, &s.Priced, &s.Long}, s.columns()...)...)
 			list = append(list, s)
 			return err
-		}, p.Since, p.Until)
+		}, longPrompt, p.Since, p.Until)
 	return list, err
 }
 
@@ -147,18 +156,14 @@ func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err 
 }
 
 func (c *ChainCalls) read(q rowsQueryer, p Period, most int) error {
-	in := " FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?"
-	if err := each(q, "SELECT count(*), coalesce(sum(mode = 'resume'), 0)"+in, func(rows *sql.Rows) error {
-		return rows.Scan(&c.Calls, &c.Resumed)
-	}, c.ID, p.Since, p.Until); err != nil {
+	if err := each(q, "SELECT count(*), coalesce(sum(mode = 'resume'), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
+		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, c.ID, p.Since, p.Until); err != nil {
 		return err
 	}
-	err := each(q, `SELECT id, started, duration, mode, reason, detail, rule, coalesce(fell_back, ''), coalesce(outcome, ''),
-		prompt_bytes, sent_bytes, cost`+in+" ORDER BY id DESC LIMIT ?",
+	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? ORDER BY id DESC LIMIT ?",
 		func(rows *sql.Rows) error {
 			var i InvocationRow
-			err := rows.Scan(&i.ID, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule, &i.FellBack, &i.Outcome,
-				&i.PromptBytes, &i.SentBytes, &i.Cost)
+			err := rows.Scan(i.columns()...)
 			c.Latest = append(c.Latest, i)
 			return err
 		}, c.ID, p.Since, p.Until, most)

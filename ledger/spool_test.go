@@ -55,7 +55,7 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 		t.Errorf("%s (%s), %d left", d.Mode, d.Reason, len(l.spool.list()))
 	}
 	finish(t, l, next, goodOutcome(someID, "more", 4000))
-	chains, err := l.Chains(1)
+	chains, err := l.Chains(Wanted{Limit: 1})
 	if err != nil || chains[0].Sessions[0].Turns != 2 {
 		t.Errorf("%+v, %v", chains, err)
 	}
@@ -79,7 +79,7 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chains, err := l.Chains(1)
+	chains, err := l.Chains(Wanted{Limit: 1})
 	if err != nil || chains[0].Sessions[0].Turns != 1 {
 		t.Errorf("%+v, %v", chains, err)
 	}
@@ -117,7 +117,7 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) > 0 {
 		t.Errorf("%v is left, %v", entries, err)
 	}
-	chains, err := other.Chains(1)
+	chains, err := other.Chains(Wanted{Limit: 1})
 	if err != nil || chains[0].Sessions[0].State != Running || theirs.Invocation != ticket.Invocation {
 		t.Errorf("%+v, %v", chains, err)
 	}
@@ -177,7 +177,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if d.Mode != rewrite.Fresh || d.Reason != rewrite.PreviousUnknown {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
-	chains, err := l.Chains(1)
+	chains, err := l.Chains(Wanted{Limit: 1})
 	if err != nil || chains[0].Calls != 3 {
 		t.Errorf("%+v, %v", chains, err)
 	}

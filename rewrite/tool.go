@@ -172,6 +172,9 @@ type Plan struct {
 	// Relaunches tells of a tool that starts itself anew as a child of its own and
 	// does not hand signals on to it.
 	Relaunches bool
+	// Hasty tells of a tool that leaves before a pipe that is full has taken all of
+	// its output.
+	Hasty bool
 	// Resume is the session the tool must come back under, "" for a fresh call.
 	Resume string
 	// Prompt is what the model is sent, Whole whether that is the caller's
@@ -232,7 +235,8 @@ type Stream interface {
 	// be shown. It may be called again and then returns nothing.
 	End() []byte
 	// MaxLine is the length in bytes beyond which a line of either stream need not
-	// be collected but may be handed on unread; 0 for no limit.
+	// be collected but may be handed on unread; 0 for no limit. NoLines means that
+	// nothing is collected: Line takes the output in the pieces in which it comes.
 	MaxLine() int
 	// HoldsOutput tells that nothing may be shown before End: a run that is cut
 	// short shows nothing at all.
@@ -240,6 +244,9 @@ type Stream interface {
 	// Seen is what has been learned so far.
 	Seen() *Seen
 }
+
+// NoLines is the MaxLine of a stream that does not read lines.
+const NoLines = -1
 
 // Seen is what a run's output told.
 type Seen struct {

@@ -29,12 +29,13 @@ func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
 
 func (s *vibeStream) Seen() *Seen { return &s.seen }
 
-// MaxLine: the answer is read from the whole of text and json.
+// MaxLine: text and json are kept whole and shown as they are. A tool whose long
+// line waited here would not learn that its reader has left.
 func (s *vibeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
 		return 1 << 20
 	}
-	return 0
+	return NoLines
 }
 
 func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }

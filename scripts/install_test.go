@@ -659,8 +659,14 @@ func TestRepository(t *testing.T) {
 		t.Fatalf("exit %d:\n%s", r.code, r.stderr)
 	}
 	t.Log(r.stdout)
-	if got := len(s.list()); got != len(names)+1 {
+	if got := len(s.list()); got != len(names)+2 { // the marker and the man pages
 		t.Errorf("bin dir holds %q", s.list())
+	}
+	if _, err := os.Stat(filepath.Join(s.bin, "man/man1/shimctl-status.1")); err != nil {
+		t.Error(err)
+	}
+	if r := s.runShell(script, "--uninstall"); r.code != 0 || len(s.list()) != 0 {
+		t.Errorf("exit %d, bin dir holds %q:\n%s", r.code, s.list(), r.stderr)
 	}
 }
 

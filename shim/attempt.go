@@ -52,6 +52,9 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		return status{}, fmt.Errorf("make pipe: %w", err)
 	}
 	defer out.Close()
+	if a.plan.Hasty {
+		widen(outWrite)
+	}
 	child := [3]*os.File{files[0], outWrite, files[2]}
 	var errOut *os.File
 	if a.plan.Resume != "" {

@@ -1,12 +1,16 @@
 package shim
 
-import "bytes"
+import (
+	"bytes"
+
+	"reprise/rewrite"
+)
 
 // A splitter cuts a stream into lines. It hands on the whole lines of each piece
 // that comes in, and keeps at most one unfinished line.
 type splitter struct {
 	line func([]byte) []byte // takes a line with its newline, gives what to show
-	max  int                 // length, with its newline, beyond which a line is shown unread; 0 for no limit
+	max  int                 // length, with its newline, beyond which a line is shown unread; see rewrite.Stream
 	part []byte              // the unfinished line
 	long bool                // in a line that is too long to be read
 	out  []byte
@@ -24,6 +28,10 @@ func (s *splitter) next(piece []byte) []byte {
 // call.
 func (s *splitter) feed(data []byte) []byte {
 	s.out = s.out[:0]
+	if s.max == rewrite.NoLines {
+		s.out = append(s.out, s.line(data)...)
+		return s.out
+	}
 	for len(data) > 0 {
 		end := bytes.IndexByte(data, '\n') + 1
 		if end == 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 // split feeds pieces to a splitter, and gives the lines it saw and all that it
@@ -51,6 +53,13 @@ func TestLines(t *testing.T) {
 		if _, shown := split(test.max, chunks(test.text, 1)...); shown != test.shown {
 			t.Errorf("%q byte by byte with max %d is shown as %q, want %q", test.text, test.max, shown, test.shown)
 		}
+	}
+}
+
+// What is not read by the line does not wait for its end.
+func TestPieces(t *testing.T) {
+	if _, shown := split(rewrite.NoLines, "a", "b\nc", "\n"); shown != "[a][b\nc][\n]" {
+		t.Errorf("shown as %q", shown)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // lastSignal is the highest number of a signal.
@@ -143,4 +145,12 @@ func childrenInGroup(pid int) []*os.Process {
 		}
 	}
 	return children
+}
+
+// widen makes a pipe take a megabyte, which is what any user may have by default.
+// Where it may not, the pipe stays as it is. File.Fd would take its deadlines away.
+func widen(pipe *os.File) {
+	if raw, err := pipe.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
+	}
 }

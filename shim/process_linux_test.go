@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 // A shell that waits for a child stands for a tool that has relaunched itself.
@@ -31,5 +33,13 @@ func TestChildrenInGroup(t *testing.T) {
 	_ = cmd.Wait() // its exit status is looked at
 	if got := cmd.ProcessState.ExitCode(); got != 128+int(syscall.SIGTERM) || len(children) != 1 {
 		t.Errorf("%d children, exit %d", len(children), got)
+	}
+}
+
+// A tool that does not wait until a full pipe takes more must find it wide.
+func TestAHastyToolLosesNothing(t *testing.T) {
+	got, _ := try(t, "dd if=/dev/zero bs=800000 count=1 iflag=fullblock oflag=nonblock 2>/dev/null", rewrite.Plan{Hasty: true})
+	if len(got) != 800000 {
+		t.Errorf("%d bytes are shown", len(got))
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A cache knows the digests of the conversations seen, and of every beginning of them. It lives as long as the
-// server and forgets nothing; a provider's would. It is all the memory that the stand-in has.
+// A cache knows the digests of the conversations seen, and of every beginning of them. It forgets
+// nothing by itself; a provider's would. It is all the memory that the stand-in has.
 type cache struct {
 	mu   sync.Mutex
 	seen map[[sha256.Size]byte]bool
@@ -36,6 +36,13 @@ func (c *cache) measure(d *dialect, body object) Tokens {
 	}
 	u.Input = size/4 + 1
 	return u
+}
+
+// ForgetCache has the next requests cost what they do after a provider's cache has expired.
+func (s *Server) ForgetCache() {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	clear(s.cache.seen)
 }
 
 // parts are what a provider's cache compares, in its order.

@@ -33,15 +33,15 @@ how to mend what is wrong. The exit status is 3 if something is.`,
 
 // A check is one thing that was looked at.
 type check struct {
-	Name   string `json:"name"`
-	Result string `json:"result"` // ok, note or problem
-	Finds  string `json:"finds"`
-	Fix    string `json:"fix,omitempty"`
+	Name   string `json:"name" doc:"what was looked at"`
+	Result string `json:"result" doc:"ok, note or problem"`
+	Finds  string `json:"finds" doc:"what was found"`
+	Fix    string `json:"fix,omitempty" doc:"what to do about it"`
 }
 
 type doctorReport struct {
-	Schema string  `json:"schema"`
-	Checks []check `json:"checks"`
+	Schema string  `json:"schema" doc:"name of this schema"`
+	Checks []check `json:"checks" doc:"the checks, in the order in which they were made"`
 }
 
 func (a *app) doctor(asJSON bool) (err error) {

@@ -226,43 +226,43 @@ func shorten(text string) string {
 }
 
 type explainReport struct {
-	Schema      string         `json:"schema"`
-	Call        []string       `json:"call"`
-	Mode        rewrite.Mode   `json:"mode"`
-	Reason      rewrite.Reason `json:"reason"`
-	Detail      rewrite.Reason `json:"detail,omitempty"`
-	Unknown     string         `json:"unknown_option,omitempty"`
-	Fault       string         `json:"fault,omitempty"`
-	Binary      string         `json:"binary,omitempty"`
-	Rule        string         `json:"rule,omitempty"`
-	Task        string         `json:"task,omitempty"`
-	Role        string         `json:"role,omitempty"`
-	Attempt     *int           `json:"attempt,omitempty"`
-	Chain       int64          `json:"chain,omitempty"`
-	Session     string         `json:"session,omitempty"`
-	Prices      *pricesReport  `json:"prices,omitempty"` // where the reason is dearer
-	Warning     string         `json:"warning,omitempty"`
-	Compared    *nearestReport `json:"compared"`        // null where there was nothing to compare with
-	Args        []string       `json:"args"`            // of the real binary, without its name
-	Stdin       *string        `json:"stdin,omitempty"` // what takes the place of the caller's
-	Prompt      string         `json:"prompt,omitempty"`
-	Whole       bool           `json:"whole_prompt"`
-	WhyWhole    rewrite.Reason `json:"why_whole,omitempty"` // of a resume
-	PromptBytes int            `json:"prompt_bytes"`
-	Blocks      []blockReport  `json:"blocks"`
+	Schema      string         `json:"schema" doc:"name of this schema"`
+	Call        []string       `json:"call" doc:"the call that is explained"`
+	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh or resume"`
+	Reason      rewrite.Reason `json:"reason" doc:"why, in one word"`
+	Detail      rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Unknown     string         `json:"unknown_option,omitempty" doc:"the option that is not known"`
+	Fault       string         `json:"fault,omitempty" doc:"what failed in reprise"`
+	Binary      string         `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string         `json:"rule,omitempty" doc:"the rule that holds"`
+	Task        string         `json:"task,omitempty" doc:"name of the job"`
+	Role        string         `json:"role,omitempty" doc:"part in the job"`
+	Attempt     *int           `json:"attempt,omitempty" doc:"which attempt it is, where the caller says"`
+	Chain       int64          `json:"chain,omitempty" doc:"number of the chain"`
+	Session     string         `json:"session,omitempty" doc:"the session that would be resumed"`
+	Prices      *pricesReport  `json:"prices,omitempty" doc:"what runs cost, where the reason is dearer"`
+	Warning     string         `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
+	Compared    *nearestReport `json:"compared" doc:"what the prompt was compared with, null where there was nothing"`
+	Args        []string       `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string        `json:"stdin,omitempty" doc:"what takes the place of the caller's stdin"`
+	Prompt      string         `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool           `json:"whole_prompt" doc:"whether that is the whole prompt"`
+	WhyWhole    rewrite.Reason `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	PromptBytes int            `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Blocks      []blockReport  `json:"blocks" doc:"the blocks of the prompt"`
 }
 
 type nearestReport struct {
-	Chain    int64          `json:"chain"`
-	Session  string         `json:"session,omitempty"`
-	Relation rewrite.Reason `json:"relation"`
+	Chain    int64          `json:"chain" doc:"number of the chain"`
+	Session  string         `json:"session,omitempty" doc:"its session"`
+	Relation rewrite.Reason `json:"relation" doc:"how the prompt relates to what the session was sent"`
 }
 
 type blockReport struct {
-	Number int    `json:"number"` // from 1
-	Head   string `json:"head"`   // its first line
-	Bytes  int    `json:"bytes"`
-	Sent   bool   `json:"sent"` // to the session that the prompt was compared with
+	Number int    `json:"number" doc:"which block it is, from 1"`
+	Head   string `json:"head" doc:"its first line"`
+	Bytes  int    `json:"bytes" doc:"its length"`
+	Sent   bool   `json:"sent" doc:"whether the session that the prompt was compared with has been sent it"`
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {

@@ -23,7 +23,7 @@ files is overwritten. CHAIN is its number in shimctl status, the name of its tas
 its sessions begins. The tool's own files stay, unless --sessions is given.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{"forget takes one chain", "shimctl status lists them"}
+				return usageError{"forget takes one chain", "shimctl chains lists them"}
 			}
 			return nil
 		},
@@ -69,7 +69,7 @@ func (a *app) forget(name string, sessions bool) error {
 }
 
 func noChain(name string) error {
-	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl status lists the chains"}
+	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl chains lists them"}
 }
 
 func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {

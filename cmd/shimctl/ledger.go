@@ -15,11 +15,8 @@ func ledgerCommand(a *app) *cobra.Command {
 		Use: "ledger", Short: "mend the ledger, or begin a new one",
 		Long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside, under
 names that end in the time.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return usageError{"ledger takes one of repair, reset", "shimctl ledger --help says what they do"}
-		},
 	}
+	makeGroup(c)
 	repair := &cobra.Command{
 		Use: "repair", Short: "copy what can be read of a damaged ledger into a new one",
 		Long: `Copies what can be read of a damaged ledger into a new one. What its sessions went through last may be
@@ -29,6 +26,7 @@ lost, so none of them is resumed again: every job begins anew.`,
 	}
 	reset := &cobra.Command{
 		Use: "reset", Short: "begin a new, empty ledger",
+		Long: `Begins a new, empty ledger. Every job begins anew, and the figures do too.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.resetLedger() },
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ const (
 // An app is what a command may use of the world.
 type app struct {
 	stdin          *os.File
-	stdout, stderr io.Writer
+	stdout, stderr screen
 	environ        []string
 	now            time.Time
 }
@@ -34,6 +33,12 @@ type app struct {
 // commands make the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
+	chainsCommand,
+	sessionsCommand,
+	showCommand,
+	logCommand,
+	tailCommand,
+	resetCommand,
 	statsCommand,
 	reportCommand,
 	explainCommand,
@@ -44,8 +49,10 @@ var commands = []func(*app) *cobra.Command{
 	pruneCommand,
 	forgetCommand,
 	demoCommand,
+	configCommand,
 	bundledCommand,
 	completionCommand,
+	manCommand,
 	versionCommand,
 }
 
@@ -66,7 +73,7 @@ func (e hinted) Unwrap() error { return e.error }
 var errFindings = errors.New("something was found")
 
 func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now()}
+	a := &app{stdin: os.Stdin, stdout: newScreen(os.Stdout), stderr: newScreen(os.Stderr), environ: os.Environ(), now: time.Now()}
 	os.Exit(a.main(os.Args[1:]))
 }
 
@@ -102,7 +109,12 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ledger.OpenExisting(path)
+	l, err := ledger.OpenExisting(path)
+	if err != nil {
+		return nil, err
+	}
+	_ = l.Settle() // what can not be recorded now is shown as not ended
+	return l, nil
 }
 
 func (a *app) config() (config.Config, error) {

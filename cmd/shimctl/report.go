@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/google/renameio/v2"
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/report"
 )
@@ -58,14 +55,17 @@ func (a *app) report(file, since, until string) error {
 		}
 		*end.at = ledger.Millis(at.UnixMilli())
 	}
-	done := a.patience("reading the ledger: it is large, a moment please")
-	s, err := a.snapshot(period)
-	done()
-	if err != nil {
-		return err
-	}
 	var page bytes.Buffer
-	if err := report.Write(&page, a.page(s, period)); err != nil {
+	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+		done := a.patience("reading a large ledger")
+		s, err := l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
+		done()
+		if err != nil {
+			return err
+		}
+		return report.Write(&page, a.page(s, period, r))
+	})
+	if err != nil {
 		return err
 	}
 	if file == "-" {
@@ -79,33 +79,15 @@ func (a *app) report(file, since, until string) error {
 	return nil
 }
 
-// snapshot reads the ledger; one that does not exist yet is an empty one.
-func (a *app) snapshot(period ledger.Period) (ledger.Snapshot, error) {
-	path, err := config.LedgerFile(a.getenv)
-	if err != nil {
-		return ledger.Snapshot{}, err
-	}
-	l, err := ledger.OpenExisting(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ledger.Snapshot{}, nil
-	}
-	if err != nil {
-		return ledger.Snapshot{}, err
-	}
-	defer l.Close()
-	return l.Snapshot(period, mostDrawn)
-}
-
 // patience says to who sits at the terminal what takes longer than a second, until done.
 func (a *app) patience(words string) (done func()) {
-	f, ok := a.stderr.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
+	if !a.stderr.terminal {
 		return func() {}
 	}
-	late := time.AfterFunc(time.Second, func() { fmt.Fprint(f, words) })
+	late := time.AfterFunc(time.Second, func() { fmt.Fprint(a.stderr, words) })
 	return func() {
 		if !late.Stop() {
-			fmt.Fprint(f, "\r\x1b[K")
+			fmt.Fprint(a.stderr, "\r\x1b[K")
 		}
 	}
 }
@@ -125,6 +107,3 @@ func replaceFile(path string, content []byte) error {
 	}
 	return renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions())
 }
-
-// unknown is what nobody told.
-var unknown = math.NaN()

@@ -20,7 +20,7 @@ const (
 )
 
 // page makes the page of what was read.
-func (a *app) page(s ledger.Snapshot, period ledger.Period) report.Page {
+func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
 		Subtitle: periodWords(period, s.Slices),
@@ -32,20 +32,22 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period) report.Page {
 		return p
 	}
 	var st stats
+	var all bill
 	for _, slice := range managed {
 		st.Total.Add(slice.Sums)
+		all.add(r.prices, slice.Spending())
 	}
 	if !st.compare(s.Arms) {
 		st.estimate(sidesOf(managed))
 	}
-	spans := spansOf(managed, st)
-	p.Facts = facts(st, spans, s.Slices)
+	spans := spansOf(managed, st, r)
+	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
 	p.Saved = savedTable(st)
 	p.Reasons = decisions(managed, st.Total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
 	for _, c := range s.Chains {
-		p.Chains = append(p.Chains, a.drawnChain(c))
+		p.Chains = append(p.Chains, a.drawnChain(c, r))
 	}
 	return p
 }
@@ -65,9 +67,7 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 	return words
 }
 
-func dayOf(m ledger.Millis) string { return moment(m).Format(time.DateOnly) }
-
-func moment(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+func dayOf(m ledger.Millis) string { return clock(m).Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
@@ -107,13 +107,14 @@ func likeOf(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 type spanOfDays struct {
 	first, last ledger.Millis
 	sums        ledger.Sums
+	bill        bill
 	saved       []float64 // by figure, NaN where that is not known
 }
 
 const dayLength = 24 * 60 * 60 * 1000
 
 // spansOf shares the days out, into weeks or more where they are too many.
-func spansOf(managed []ledger.Slice, st stats) []spanOfDays {
+func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
 	width := int64(1)
@@ -129,6 +130,7 @@ func spansOf(managed []ledger.Slice, st stats) []spanOfDays {
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
+		span.bill.add(r.prices, s.Spending())
 		for i, n := range saved(s) {
 			span.saved[i] += n
 		}
@@ -185,29 +187,10 @@ func savingOf(managed []ledger.Slice, st stats) func(ledger.Slice) []float64 {
 	}
 }
 
-// savedOf is what resuming saved of a figure; NaN where that is not known.
-func (st stats) savedOf(name string) float64 {
-	if c := st.Comparison; c != nil {
-		for _, f := range c.Figures {
-			if f.name == name {
-				return f.saved()
-			}
-		}
-	}
-	if e := st.Saving; e != nil && e.Resumed > 0 {
-		for _, f := range e.Figures {
-			if f.name == name {
-				return f.Saved
-			}
-		}
-	}
-	return unknown
-}
-
-func facts(st stats, spans []spanOfDays, all []ledger.Slice) []report.Fact {
+func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	t := st.Total
 	var observed int64
-	for _, s := range all {
+	for _, s := range slices {
 		if s.Mode == rewrite.Observe {
 			observed += s.Calls
 		}
@@ -216,56 +199,28 @@ func facts(st stats, spans []spanOfDays, all []ledger.Slice) []report.Fact {
 	if observed > 0 {
 		calls += fmt.Sprintf("; %s observed besides", grouped(observed))
 	}
-	tokens, about := "n/a", "no tool told"
+	tokens, about := notKnown, "no tool told"
 	if t.Metered > 0 {
 		tokens = brief(t.Input + t.CacheRead + t.CacheWrite + t.Output)
-		about = fmt.Sprintf("%s input, %s cache read, %s cache write, %s output", brief(t.Input), brief(t.CacheRead), brief(t.CacheWrite), brief(t.Output))
-		if t.Metered < t.Calls {
-			about += fmt.Sprintf("; %s did not tell", count(t.Calls-t.Metered, "call"))
-		}
+		kinds := []string{brief(t.Input) + " input", brief(t.CacheRead) + " cache read", brief(t.CacheWrite) + " cache write", brief(t.Output) + " output"}
+		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
-	money := "no tool told"
-	if t.Priced > 0 {
-		money = "as the tools told"
-		if t.Priced < t.Calls {
-			money += fmt.Sprintf(", for %s of the calls", grouped(t.Priced))
-		}
-	}
+	saved := st.saved()
 	return []report.Fact{
 		{Name: "managed calls", Value: grouped(t.Calls), About: calls},
 		{Name: "reused", Value: amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
 		{Name: "ended well", Value: amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
 		{Name: "tokens", Value: tokens, About: about},
 		{Name: "from the cache", Value: amount("share", cacheRate(t)), About: "of what the models read"},
-		{Name: "cost", Value: amount("nano_usd", pricedCost(t.Sums)), About: money},
-		{Name: "saved cost", Value: amount("nano_usd", st.savedOf("cost")), About: st.savedHow()},
-		{Name: "saved tokens", Value: briefly(st.savedOf("weighted")), About: "weighted by what their kinds cost; " + st.savedHow()},
+		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).human, About: saved.words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).human, About: "weighted by what they cost; " + saved.words()},
 	}
-}
-
-func (st stats) savedHow() string {
-	switch {
-	case st.Comparison != nil:
-		return "measured against a control group"
-	case st.Saving.Resumed == 0:
-		return "nothing to compare with"
-	}
-	return "an estimate"
-}
-
-func pricedCost(s ledger.Sums) float64 {
-	if s.Priced == 0 {
-		return unknown
-	}
-	return float64(s.Cost)
 }
 
 func briefly(n float64) string {
 	if math.IsNaN(n) {
-		return "n/a"
-	}
-	if n < 0 {
-		return "-" + brief(int64(-n))
+		return notKnown
 	}
 	return brief(int64(n))
 }
@@ -297,7 +252,7 @@ func charts(spans []spanOfDays) []report.Chart {
 				r := f.of(s.sums)
 				n := r.sum
 				if r.n == 0 && s.sums.Calls > 0 {
-					n = unknown
+					n = math.NaN()
 				}
 				was = append(was, report.Amount{N: n, Text: briefly(n)})
 				instead = append(instead, amountOf(max(0, n+s.saved[i]), briefly))
@@ -305,22 +260,28 @@ func charts(spans []spanOfDays) []report.Chart {
 		}
 		// The figures begin with input; at the bottom of a column is the largest part.
 		was, instead = []report.Amount{was[1], was[2], was[0], was[3]}, []report.Amount{instead[1], instead[2], instead[0], instead[3]}
-		tokens.Spans = append(tokens.Spans, span(s, was, instead, briefly))
-		dear.Spans = append(dear.Spans, span(s, was[1:], instead[1:], briefly))
+		tokens.Spans = append(tokens.Spans, columnOf(s, was, instead, briefly))
+		dear.Spans = append(dear.Spans, columnOf(s, was[1:], instead[1:], briefly))
 
-		n := pricedCost(s.sums)
-		if s.sums.Calls == 0 {
-			n = 0
-		}
-		dollars := func(n float64) string { return amount("nano_usd", n) }
-		money.Spans = append(money.Spans, span(s, []report.Amount{amountOf(n, dollars)},
-			[]report.Amount{amountOf(max(0, n+s.saved[figureIndex("cost")]), dollars)}, dollars))
+		cost := s.bill.total
+		cost.known = cost.known || s.sums.Calls == 0
+		spent, would := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
+		money.Spans = append(money.Spans, report.Span{Label: s.label(), With: []report.Amount{spent}, Without: []report.Amount{would}, Sum: spent, Instead: would})
 
 		share := cacheRate(ledger.Group{Sums: s.sums})
-		cache.Spans = append(cache.Spans, span(s, []report.Amount{{N: share, Text: amount("share", share)}}, nil,
+		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: amount("share", share)}}, nil,
 			func(n float64) string { return amount("share", n) }))
 	}
 	return []report.Chart{tokens, dear, money, cache}
+}
+
+// moneyOf is a cost, or what it would have been with so much more.
+func moneyOf(cost sum, more float64) report.Amount {
+	if !cost.known || math.IsNaN(more) {
+		return report.Amount{N: math.NaN(), Text: notKnown}
+	}
+	cost.nano, cost.most = max(0, cost.nano+int64(more)), max(0, cost.most+int64(more))
+	return report.Amount{N: float64(cost.nano), Text: cost.human()}
 }
 
 func figureIndex(name string) int {
@@ -331,7 +292,7 @@ func amountOf(n float64, text func(float64) string) report.Amount {
 	return report.Amount{N: n, Text: text(n)}
 }
 
-func span(s spanOfDays, was, instead []report.Amount, text func(float64) string) report.Span {
+func columnOf(s spanOfDays, was, instead []report.Amount, text func(float64) string) report.Span {
 	sum := func(amounts []report.Amount) report.Amount {
 		total := 0.0
 		for _, a := range amounts {
@@ -393,7 +354,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		if !ok {
 			i = len(list)
 			at[name] = i
-			list = append(list, report.Bar{Name: name, Class: class})
+			list = append(list, report.Bar{Name: name, About: meaningOf(reason), Class: class})
 		}
 		list[i].Count += s.Calls
 	}
@@ -406,7 +367,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 	return list
 }
 
-func (a *app) drawnChain(c ledger.ChainCalls) report.Chain {
+func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 	name := fmt.Sprintf("chain %d", c.ID)
 	if c.Task != "" {
 		name = cut(c.Task)
@@ -415,13 +376,13 @@ func (a *app) drawnChain(c ledger.ChainCalls) report.Chain {
 		}
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), moment(c.Updated).Format("2006-01-02 15:04"))
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format("2006-01-02 15:04"))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}
 	for _, i := range c.Latest {
-		call := report.Call{Start: float64(i.Started), Duration: unknown, Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{moment(i.Started).Format(time.DateTime) + " " + decision(i)}
+		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
+		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), orElse(i.Outcome, "running")}
 		switch {
 		case i.FellBack != "":
 			call.Class = "fell"
@@ -430,12 +391,9 @@ func (a *app) drawnChain(c ledger.ChainCalls) report.Chain {
 		}
 		if i.Duration.Valid {
 			call.Duration = float64(i.Duration.Int64)
-			words = append(words, amount("ms", call.Duration))
 		}
-		words = append(words, fmt.Sprintf("prompt %s, sent %s", size(i.PromptBytes), size(i.SentBytes)))
-		if i.Cost.Valid {
-			words = append(words, amount("nano_usd", float64(i.Cost.Int64)))
-		}
+		words = append(words, tookCell(i.Duration).human, fmt.Sprintf("prompt %s, sent %s", size(i.PromptBytes), size(i.SentBytes)))
+		words = append(words, callCost(r.prices, i).human())
 		call.Text = strings.Join(words, ", ")
 		drawn.Calls = append(drawn.Calls, call)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 	"reprise/ledger"
+	"reprise/prices"
 )
 
 var samples = flag.String("samples", "", "write sample reports into this `folder`")
@@ -18,7 +19,7 @@ var samples = flag.String("samples", "", "write sample reports into this `folder
 func reportOf(t testing.TB, ledgerPath string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{stdin: os.Stdin, stdout: &out, stderr: &errs, now: sampleNow,
+	a := &app{stdin: os.Stdin, stdout: screen{Writer: &out}, stderr: screen{Writer: &errs}, now: sampleNow,
 		environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(ledgerPath))}}
 	if code := a.main(append([]string{"report", "--html", "-"}, args...)); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, &errs)
@@ -114,7 +115,7 @@ func TestReportAgreesWithStats(t *testing.T) {
 		if err := want.readSaving(l, 0); err != nil {
 			t.Fatal(err)
 		}
-		s, err := l.Snapshot(ledger.Always, mostDrawn)
+		s, err := l.Snapshot(ledger.Always, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestReportAgreesWithStats(t *testing.T) {
 		if !got.compare(s.Arms) {
 			got.estimate(sidesOf(s.Slices))
 		}
-		spans := spansOf(s.Slices, got)
+		spans := spansOf(s.Slices, got, reporter{&prices.Table{}})
 		for i, f := range figures {
 			if f.unit == "share" {
 				continue
@@ -145,7 +146,7 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []ledger.Slice{{Day: 0}, {Day: ledger.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := spansOf(slices, stats{Saving: &saving{}})
+		spans := spansOf(slices, stats{Saving: &saving{}}, reporter{&prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), dayOf(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}

@@ -24,6 +24,10 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
+	colour := colourChoice("auto")
+	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is heeded")
+	completeFlag(root, "color", []string{"auto", "always", "never"})
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.setColours(colour) }
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	for _, make := range commands {
 		root.AddCommand(make(a))
@@ -121,4 +125,11 @@ func noArguments(c *cobra.Command, args []string) error {
 // jsonFlag gives the command its --json, which prints the named schema.
 func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
+}
+
+// completeFlag lets the shell complete a flag's values.
+func completeFlag(c *cobra.Command, flag string, values []string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag: a mistake of ours
+	}
 }

@@ -9,74 +9,74 @@ import (
 )
 
 type statsReport struct {
-	Schema     string            `json:"schema"`
-	By         ledger.By         `json:"by"`
-	Since      *time.Time        `json:"since"` // null: from the beginning
-	Groups     []groupReport     `json:"groups"`
-	Total      groupReport       `json:"total"`
-	Comparison *comparisonReport `json:"comparison"` // null without a control group
-	Estimate   *estimateReport   `json:"estimate"`   // null with one
+	Schema     string            `json:"schema" doc:"name of this schema"`
+	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
+	Since      *time.Time        `json:"since" doc:"the calls since then, null from the beginning"`
+	Groups     []groupReport     `json:"groups" doc:"the groups, that with the most calls first; days in their order"`
+	Total      groupReport       `json:"total" doc:"all of them"`
+	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
+	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"` // null with one
 }
 
 type groupReport struct {
-	Key              *string  `json:"key"` // null where the calls have none
-	Calls            int64    `json:"calls"`
-	Ended            int64    `json:"ended"`
-	OK               int64    `json:"ok"`
-	Resumed          int64    `json:"resumed"`
-	SessionsCreated  int64    `json:"sessions_created"`
-	SessionsReused   int64    `json:"sessions_reused"`
-	ReuseRate        *float64 `json:"reuse_rate"`
-	CacheRate        *float64 `json:"cache_rate"`
-	TokensPerSession *float64 `json:"tokens_per_session"`
-	MeteredCalls     int64    `json:"metered_calls"` // whose tokens are known
-	Input            int64    `json:"input_tokens"`
-	CacheRead        int64    `json:"cache_read_tokens"`
-	CacheWrite       int64    `json:"cache_write_tokens"`
-	Output           int64    `json:"output_tokens"`
-	PricedCalls      int64    `json:"priced_calls"`  // whose cost is known
-	CostNanoUSD      *int64   `json:"cost_nano_usd"` // of those; null where it is known of none
-	MeanMS           *float64 `json:"mean_duration_ms"`
+	Key              *string  `json:"key" doc:"what the group has in common, null where its calls have none"`
+	Calls            int64    `json:"calls" doc:"managed calls"`
+	Ended            int64    `json:"ended" doc:"those that have ended"`
+	OK               int64    `json:"ok" doc:"those that ended well"`
+	Resumed          int64    `json:"resumed" doc:"those that were resumed"`
+	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
+	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
+	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
+	TokensPerSession *float64 `json:"tokens_per_session" doc:"tokens of all kinds"`
+	MeteredCalls     int64    `json:"metered_calls" doc:"calls whose tokens are known"`
+	Input            int64    `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"` // whose cost is known
+	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null where it is known of none"`
+	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }
 
 type comparisonReport struct {
-	ControlChains int64          `json:"control_chains"`
-	ControlCalls  int64          `json:"control_calls"`
-	TreatedChains int64          `json:"treated_chains"`
-	TreatedCalls  int64          `json:"treated_calls"`
-	ChangedChains int64          `json:"changed_chains"` // left out
-	Figures       []figureReport `json:"figures"`
+	ControlChains int64          `json:"control_chains" doc:"chains that were held out"`
+	ControlCalls  int64          `json:"control_calls" doc:"their calls"`
+	TreatedChains int64          `json:"treated_chains" doc:"the others"`
+	TreatedCalls  int64          `json:"treated_calls" doc:"their calls"`
+	ChangedChains int64          `json:"changed_chains" doc:"chains left out that changed sides"`
+	Figures       []figureReport `json:"figures" doc:"what was compared"`
 }
 
 type figureReport struct {
-	Name       string     `json:"name"`
-	Unit       string     `json:"unit"` // share, tokens, nano_usd or ms
-	Control    meanReport `json:"control"`
-	Treated    meanReport `json:"treated"`
-	Difference meanReport `json:"difference"` // treated less control
+	Name       string     `json:"name" doc:"what is compared"`
+	Unit       string     `json:"unit" doc:"share, tokens, nano_usd or ms"`
+	Control    meanReport `json:"control" doc:"of the calls that were held out"`
+	Treated    meanReport `json:"treated" doc:"of the others"`
+	Difference meanReport `json:"difference" doc:"treated less control"`
 }
 
 type meanReport struct {
-	Mean *float64 `json:"mean"`
-	Low  *float64 `json:"low"`
-	High *float64 `json:"high"`
+	Mean *float64 `json:"mean" doc:"mean over calls, null where not known"`
+	Low  *float64 `json:"low" doc:"lower end of the interval"`
+	High *float64 `json:"high" doc:"upper end of the interval"`
 }
 
 type estimateReport struct {
-	ResumedCalls      int64         `json:"resumed_calls"`
-	FreshCalls        int64         `json:"fresh_calls"`
-	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls"`
-	FirstCalls        int64         `json:"first_calls"`
-	UncomparableCalls int64         `json:"uncomparable_calls"`
-	Figures           []savedReport `json:"figures"`
+	ResumedCalls      int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
+	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls of their like"`
+	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of the resumed ones, those that only first calls were there for"`
+	FirstCalls        int64         `json:"first_calls" doc:"these first calls"`
+	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls that had too few fresh ones of their like"`
+	Figures           []savedReport `json:"figures" doc:"what was compared"`
 }
 
 type savedReport struct {
-	Name    string   `json:"name"`
-	Unit    string   `json:"unit"`
-	Resumed *float64 `json:"resumed_mean"`
-	Fresh   *float64 `json:"fresh_mean"`
-	Saved   *float64 `json:"saved"` // over all resumed calls that were compared
+	Name    string   `json:"name" doc:"what is compared"`
+	Unit    string   `json:"unit" doc:"tokens, nano_usd or ms"`
+	Resumed *float64 `json:"resumed_mean" doc:"mean of the resumed calls"`
+	Fresh   *float64 `json:"fresh_mean" doc:"mean of the fresh ones"`
+	Saved   *float64 `json:"saved" doc:"over all resumed calls that were compared"`
 }
 
 func statsJSON(s stats) statsReport {

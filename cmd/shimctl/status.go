@@ -1,259 +1,297 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
-	"text/tabwriter"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"reprise/ledger"
-	"reprise/rewrite"
 )
-
-// maxChains is how many chains are shown at most.
-const maxChains = 50
 
 func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status", Short: "show chains, sessions and the last decisions",
-		Long: `Shows the chains, the latest first: how many calls each has had, what became of the last
-one and why, how full the session's context is, and which session is next to be resumed. Warns
-where a context is nearly full, and where resumes are suspended since they cost more than fresh runs.`,
+		Use: "status", Short: "show on one screen what the shims did, and what to look at",
+		Long: `Shows on one screen: how many of the last days' calls were resumed, what they took and what they
+cost, and what resuming saved; the chains whose session is alive; the last decisions, and why; what
+will keep calls fresh, or went wrong.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.status(asJSON) },
+		RunE: func(*cobra.Command, []string) error {
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
+		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.status/1")
 	return c
 }
 
-func (a *app) status(asJSON bool) error {
-	totals, chains, meters, err := a.readStatus()
+// What the screen has room for, and what the JSON is limited to.
+const (
+	statusDays      = 30
+	statusChains    = 8
+	statusDecisions = 8
+	maxChains       = 50
+)
+
+// An overview is what status shows.
+type overview struct {
+	totals    ledger.Totals // of all calls
+	bill      bill          // of the last days
+	saved     stats         // of the last days
+	chains    []ledger.ChainRow
+	live      []ledger.ChainRow // young enough, and their session alive
+	decisions []ledger.InvocationRow
+	warnings  []warning
+}
+
+func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
+	var o overview
+	err := a.slowly("adding the calls up", func() (err error) {
+		o, err = a.overview(l, r)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	cfg := a.configured()
-	warnings := append(contextWarnings(cfg, chains), a.dearerWarnings(cfg, meters)...)
 	if asJSON {
-		return a.printJSON(statusJSON(totals, chains, warnings))
+		return a.printJSON(statusJSON(r, o))
 	}
-	a.printStatus(totals, chains)
-	for _, w := range warnings {
-		fmt.Fprintln(a.stdout, "warning: "+w.Says)
+	if o.totals.Calls == 0 {
+		a.nothing("no managed call has been made yet")
+		return nil
 	}
+	a.printStatus(o)
 	return nil
 }
 
-// readStatus reads the ledger; one that does not exist yet is an empty one.
-func (a *app) readStatus() (totals ledger.Totals, chains []ledger.ChainRow, meters []ledger.MeterRow, err error) {
-	l, err := a.openLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		return totals, nil, nil, nil
-	}
+func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
+	cfg, wrong := a.configuration()
+	meters, err := l.Meters()
 	if err != nil {
-		return totals, nil, nil, err
+		return o, err
 	}
-	defer l.Close()
-	_ = l.Settle() // what can not be recorded now is shown as not ended
-	if totals, err = l.Totals(); err != nil {
-		return totals, nil, nil, err
+	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
+	if o.totals, err = l.Totals(); err != nil {
+		return o, err
 	}
-	if chains, err = l.Chains(maxChains); err != nil {
-		return totals, nil, nil, err
+	if err = a.sums(l, r, since, &o); err != nil {
+		return o, err
 	}
-	meters, err = l.Meters()
-	return totals, chains, meters, err
+	if o.chains, err = l.Chains(ledger.Wanted{Limit: maxChains}); err != nil {
+		return o, err
+	}
+	if o.live, err = l.Chains(ledger.Wanted{Live: true, Limit: statusChains}); err != nil {
+		return o, err
+	}
+	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
+		return a.now.Sub(clock(c.Updated)) > cfg.MaxAge
+	})
+	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions))
+	return o, nil
 }
 
-func (a *app) printStatus(t ledger.Totals, chains []ledger.ChainRow) {
-	if t.Resumed+t.Fresh == 0 {
-		fmt.Fprintln(a.stderr, "no managed call has been made yet")
-		return
+// sums adds up the last days' calls. What they cost and what was saved is each read from
+// all of them; on a connection of its own that is done side by side.
+func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
+	forSaving, err := a.openOrEmpty()
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(a.stdout, "%s, %s: %d resumed, %d fresh%s; prompts of %s, of which %s were sent\n\n",
-		count(t.Chains, "chain"), count(t.Resumed+t.Fresh, "managed call"), t.Resumed, t.Fresh, never(t.Never),
-		size(t.PromptBytes), size(t.SentBytes))
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CHAIN\tTOOL\tTASK\tROLE\tRULE\tTURNS\tLAST\tAGO\tCONTEXT\tSESSION\tDIRECTORY")
-	for _, c := range chains {
-		s := newest(c)
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", c.ID, c.Tool, orDash(c.Task), orDash(c.Role), orDash(c.Last.Rule),
-			c.Calls, decision(c.Last), ago(a.now, c.Last.Started), contextUsed(s.Context), sessionState(s), a.tilde(c.Cwd))
+	defer forSaving.Close()
+	saved := make(chan error)
+	go func() { saved <- o.saved.readSaving(forSaving, since) }()
+	spendings, err := l.Spendings(since, r.prices.LongPrompt())
+	for _, s := range spendings {
+		o.bill.add(r.prices, s)
 	}
-	w.Flush()
+	return cmp.Or(<-saved, err)
 }
 
-// never counts the calls that belong to no chain, and so stand in no row.
-func never(calls int64) string {
-	if calls == 0 {
-		return ""
+func (a *app) printStatus(o overview) {
+	a.heading(fmt.Sprintf("last %d days", statusDays))
+	a.figures(o).print(a.stdout)
+	if len(o.live) > 0 {
+		fmt.Fprintln(a.stdout)
+		a.heading("live chains")
+		t := newTable("CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY")
+		for _, c := range o.live {
+			t.add(idCell(c.ID), textCell(c.Tool), textCell(c.Task), textCell(c.Role), numberCell(int64(c.Calls)),
+				contextCell(newest(c).Context), decisionCell(c.Last), a.whenCell(c.Last.Started), a.pathCell(c.Cwd))
+		}
+		t.print(a.stdout)
 	}
-	return fmt.Sprintf(" (%d of them never to be resumed)", calls)
+	fmt.Fprintln(a.stdout)
+	a.heading("last decisions")
+	t := newTable("CALL", "TOOL", "DECISION", "MEANING", "WHEN", "CHAIN")
+	for _, i := range o.decisions {
+		reason := i.Reason
+		if i.FellBack != "" {
+			reason = i.FellBack
+		}
+		t.add(idCell(i.ID), textCell(i.Tool), decisionCell(i), textCell(meaningOf(reason)).as(dim), a.whenCell(i.Started), idCell(i.Chain))
+	}
+	t.print(a.stdout)
+	if len(o.warnings) > 0 {
+		fmt.Fprintln(a.stdout)
+		a.heading("warnings")
+		t := newTable("WARNING")
+		for _, w := range o.warnings {
+			t.add(textCell(w.Says).as(warn))
+		}
+		t.print(a.stdout)
+	}
 }
 
-func newest(c ledger.ChainRow) ledger.SessionRow {
-	if len(c.Sessions) == 0 {
-		return ledger.SessionRow{}
+// heading names a table for people; a program knows it by its header.
+func (a *app) heading(title string) {
+	if a.stdout.terminal {
+		fmt.Fprintln(a.stdout, a.stdout.paint(strong, title))
 	}
-	return c.Sessions[0]
+}
+
+// figures tell what came of the last days' calls.
+func (a *app) figures(o overview) *table {
+	t := newTable("FIGURE", "VALUE", "ABOUT")
+	managed := o.bill.resumed + o.bill.fresh
+	add := func(name string, c cell, about ...string) {
+		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
+	}
+	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed), fmt.Sprintf("%d fresh", o.bill.fresh)}
+	if o.bill.never > 0 {
+		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
+	}
+	if observed := o.bill.calls - managed; observed > 0 {
+		calls = append(calls, fmt.Sprintf("%d observed besides", observed))
+	}
+	add("managed calls", numberCell(managed), calls...)
+	add("reused", shareCell(o.bill.resumed, managed), "of the managed calls")
+	add("prompts", sizeCell(o.bill.asked), fmt.Sprintf("of which %s were sent", size(o.bill.sent)))
+	prompt, output := unknownCell(), unknownCell()
+	if o.bill.uncounted < o.bill.calls {
+		prompt = cell{human: brief(o.bill.prompt()), raw: strconv.FormatInt(o.bill.prompt(), 10), right: true}
+		output = cell{human: brief(o.bill.output), raw: strconv.FormatInt(o.bill.output, 10), right: true}
+	}
+	add("prompt tokens", prompt, o.bill.uncountedWords()...)
+	add("from the cache", shareCell(o.bill.cached, o.bill.prompt()), "of the prompt tokens")
+	add("output tokens", output, o.bill.uncountedWords()...)
+	add("cost", priceCell(o.bill.total), o.bill.sources()...)
+	saved := o.saved.saved()
+	add("saved cost", savedCell("nano_usd", saved.CostNanoUSD), saved.words())
+	add("saved tokens", savedCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
+	return t
+}
+
+func shareCell(part, whole int64) cell {
+	if whole == 0 {
+		return unknownCell()
+	}
+	percent := fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
+	return cell{human: percent + " %", raw: percent + "%", right: true}
+}
+
+func sizeCell(bytes int64) cell {
+	return cell{human: size(bytes), raw: strconv.FormatInt(bytes, 10), right: true}
+}
+
+func (b *bill) uncountedWords() (words []string) {
+	if b.uncounted > 0 && b.uncounted < b.calls {
+		words = append(words, "without "+count(b.uncounted, "call")+" that did not tell")
+	}
+	return words
+}
+
+// sources say where the amount comes from.
+func (b *bill) sources() (words []string) {
+	for _, part := range []struct {
+		calls int64
+		what  string
+	}{{b.byTool, "as the tool says"}, {b.byList, "at list price"}, {b.notKnown, "not known"}} {
+		if part.calls > 0 {
+			words = append(words, count(part.calls, "call")+" "+part.what)
+		}
+	}
+	return words
+}
+
+func (b *bill) source() string {
+	switch {
+	case b.byTool > 0 && b.byList > 0:
+		return "mixed"
+	case b.byList > 0:
+		return "list"
+	}
+	return "tool"
 }
 
 // decision says what became of a call, as "resume: extends".
 func decision(i ledger.InvocationRow) string {
-	text := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
+	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {
-		text += fmt.Sprintf(" (%s)", i.Detail)
+		words += fmt.Sprintf(" (%s)", i.Detail)
 	}
 	if i.FellBack != "" {
-		text = fmt.Sprintf("%s: %s (meant to resume: %s)", i.Mode, i.FellBack, i.Reason)
+		words = fmt.Sprintf("%s: %s (meant to resume: %s)", i.Mode, i.FellBack, i.Reason)
 	}
-	if i.Outcome != "ok" {
-		text += ", " + orElse(i.Outcome, "not ended")
-	}
-	return text
-}
-
-func sessionState(s ledger.SessionRow) string {
-	id := orElse(s.NativeID, "-")
-	if len(id) > 8 {
-		id = id[:8]
-	}
-	switch {
-	case s.Held:
-		return id + " busy"
-	case s.Why != "":
-		return fmt.Sprintf("%s %s (%s)", id, s.State, s.Why)
-	}
-	return fmt.Sprintf("%s %s", id, s.State)
-}
-
-func contextUsed(c rewrite.Context) string {
-	if c.Limit == 0 {
-		return "n/a"
-	}
-	return fmt.Sprintf("%d %%", (100*c.Used+c.Limit/2)/c.Limit)
+	return words
 }
 
 func ago(now time.Time, then ledger.Millis) string {
 	d := now.Sub(time.UnixMilli(int64(then)))
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
+		return fmt.Sprintf("%ds ago", max(0, int(d.Seconds())))
 	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 }
 
 type statusReport struct {
-	Schema   string        `json:"schema"`
-	Totals   totalsReport  `json:"totals"`
-	Chains   []chainReport `json:"chains"`
-	Warnings []warning     `json:"warnings"`
+	Schema    string             `json:"schema" doc:"name of this schema"`
+	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger"`
+	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
+	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
+	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
+	Warnings  []warning          `json:"warnings" doc:"what is worth a look"`
 }
 
 type totalsReport struct {
-	Chains      int64 `json:"chains"`
-	Calls       int64 `json:"calls"`
-	Resumed     int64 `json:"resumed"`
-	Fresh       int64 `json:"fresh"`
-	Observed    int64 `json:"observed"`
-	Never       int64 `json:"never"` // of the fresh ones, those that a rule has stand alone
-	PromptBytes int64 `json:"prompt_bytes"`
-	SentBytes   int64 `json:"sent_bytes"`
+	Chains      int64 `json:"chains" doc:"chains"`
+	Calls       int64 `json:"calls" doc:"calls"`
+	Resumed     int64 `json:"resumed" doc:"calls that were resumed"`
+	Fresh       int64 `json:"fresh" doc:"calls that ran in a fresh session"`
+	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
+	Never       int64 `json:"never" doc:"of the fresh ones, those that a rule has stand alone"`
+	PromptBytes int64 `json:"prompt_bytes" doc:"length of the callers' prompts"`
+	SentBytes   int64 `json:"sent_bytes" doc:"length of what the models were sent"`
 }
 
-type chainReport struct {
-	ID        int64            `json:"id"`
-	Tool      string           `json:"tool"`
-	Directory string           `json:"directory"`
-	Task      string           `json:"task,omitempty"`
-	Role      string           `json:"role,omitempty"`
-	Created   time.Time        `json:"created"`
-	Updated   time.Time        `json:"updated"`
-	Calls     int              `json:"calls"`
-	Resumed   int              `json:"resumed"`
-	Last      invocationReport `json:"last"`
-	Sessions  []sessionReport  `json:"sessions"`
+type recentReport struct {
+	Days       int   `json:"days" doc:"how many days"`
+	Resumed    int64 `json:"resumed" doc:"calls that were resumed"`
+	Fresh      int64 `json:"fresh" doc:"calls that ran in a fresh session"`
+	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     int64 `json:"output_tokens" doc:"tokens that the models wrote"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls whose tokens are not known and not in these sums"`
+	Unpriced   int64 `json:"unpriced_calls" doc:"calls whose price is not known and not in the cost"`
+	moneyReport
+	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has it in full"`
 }
 
-type sessionReport struct {
-	ID            string         `json:"id"` // the tool's own, "" while it is not known
-	State         ledger.State   `json:"state"`
-	Why           rewrite.Reason `json:"why,omitempty"`
-	Busy          bool           `json:"busy"`
-	Version       string         `json:"version,omitempty"`
-	Model         string         `json:"model,omitempty"`
-	Turns         int            `json:"turns"`
-	ContextTokens int64          `json:"context_tokens"`
-	ContextLimit  *int64         `json:"context_limit"` // null where the tool does not tell
-	Created       time.Time      `json:"created"`
-	LastUsed      time.Time      `json:"last_used"`
-}
-
-type invocationReport struct {
-	ID           int64          `json:"id"`
-	Started      time.Time      `json:"started"`
-	Milliseconds *int64         `json:"duration_ms"` // null while it runs
-	Mode         rewrite.Mode   `json:"mode"`
-	Reason       rewrite.Reason `json:"reason"`
-	Detail       rewrite.Reason `json:"detail,omitempty"`
-	Rule         string         `json:"rule,omitempty"`
-	FellBack     rewrite.Reason `json:"fell_back,omitempty"`
-	Outcome      *string        `json:"outcome"` // null while it runs
-	PromptBytes  int64          `json:"prompt_bytes"`
-	SentBytes    int64          `json:"sent_bytes"`
-	CostNanoUSD  *int64         `json:"cost_nano_usd"` // null where the tool does not tell
-}
-
-func statusJSON(t ledger.Totals, chains []ledger.ChainRow, warnings []warning) statusReport {
-	r := statusReport{Schema: "shimctl.status/1", Chains: []chainReport{}, Totals: totalsReport(t), Warnings: warnings}
-	for _, c := range chains {
-		chain := chainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role,
-			Created: clock(c.Created), Updated: clock(c.Updated), Calls: c.Calls, Resumed: c.Resumed,
-			Last: invocationJSON(c.Last), Sessions: []sessionReport{}}
-		for _, s := range c.Sessions {
-			chain.Sessions = append(chain.Sessions, sessionReport{ID: s.NativeID, State: s.State, Why: s.Why, Busy: s.Held,
-				Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
-				ContextLimit: nonZero(s.Context.Limit), Created: clock(s.Created), LastUsed: clock(s.LastUsed)})
-		}
-		r.Chains = append(r.Chains, chain)
-	}
-	return r
-}
-
-func invocationJSON(i ledger.InvocationRow) invocationReport {
-	r := invocationReport{ID: i.ID, Started: clock(i.Started), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Rule: i.Rule,
-		FellBack: i.FellBack, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes}
-	if i.Duration.Valid {
-		r.Milliseconds = &i.Duration.Int64
-	}
-	if i.Cost.Valid {
-		r.CostNanoUSD = &i.Cost.Int64
-	}
-	if i.Outcome != "" {
-		r.Outcome = &i.Outcome
-	}
-	return r
-}
-
-func clock(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
-
-func nonZero(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
-}
-
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+func statusJSON(r reporter, o overview) statusReport {
+	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
+		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Fresh: o.bill.fresh, Input: o.bill.input,
+			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
+			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
+		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]warning{}, o.warnings...)}
 }

@@ -117,30 +117,30 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 }
 
 type suggestReport struct {
-	Schema      string       `json:"schema"`
-	Since       time.Time    `json:"since"`
-	Suggestions []suggestion `json:"suggestions"`
+	Schema      string       `json:"schema" doc:"name of this schema"`
+	Since       time.Time    `json:"since" doc:"the calls that were looked at are not older"`
+	Suggestions []suggestion `json:"suggestions" doc:"what was found, the most promising first"`
 }
 
 // A suggestion is a frame, with the rule that would have named its calls.
 type suggestion struct {
-	Tool        string                 `json:"tool"`
-	Directory   string                 `json:"directory"`
-	Role        string                 `json:"role,omitempty"`
-	Block       int                    `json:"block"`  // from 1: where the prompts differ
-	Blocks      int                    `json:"blocks"` // of the latest prompt
-	Calls       int                    `json:"calls"`
-	Runs        int                    `json:"runs"`            // each a call, and those that would have continued it
-	Resumed     int                    `json:"would_resume"`    // if each run is one task
-	Late        int                    `json:"later_than_ttl"`  // besides
-	Reasons     map[rewrite.Reason]int `json:"fresh_for"`       // of those that would have been resumed, or came late
-	PromptBytes int64                  `json:"prompt_bytes"`    // of those that would have been resumed
-	SavedBytes  int64                  `json:"estimated_saved"` // of these
-	First       time.Time              `json:"first"`
-	Last        time.Time              `json:"last"`
-	Pattern     string                 `json:"task_pattern,omitempty"` // from the two prompts
-	Different   bool                   `json:"different_tasks"`        // by the two prompts: no rule
-	Rule        string                 `json:"rule,omitempty"`         // TOML
+	Tool        string                 `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Directory   string                 `json:"directory" doc:"working directory of the calls"`
+	Role        string                 `json:"role,omitempty" doc:"part in the job"`
+	Block       int                    `json:"block" doc:"from 1: where the prompts differ"`
+	Blocks      int                    `json:"blocks" doc:"how many the latest prompt has"`
+	Calls       int                    `json:"calls" doc:"calls that are alike"`
+	Runs        int                    `json:"runs" doc:"each a call, and those that would have continued it"`
+	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each run is one task"`
+	Late        int                    `json:"later_than_ttl" doc:"calls besides that came later than ttl"`
+	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"why those that would have been resumed, or came late, were fresh: calls by reason"`
+	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of those that would have been resumed"`
+	SavedBytes  int64                  `json:"estimated_saved" doc:"what of these would not have been sent, by estimate"`
+	First       time.Time              `json:"first" doc:"when the first of the calls was made"`
+	Last        time.Time              `json:"last" doc:"when the last was"`
+	Pattern     string                 `json:"task_pattern,omitempty" doc:"what names the task, from the two prompts"`
+	Different   bool                   `json:"different_tasks" doc:"by the two prompts these are different tasks: no rule"`
+	Rule        string                 `json:"rule,omitempty" doc:"the rule, as TOML"`
 	tasks       [2]string
 }
 

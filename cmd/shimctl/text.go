@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"reprise/config"
@@ -87,26 +86,4 @@ func quote(arg string) string {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}
-
-func brief(n int64) string {
-	f := float64(n)
-	switch {
-	case n < 1000:
-		return strconv.FormatInt(n, 10)
-	case n < 999_950:
-		return fmt.Sprintf("%.1f k", f/1e3)
-	case n < 999_950_000:
-		return fmt.Sprintf("%.1f M", f/1e6)
-	}
-	return fmt.Sprintf("%.1f G", f/1e9)
-}
-
-// grouped writes a whole number with its thousands apart.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

@@ -13,24 +13,24 @@ import (
 
 // A warning tells of what will keep calls fresh, or does.
 type warning struct {
-	Kind  string        `json:"kind"` // context or dearer
-	Chain int64         `json:"chain,omitempty"`
-	Tool  string        `json:"tool"`
-	Rule  string        `json:"rule,omitempty"`
-	Model string        `json:"model,omitempty"` // as it was asked for
-	Price *pricesReport `json:"prices,omitempty"`
-	Says  string        `json:"says"`
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
+	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
+	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
+	Rule  string        `json:"rule,omitempty" doc:"the rule"`
+	Model string        `json:"model,omitempty" doc:"the model, as it was asked for"`
+	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, where resumes are dearer"`
+	Says  string        `json:"says" doc:"the warning"`
 }
 
 // pricesReport is what an average run costs, resumed and fresh.
 type pricesReport struct {
-	Unit        string    `json:"unit"` // nano_usd, or weighted tokens
-	Resumed     float64   `json:"resumed"`
-	Fresh       float64   `json:"fresh"`
-	ResumedRuns int       `json:"resumed_runs"`
-	FreshRuns   int       `json:"fresh_runs"`
-	FirstRuns   bool      `json:"first_runs"` // the fresh runs began their jobs: an estimate
-	TriedAgain  time.Time `json:"tried_again"`
+	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
+	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
+	Fresh       float64   `json:"fresh" doc:"mean of the fresh ones"`
+	ResumedRuns int       `json:"resumed_runs" doc:"how many resumed runs"`
+	FreshRuns   int       `json:"fresh_runs" doc:"how many fresh ones"`
+	FirstRuns   bool      `json:"first_runs" doc:"the fresh runs began their jobs: an estimate"`
+	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
 }
 
 func pricesJSON(p ledger.Prices) *pricesReport {
@@ -80,14 +80,46 @@ func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 }
 
 // configured gives the configuration, or the defaults where the file can not be
-// read: doctor tells of that.
+// read: configuration tells of that.
 func (a *app) configured() config.Config {
-	if path, err := config.ConfigFile(a.getenv); err == nil {
-		if c, err := config.Load(path); err == nil {
-			return c
+	c, _ := a.configuration()
+	return c
+}
+
+// configuration gives the configuration as well, and says what is wrong with it.
+func (a *app) configuration() (c config.Config, wrong []warning) {
+	path, err := config.ConfigFile(a.getenv)
+	if err == nil {
+		c, err = config.Load(path)
+	}
+	if err != nil {
+		return config.Default(), []warning{{Kind: "configuration", Says: err.Error() + "; every call is passed through"}}
+	}
+	if !c.Enabled {
+		wrong = []warning{{Kind: "configuration", Says: a.tilde(path) + " switches reprise off"}}
+	}
+	return c, wrong
+}
+
+// decisionWarnings looks for what went wrong of late.
+func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
+	refused, failed := 0, 0
+	for _, i := range calls {
+		if i.FellBack != "" {
+			refused++
+		}
+		if i.Outcome == "failed" {
+			failed++
 		}
 	}
-	return config.Default()
+	last := count(int64(len(calls)), "call")
+	if refused > 0 {
+		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+	}
+	if 2*failed > len(calls) {
+		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
+	}
+	return warnings
 }
 
 // dearerWarnings looks for rules whose resumes are suspended.

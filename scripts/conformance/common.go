@@ -106,10 +106,8 @@ func (c cli) outputs() (all []scenario) {
 		ask := c.ask(f, "hi")
 		all = append(all,
 			one("stdout a file, "+f.name, call{Args: ask, To: twin.ToFile}),
-			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}))
-		if !c.modest {
-			all = append(all, one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
-		}
+			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}),
+			one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
 	}
 	return append(all,
 		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: twin.Terminal}),
@@ -162,7 +160,7 @@ func (c cli) signals() (all []scenario) {
 			middle.racy = s.signal == syscall.SIGINT
 			all = append(all, middle)
 		}
-		group := one(s.name+" to the group", call{Args: c.ask(c.text(), c.pause), Signal: s.signal, At: twin.Middle, Group: true})
+		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal, At: twin.Middle, Group: true})
 		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.Start})
 		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.End})
 		end.racy = true

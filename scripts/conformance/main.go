@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -22,8 +23,8 @@ import (
 	"reprise/scripts/twin"
 )
 
-// parallel is how many scenarios run at a time.
-const parallel = 2
+// parallel is how many scenarios run at a time: some of them only wait.
+var parallel = runtime.NumCPU() + 1
 
 func main() {
 	var o options
@@ -139,7 +140,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 		return 0
 	}
 	slices.SortFunc(all, func(a, b scenario) int {
-		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name), cmp.Compare(a.tool, b.tool))
 	})
 	return all, nil
 }

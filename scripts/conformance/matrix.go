@@ -21,6 +21,7 @@ var versions = map[string][]string{
 	"claude": {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
 	"codex":  {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
 	"gemini": {"0.19.1", "0.33.0", "0.45.2", "0.54.4"},
+	"vibe":   {"2.14.1", "2.18.4", "2.22.0", "2.23.3", "2.25.8", "2.26.1"},
 }
 
 // runMatrix tries the versions that match one by one and prints what each can do.

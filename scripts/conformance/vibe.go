@@ -20,8 +20,10 @@ var vibe = cli{
 
 // vibeJobs are calls that follow each other.
 var vibeJobs = map[string][]call{
-	"own resume, text": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume={id}")}},
-	"two jobs":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
+	"own resume, text":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume={id}")}},
+	"own resume, json":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output|json|--resume={id}")}},
+	"own resume, streaming": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output|streaming|--resume={id}")}},
+	"two jobs":              {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
 }
 
 // vibeCalls are single calls.
@@ -42,6 +44,9 @@ var vibeCalls = map[string]call{
 	"401, text":                {Args: list("-p|HTTP401")},
 	"500, json":                {Args: list("-p|HTTP500|--output|json")},
 	"overflow, streaming":      {Args: list("-p|TOOBIG|--output|streaming")},
+	"tool use, streaming":      {Args: list("-p|RUNTOOL please|--auto-approve|--output|streaming")},
+	"several lines, streaming": {Args: list("-p|MULTI|--output|streaming")},
+	"401, streaming":           {Args: list("-p|HTTP401|--output|streaming")},
 	"unknown flag":             {Args: list("-p|hi|--no-such-flag")},
 	"bad format":               {Args: list("-p|hi|--output|xml")},
 	"unknown session, text":    {Args: list("-p|hi|--resume|" + unknownID)},

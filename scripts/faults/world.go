@@ -220,7 +220,7 @@ func (w *world) resumes(c call, want bool) {
 
 // held tells whether anybody holds a session.
 func (w *world) held(l *ledger.Ledger) bool {
-	chains, err := l.Chains(10_000)
+	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
 	w.must(err)
 	return slices.ContainsFunc(chains, func(c ledger.ChainRow) bool {
 		return slices.ContainsFunc(c.Sessions, func(s ledger.SessionRow) bool { return s.Held })
@@ -264,7 +264,7 @@ func (w *world) sound(unended int) {
 		w.lose("%v", err)
 	}
 	w.wait(func() bool { return !w.held(l) }) // a tool that was killed may need a moment to die
-	chains, err := l.Chains(10_000)
+	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
 	if err != nil {
 		w.lose("%v", err)
 	}

@@ -47,14 +47,14 @@ func installPython(cache string, p Pin) (bin string, err error) {
 }
 
 // fillVenv makes a virtual environment and installs the package in it, then what
-// it requires. It pins all of that; vibe 3.0.3 pins a certifi that not every
-// registry has, so that certifi is taken as it comes.
+// it requires. vibe 3.0.3 pins a certifi that not every registry has, so that
+// certifi is taken as it comes; old versions of vibe do not pin what those need.
 func fillVenv(venv, python string, p Pin) error {
 	if _, err := output(python, "-m", "venv", venv); err != nil {
 		return err
 	}
 	python = filepath.Join(venv, "bin", "python")
-	if err := pipInstall(python, p.Package+"=="+p.Version); err != nil {
+	if err := pipInstall(python, "--no-deps", p.Package+"=="+p.Version); err != nil {
 		return err
 	}
 	requires, err := output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
@@ -75,7 +75,7 @@ func fillVenv(venv, python string, p Pin) error {
 }
 
 func pipInstall(python string, what ...string) error {
-	_, err := output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet", "--no-deps"}, what)...)
+	_, err := output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet"}, what)...)
 	return err
 }
 

@@ -77,7 +77,13 @@ func run(tools []string) error {
 				change(int(without.took.Seconds()+0.5), int(with.took.Seconds()+0.5)))
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if slices.Contains(tools, "claude") {
+		return loses(shims)
+	}
+	return nil
 }
 
 // change shows a figure without the shim, with it, and how much less that is.
@@ -103,7 +109,11 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	j := &job{}
 	for j.round = 1; j.round <= rounds; j.round++ {
 		for _, role := range s.roles {
-			answer, err := c.call(w, s, j, role)
+			call := twin.Call{}
+			if s.env != nil {
+				call.Env = s.env(tool, role)
+			}
+			answer, _, err := c.call(w, call, s.prompt(j, role))
 			if err != nil {
 				return c, fmt.Errorf("%s, %s, round %d: %w", tool, s.name, j.round, err)
 			}
@@ -117,24 +127,22 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	return c, j.check(s)
 }
 
-// call makes one call and adds what it cost.
-func (c *cost) call(w *twin.World, s shape, j *job, role string) (answer string, err error) {
-	call := twin.Call{Env: []string{"REPRISE_VERBOSE=1", "IS_SANDBOX=1"}}
-	if s.env != nil {
-		call.Env = append(call.Env, s.env(w.Tool, role)...)
-	}
-	call.Args = append(strings.Fields(demo.Commands[w.Tool])[1:], s.prompt(j, role))
+// call makes one call and adds what it cost. It gives the answer, and what the shim
+// decided, "" without it.
+func (c *cost) call(w *twin.World, call twin.Call, prompt string) (answer, decision string, err error) {
+	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
+	call.Args = append(strings.Fields(demo.Commands[w.Tool])[1:], prompt)
 	began := time.Now()
 	r, err := w.Run(call)
 	c.took += time.Since(began)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if r.Exit != 0 {
-		return "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
+		return "", "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
 	}
 	c.calls++
-	if strings.Contains(r.Stderr, "reprise: "+w.Tool+": resume") {
+	if decision = demo.Decision(r.Stderr); strings.HasPrefix(decision, "resume") {
 		c.resumed++
 	}
 	for _, asked := range r.Asked {
@@ -143,7 +151,7 @@ func (c *cost) call(w *twin.World, s shape, j *job, role string) (answer string,
 		c.tokens.Input += asked.Tokens.Input
 		c.tokens.Cached += asked.Tokens.Cached
 	}
-	return strings.TrimSpace(r.Stdout), nil
+	return strings.TrimSpace(r.Stdout), decision, nil
 }
 
 // check makes sure that the rounds went as they should: with the shim as without it,

@@ -71,7 +71,7 @@ type Result struct {
 	Exit           int               // -1 after a signal
 	Signal         syscall.Signal    // that ended it, 0 for none
 	Asked          []standin.Request // what the model was sent
-	Files          string            // what stands in the project afterwards
+	Files          []string          // those in the project afterwards, each a path and what stands there
 	Left           int               // processes that it left behind
 	First, Last    time.Duration     // from the start to stdout's first and last bytes
 }

@@ -21,7 +21,7 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	texts := []struct{ what, direct, shimmed string }{
 		{"stdout", a.Stdout, b.Stdout},
 		{"stderr", a.Stderr, b.Stderr},
-		{"files", a.Files, b.Files},
+		{"files", direct.sorted(a.Files), shimmed.sorted(b.Files)},
 	}
 	if len(a.Asked) != len(b.Asked) {
 		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d", len(a.Asked), len(b.Asked)))
@@ -46,6 +46,17 @@ func (w *World) bodies(r Result) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// sorted puts files into an order that does not depend on what is masked in their
+// names.
+func (w *World) sorted(files []string) string {
+	var all []string
+	for _, file := range files {
+		all = append(all, w.Mask(file))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 func body(r standin.Request) string {

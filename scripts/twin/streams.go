@@ -210,10 +210,9 @@ func (c *collector) all() (text string, first, last time.Time) {
 	return c.text.String(), c.first, c.last
 }
 
-// listing gives the files of a project with what stands in them.
-func listing(dir string) (string, error) {
-	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+// listing gives the files of a project, each as its path and what stands there.
+func listing(dir string) (files []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -223,8 +222,8 @@ func listing(dir string) (string, error) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		all.WriteString(path + "\n" + string(text) + "\n")
+		files = append(files, path+"\n"+string(text)+"\n")
 		return err
 	})
-	return all.String(), err
+	return files, err
 }

@@ -7,6 +7,7 @@ package twin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -64,6 +65,11 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 		path = shims + ":" + path
 	}
 	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
+	// codex runs commands in a login shell, and the system's profile may set PATH.
+	profile := fmt.Sprintf("export PATH=%q\n", path)
+	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("write profile: %w", err), w.Model.Close())
+	}
 	return w, nil
 }
 

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"reprise/ledger"
+)
+
+func chainsCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var wanted ledger.Wanted
+	c := &cobra.Command{
+		Use: "chains", Short: "list the chains, the last used first",
+		Long: `Lists the chains, the last used first: how many calls each has had, what became of the last one
+and why, how full the session's context is, and which session is next to be resumed.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, wanted, asJSON) })
+		},
+	}
+	listFlags(c, &asJSON, &wanted, "shimctl.chains/1")
+	c.Flags().BoolVar(&wanted.Live, "live", false, "only those whose session is alive")
+	return c
+}
+
+type chainsReport struct {
+	Schema string        `json:"schema" doc:"name of this schema"`
+	Chains []chainReport `json:"chains" doc:"the chains, the last used first"`
+}
+
+func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+	chains, err := l.Chains(wanted)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(chainsReport{"shimctl.chains/1", mapped(chains, r.chain)})
+	}
+	if len(chains) == 0 {
+		a.nothing("there is no such chain yet")
+		return nil
+	}
+	a.chainTable(chains).print(a.stdout)
+	return nil
+}
+
+func (a *app) chainTable(chains []ledger.ChainRow) *table {
+	t := newTable("CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY")
+	for _, c := range chains {
+		s := newest(c)
+		t.add(idCell(c.ID), textCell(c.Tool), textCell(c.Task), textCell(c.Role), textCell(c.Last.Rule), numberCell(int64(c.Calls)),
+			numberCell(int64(c.Resumed)), decisionCell(c.Last), a.whenCell(c.Last.Started), contextCell(s.Context), sessionCell(s.NativeID),
+			stateCell(s), a.pathCell(c.Cwd))
+	}
+	return t
+}
+
+func newest(c ledger.ChainRow) ledger.SessionRow {
+	if len(c.Sessions) == 0 {
+		return ledger.SessionRow{}
+	}
+	return c.Sessions[0]
+}

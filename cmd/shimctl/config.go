@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+)
+
+func configCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "config COMMAND", Short: "check, show or begin the configuration",
+		Long:                  "Checks, shows or begins the configuration file.",
+		DisableFlagsInUseLine: true,
+	}
+	makeGroup(c)
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a))
+	return c
+}
+
+func configPathCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "print where the configuration file is, or would be",
+		Long: "Prints where the configuration file is; where there is none, where it would be.",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := config.ConfigFile(a.getenv)
+			if err == nil {
+				fmt.Fprintln(a.stdout, path)
+			}
+			return err
+		},
+	}
+}
+
+func configCheckCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "look for mistakes in the configuration",
+		Long: `Reads the configuration file, the rules in it and the user's own price list, as the shims and shimctl
+do. The exit status is 3 if there is a mistake.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.configCheck() },
+	}
+}
+
+func (a *app) configCheck() error {
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		return err
+	}
+	findings := false
+	if _, err := config.Load(path); err != nil {
+		a.complain(err.Error(), hintFor(err))
+		findings = true
+	}
+	if _, err := a.loadPrices(); err != nil {
+		a.complain(err.Error(), "docs/configuration.md shows what stands in it")
+		findings = true
+	}
+	if findings {
+		return errFindings
+	}
+	found := "no mistake was found"
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		found = "there is no such file, the defaults hold"
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", a.tilde(path), found)
+	return nil
+}
+
+func configShowCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "show", Short: "show every setting with what holds",
+		Long: "Shows every key of the configuration with what holds, and what would hold by default.",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.configShow(asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.config/1")
+	return c
+}
+
+type configReport struct {
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	File     string          `json:"file" doc:"where the configuration file is, or would be"`
+	Settings []settingReport `json:"settings" doc:"every key that may stand outside of rules"`
+	Rules    []string        `json:"rules" doc:"names of the user's rules, in the order in which they are tried"`
+}
+
+type settingReport struct {
+	Key     string `json:"key" doc:"the key"`
+	Value   string `json:"value" doc:"what holds, as TOML; empty where nothing is set"`
+	Default string `json:"default" doc:"what holds where the file says nothing"`
+	About   string `json:"about" doc:"what the key is for"`
+}
+
+func (a *app) configShow(asJSON bool) error {
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: []string{}}
+	defaults := config.Default().Values()
+	for n, v := range cfg.Values() {
+		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
+	}
+	for _, rule := range cfg.Rules {
+		r.Rules = append(r.Rules, rule.Name)
+	}
+	if asJSON {
+		return a.printJSON(r)
+	}
+	t := newTable("KEY", "VALUE", "DEFAULT", "ABOUT")
+	for _, s := range r.Settings {
+		value := textCell(s.Value)
+		if s.Value != s.Default {
+			value = value.as(good)
+		}
+		t.add(textCell(s.Key), value, textCell(s.Default).as(dim), textCell(s.About).as(dim))
+	}
+	for _, name := range r.Rules {
+		t.add(textCell("[[rule]]"), textCell(name).as(good), textCell("").as(dim), textCell("").as(dim))
+	}
+	t.print(a.stdout)
+	return nil
+}
+
+func configInitCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "init", Short: "write a configuration file in which all is explained",
+		Long: `Writes a configuration file that holds every key with its default and what it is for, all of them
+commented out. A file that is there already is left alone.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.configInit() },
+	}
+}
+
+func (a *app) configInit() error {
+	path, err := config.ConfigFile(a.getenv)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return hinted{fmt.Errorf("write configuration: %s is there already", a.tilde(path)), "shimctl config show shows what holds"}
+	}
+	if err == nil {
+		_, err = f.WriteString(template())
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	fmt.Fprintln(a.stdout, a.tilde(path))
+	return nil
+}
+
+// template is a configuration file that changes nothing.
+func template() string {
+	var b strings.Builder
+	b.WriteString("# reprise: what is commented out is the default; docs/configuration.md says more.\n" +
+		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
+	for _, v := range config.Default().Values() {
+		value := v.Value
+		if value == "" {
+			value = "..."
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
+	}
+	b.WriteString("\n# Rules say which calls belong to one job; docs/rules.md.\n# [[rule]]\n")
+	return b.String()
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// schemas are what --json prints.
+var schemas = map[string]any{
+	"shimctl.status/1":   statusReport{},
+	"shimctl.chains/1":   chainsReport{},
+	"shimctl.sessions/1": sessionsReport{},
+	"shimctl.show/1":     showReport{},
+	"shimctl.log/1":      logReport{},
+	"shimctl.tail/1":     tailReport{},
+	"shimctl.explain/1":  explainReport{},
+	"shimctl.doctor/1":   doctorReport{},
+	"shimctl.config/1":   configReport{},
+	"shimctl.suggest/1":  suggestReport{},
+	"shimctl.stats/1":    statsReport{},
+	"shimctl.prune/1":    pruneReport{},
+	allSchema:            allSessionsReport{},
+}
+
+// shared are objects that stand in several schemas.
+var shared = map[reflect.Type]string{
+	reflect.TypeFor[chainReport]():      "chain",
+	reflect.TypeFor[sessionReport]():    "session",
+	reflect.TypeFor[invocationReport](): "call",
+}
+
+// The references are made from the code; go test ./cmd/shimctl -update writes them anew.
+func TestReferences(t *testing.T) {
+	current(t, "../../docs/commands.md", commandReference())
+	current(t, "../../docs/json.md", schemaReference(t))
+}
+
+func current(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not current: go test ./cmd/shimctl -update", path)
+	}
+}
+
+// everyCommand gives all commands, each before its own.
+func everyCommand(c *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			list = append(list, everyCommand(sub)...)
+		}
+	}
+	return list
+}
+
+func commandReference() string {
+	var b strings.Builder
+	b.WriteString("# The commands of shimctl\n\nMade from the code; `shimctl COMMAND --help` says the same, and so do the man pages.\n\n" +
+		"Exit status: 0, also where there is nothing to show; 1 if something failed; 2 for a mistake in the command line;\n" +
+		"3 if a check has findings. On a terminal output is aligned and coloured, with relative times; elsewhere a table is TSV\n" +
+		"with a header line, times are RFC 3339, nothing is cut. [What `--json` prints](json.md).\n")
+	root := (&app{}).root()
+	root.InitDefaultHelpCmd()
+	for _, c := range everyCommand(root) {
+		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
+		var help strings.Builder
+		printHelp(&help, c)
+		for _, line := range strings.Split(strings.TrimSuffix(help.String(), "\n"), "\n") {
+			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+func schemaReference(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# What --json prints\n\nMade from the code. Each answer names its schema. Within a schema no field is renamed or changes its meaning; new ones\n" +
+		"may come, so ignore what you do not know. Times are RFC 3339 in UTC, ids are whole, amounts are whole numbers: tokens,\n" +
+		"bytes, milliseconds, billionths of a dollar. What is not known is null, never 0. Fields in italics are left out when empty.\n")
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		section(t, &b, name, reflect.TypeOf(schemas[name]))
+	}
+	for _, kind := range slices.SortedFunc(maps.Keys(shared), func(a, b reflect.Type) int { return strings.Compare(shared[a], shared[b]) }) {
+		section(t, &b, "a "+shared[kind], kind)
+	}
+	return b.String()
+}
+
+func section(t *testing.T, b *strings.Builder, name string, kind reflect.Type) {
+	fmt.Fprintf(b, "\n## %s\n\n| field | type | meaning |\n| --- | --- | --- |\n", name)
+	describe(t, b, kind, "")
+}
+
+// describe writes a line for each field of a struct, and of those in it.
+func describe(t *testing.T, b *strings.Builder, kind reflect.Type, prefix string) {
+	for i := range kind.NumField() {
+		f := kind.Field(i)
+		if !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		if f.Anonymous && shared[f.Type] != "" {
+			fmt.Fprintf(b, "| ... | | and all of [a %s](#a-%s) |\n", shared[f.Type], shared[f.Type])
+			continue
+		}
+		if f.Anonymous {
+			describe(t, b, f.Type, prefix)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		about := f.Tag.Get("doc")
+		if name == "" || about == "" {
+			t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
+		}
+		shown := "`" + prefix + name + "`"
+		if strings.Contains(options, "omitempty") {
+			shown = "*" + shown + "*"
+		}
+		word, inner := typeWord(f.Type)
+		if inner != nil && shared[inner] != "" {
+			link := fmt.Sprintf("[%s](#a-%s)", shared[inner], shared[inner])
+			if word == "list" {
+				link = "list: " + link
+			}
+			word, inner = link, nil
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", shown, word, about)
+		if inner != nil {
+			if word == "list" {
+				name += "[]"
+			}
+			describe(t, b, inner, prefix+name+".")
+		}
+	}
+}
+
+func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
+	if kind == reflect.TypeFor[time.Time]() {
+		return "time", nil
+	}
+	switch kind.Kind() {
+	case reflect.Pointer:
+		word, inner = typeWord(kind.Elem())
+		return word + " or null", inner
+	case reflect.Slice:
+		if word, inner = typeWord(kind.Elem()); inner == nil {
+			return "list of " + word + "s", nil
+		}
+		return "list", inner
+	case reflect.Map:
+		word, inner = typeWord(kind.Elem())
+		return "object of " + word + "s", inner
+	case reflect.Struct:
+		return "object", kind
+	case reflect.Bool:
+		return "boolean", nil
+	case reflect.String:
+		return "string", nil
+	}
+	return "number", nil
+}
+
+// Each --json names a schema that is documented, and each flag is used in a scenario.
+func TestFlagsAreDocumentedAndTried(t *testing.T) {
+	var scenarios strings.Builder
+	files, err := filepath.Glob("../../testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenarios.Write(text)
+	}
+	root := (&app{}).root()
+	for _, c := range everyCommand(root) {
+		if c.Long == "" || c.Short == "" {
+			t.Errorf("%s says nothing about itself", c.CommandPath())
+		}
+		if !tried(scenarios.String(), c.CommandPath(), "") {
+			t.Errorf("no scenario calls %s", c.CommandPath())
+		}
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "json" {
+				words := strings.Fields(f.Usage)
+				if _, ok := schemas[strings.Trim(words[3], ",")]; !ok {
+					t.Errorf("%s: --json: %q names no schema that is documented", c.CommandPath(), f.Usage)
+				}
+			}
+			if !tried(scenarios.String(), c.CommandPath(), "--"+f.Name) {
+				t.Errorf("no scenario calls %s --%s", c.CommandPath(), f.Name)
+			}
+		})
+	}
+}
+
+// tried tells whether a line of the scenarios calls the command, with the flag.
+func tried(scenarios, command, flag string) bool {
+	for _, line := range strings.Split(scenarios, "\n") {
+		if _, after, ok := strings.Cut(line, command); ok && strings.Contains(line, "exec") && strings.Contains(after, flag) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/sys/unix"
+)
+
+// What every command prints goes by the same rules. On a terminal: tables are aligned and
+// cut to its width, times are relative, colours say what a value means. Elsewhere: a table
+// is TSV with a header line, times are RFC 3339, numbers are plain, nothing is cut.
+
+// A meaning is what a colour stands for.
+type meaning string
+
+// The meanings, as the colours (SGR) that stand for them.
+const (
+	plain  meaning = ""
+	good   meaning = "32" // resumed, in order
+	warn   meaning = "33" // worth a look
+	bad    meaning = "31" // failed
+	dim    meaning = "2"  // beside the point
+	strong meaning = "1"  // a heading
+)
+
+// A screen is where people or programs read what a command prints.
+type screen struct {
+	io.Writer
+	terminal bool
+	width    int // in columns, 0 for no limit
+	colours  bool
+}
+
+func newScreen(f *os.File) screen {
+	s := screen{Writer: f, terminal: isatty.IsTerminal(f.Fd())}
+	if s.terminal {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
+			s.width = int(size.Col)
+		}
+	}
+	return s
+}
+
+// A colourChoice is the value of --color.
+type colourChoice string
+
+func (c *colourChoice) String() string { return string(*c) }
+func (c *colourChoice) Type() string   { return "WHEN" }
+func (c *colourChoice) Set(text string) error {
+	switch text {
+	case "auto", "always", "never":
+		*c = colourChoice(text)
+		return nil
+	}
+	return fmt.Errorf("it is auto, always or never")
+}
+
+// setColours settles whether there are colours: --color, then NO_COLOR, then whether
+// stdout is a terminal that has some.
+func (a *app) setColours(choice colourChoice) {
+	switch choice {
+	case "always":
+		a.stdout.colours = true
+	case "never":
+		a.stdout.colours = false
+	default:
+		a.stdout.colours = a.stdout.terminal && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	}
+}
+
+func (s screen) paint(m meaning, text string) string {
+	if !s.colours || m == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(m) + "m" + text + "\x1b[0m"
+}
+
+// A cell is one value of a table.
+type cell struct {
+	human string // as a terminal shows it
+	raw   string // as a program reads it
+	meaning
+	right bool // numbers are flush right
+}
+
+// A table is rows under a header.
+type table struct {
+	header []string
+	rows   [][]cell
+}
+
+func newTable(header ...string) *table { return &table{header: header} }
+
+func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
+
+// print writes the table as the screen wants it.
+func (t *table) print(s screen) {
+	if s.terminal {
+		t.align(s)
+		return
+	}
+	if t.header != nil {
+		fmt.Fprintln(s, strings.Join(t.header, "\t"))
+	}
+	for _, row := range t.rows {
+		for i, c := range row {
+			if i > 0 {
+				fmt.Fprint(s, "\t")
+			}
+			fmt.Fprint(s, s.paint(c.meaning, tsv.Replace(c.raw)))
+		}
+		fmt.Fprintln(s)
+	}
+}
+
+// tsv keeps a value on its line and in its column.
+var tsv = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+const (
+	gap       = 2  // between columns
+	narrowest = 16 // what a column is cut to at most
+)
+
+func (t *table) align(s screen) {
+	columns, widths := t.fit(s.width)
+	line := func(column func(i int) cell) {
+		var b strings.Builder
+		for n, i := range columns {
+			c := column(i)
+			shown := runewidth.Truncate(printable(c.human), widths[i], "…")
+			fill := strings.Repeat(" ", widths[i]-runewidth.StringWidth(shown))
+			if c.right {
+				b.WriteString(fill)
+			}
+			b.WriteString(s.paint(c.meaning, shown))
+			if n < len(columns)-1 {
+				if !c.right {
+					b.WriteString(fill)
+				}
+				b.WriteString(strings.Repeat(" ", gap))
+			}
+		}
+		fmt.Fprintln(s, b.String())
+	}
+	line(func(i int) cell {
+		return cell{human: t.header[i], meaning: dim, right: len(t.rows) > 0 && t.rows[0][i].right}
+	})
+	for _, row := range t.rows {
+		line(func(i int) cell { return row[i] })
+	}
+}
+
+// fit gives the columns that are shown and the width of each: what it needs; where all
+// together need more than the screen has, the widest give way, then the last are left out.
+// A column that holds nothing is not shown.
+func (t *table) fit(limit int) (columns, widths []int) {
+	widths = make([]int, len(t.header))
+	total := -gap
+	for i, title := range t.header {
+		empty := len(t.rows) > 0
+		widths[i] = runewidth.StringWidth(title)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], runewidth.StringWidth(printable(row[i].human)))
+			empty = empty && row[i].raw == ""
+		}
+		if !empty {
+			columns = append(columns, i)
+			total += gap + widths[i]
+		}
+	}
+	for limit > 0 && total > limit {
+		widest := columns[0]
+		for _, i := range columns {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] > narrowest {
+			widths[widest]--
+			total--
+			continue
+		}
+		if len(columns) == 1 {
+			break
+		}
+		last := columns[len(columns)-1]
+		columns = columns[:len(columns)-1]
+		total -= gap + widths[last]
+	}
+	return columns, widths
+}
+
+// printable takes out what would move a terminal's cursor: names of tasks and folders
+// come from anywhere.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '�'
+		}
+		return r
+	}, text)
+}
+
+// nothing says on stderr that there is nothing to show; that is no error.
+func (a *app) nothing(sentence string) { fmt.Fprintln(a.stderr, sentence) }
+
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// slowly runs work and shows on stderr, if that is a terminal, that it takes its time.
+func (a *app) slowly(what string, work func() error) error {
+	if !a.stderr.terminal {
+		return work()
+	}
+	done := make(chan error)
+	go func() { done <- work() }()
+	const patience, pace = time.Second, 200 * time.Millisecond
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for waited := patience; ; waited += pace {
+		select {
+		case err := <-done:
+			if waited > patience {
+				fmt.Fprint(a.stderr, "\r\x1b[K")
+			}
+			return err
+		case <-timer.C:
+			fmt.Fprintf(a.stderr, "\r%s … %.1f s", what, waited.Seconds())
+			timer.Reset(pace)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"database/sql"
+	"time"
+
+	"reprise/ledger"
+	"reprise/prices"
+	"reprise/rewrite"
+)
+
+// What several commands print with --json. A field is never renamed and never changes its
+// meaning within a schema; new ones may come. docs/json.md is made from the doc tags.
+
+type chainReport struct {
+	ID        int64            `json:"id" doc:"number of the chain"`
+	Tool      string           `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Directory string           `json:"directory" doc:"working directory of its calls"`
+	Task      string           `json:"task,omitempty" doc:"name of the job, where a rule or the caller named it"`
+	Role      string           `json:"role,omitempty" doc:"part in the job, likewise"`
+	Created   time.Time        `json:"created" doc:"when its first call began"`
+	Updated   time.Time        `json:"updated" doc:"when its last call began or ended"`
+	Calls     int              `json:"calls" doc:"its calls"`
+	Resumed   int              `json:"resumed" doc:"those of them that were resumed"`
+	Last      invocationReport `json:"last" doc:"its last call"`
+	Sessions  []sessionReport  `json:"sessions" doc:"its sessions, the newest first"`
+}
+
+func (r reporter) chain(c ledger.ChainRow) chainReport {
+	return chainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role, Created: clock(c.Created),
+		Updated: clock(c.Updated), Calls: c.Calls, Resumed: c.Resumed, Last: r.invocation(c.Last),
+		Sessions: mapped(c.Sessions, sessionJSON)}
+}
+
+type sessionReport struct {
+	ID            string         `json:"id" doc:"the tool's own id, empty while it is not known"`
+	Tool          string         `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Chain         int64          `json:"chain" doc:"number of its chain"`
+	State         ledger.State   `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
+	Reset         bool           `json:"reset" doc:"an answer or shimctl reset has ended it"`
+	Busy          bool           `json:"busy" doc:"a process uses it now"`
+	Version       string         `json:"version,omitempty" doc:"version of the tool"`
+	Model         string         `json:"model,omitempty" doc:"the model asked for"`
+	Turns         int            `json:"turns" doc:"calls of it that ended well"`
+	ContextTokens int64          `json:"context_tokens" doc:"tokens of the context that are used"`
+	ContextLimit  *int64         `json:"context_limit" doc:"tokens that it takes, null where the tool does not tell"`
+	Created       time.Time      `json:"created" doc:"when it began"`
+	LastUsed      time.Time      `json:"last_used" doc:"when it was last used"`
+}
+
+func sessionJSON(s ledger.SessionRow) sessionReport {
+	return sessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
+		Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
+		ContextLimit: nonZero(s.Context.Limit), Created: clock(s.Created), LastUsed: clock(s.LastUsed)}
+}
+
+type invocationReport struct {
+	ID           int64          `json:"id" doc:"number of the call"`
+	Tool         string         `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Directory    string         `json:"directory" doc:"its working directory"`
+	Chain        *int64         `json:"chain" doc:"number of its chain, null where it belongs to none"`
+	Started      time.Time      `json:"started" doc:"when it began"`
+	Milliseconds *int64         `json:"duration_ms" doc:"how long it took, null while it runs"`
+	Mode         rewrite.Mode   `json:"mode" doc:"resume, fresh or observe"`
+	Reason       rewrite.Reason `json:"reason" doc:"why, in one word"`
+	Detail       rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Rule         string         `json:"rule,omitempty" doc:"the rule that held for it"`
+	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session that it was to resume"`
+	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool did not take the resume, and the call ran fresh"`
+	Session      string         `json:"session,omitempty" doc:"the session that it ended in"`
+	Format       rewrite.Format `json:"format" doc:"the output format that the caller asked for"`
+	Model        string         `json:"model,omitempty" doc:"the model that answered"`
+	Outcome      *string        `json:"outcome" doc:"ok, failed or killed; null while it runs"`
+	Exit         *int64         `json:"exit" doc:"exit status of the tool, null while it runs"`
+	Signal       *int64         `json:"signal" doc:"the signal that it died by, null if by none"`
+	PromptBytes  int64          `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	SentBytes    int64          `json:"sent_bytes" doc:"length of what the model was sent"`
+	Input        *int64         `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null where not known"`
+	CacheRead    *int64         `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite   *int64         `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output       *int64         `json:"output_tokens" doc:"tokens that the model wrote"`
+	moneyReport
+}
+
+// A moneyReport tells an amount and where it comes from.
+type moneyReport struct {
+	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"price in billionths of a dollar, null where not known"`
+	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if all requests that may have had a long prompt were billed as such"`
+	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
+}
+
+func moneyJSON(s sum, source string) moneyReport {
+	if !s.known {
+		return moneyReport{}
+	}
+	r := moneyReport{CostNanoUSD: &s.nano, CostSource: source}
+	if s.most > s.nano {
+		r.CostMost = &s.most
+	}
+	return r
+}
+
+// A reporter knows prices.
+type reporter struct{ prices *prices.Table }
+
+func (r reporter) invocation(i ledger.InvocationRow) invocationReport {
+	cost := callCost(r.prices, i)
+	source := "tool"
+	if cost.estimated {
+		source = "list"
+	}
+	report := invocationReport{ID: i.ID, Tool: i.Tool, Directory: i.Cwd, Chain: nonZero(i.Chain), Started: clock(i.Started),
+		Milliseconds: orNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Rule: i.Rule, ResumedFrom: i.ResumedFrom,
+		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Model: i.Model, Exit: orNull(i.Exit), Signal: orNull(i.Signal),
+		PromptBytes: i.PromptBytes, SentBytes: i.SentBytes, Input: orNull(i.Input), CacheRead: orNull(i.CacheRead),
+		CacheWrite: orNull(i.CacheWrite), Output: orNull(i.Output), moneyReport: moneyJSON(cost, source)}
+	if i.Outcome != "" {
+		report.Outcome = &i.Outcome
+	}
+	return report
+}
+
+func clock(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+func orNull(n sql.NullInt64) *int64 {
+	if !n.Valid {
+		return nil
+	}
+	return &n.Int64
+}
+
+func nonZero(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// mapped applies f to each; an empty list is one in JSON too.
+func mapped[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, 0, len(list))
+	for _, item := range list {
+		out = append(out, f(item))
+	}
+	return out
+}

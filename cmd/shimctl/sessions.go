@@ -1,0 +1,57 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"reprise/ledger"
+)
+
+func sessionsCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var wanted ledger.Wanted
+	var all bool
+	c := &cobra.Command{
+		Use: "sessions", Short: "list the sessions, the last used first",
+		Long: `Lists the sessions that the shims have made, the last used first. With --all: those that the tools
+keep in their own folders, whoever made them. They can be looked at, but no call is ever resumed in a
+session that is not in the ledger.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
+				if all {
+					return a.allSessions(l, r, wanted, asJSON)
+				}
+				return a.sessions(l, wanted, asJSON)
+			})
+		},
+	}
+	listFlags(c, &asJSON, &wanted, "shimctl.sessions/1")
+	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
+	c.Flags().BoolVar(&all, "all", false, "those in the tools' own folders, whoever made them")
+	return c
+}
+
+type sessionsReport struct {
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	Sessions []sessionReport `json:"sessions" doc:"the sessions, the last used first"`
+}
+
+func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
+	sessions, err := l.SessionRows(wanted)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(sessionsReport{"shimctl.sessions/1", mapped(sessions, sessionJSON)})
+	}
+	if len(sessions) == 0 {
+		a.nothing("there is no such session yet")
+		return nil
+	}
+	t := newTable("SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION")
+	for _, s := range sessions {
+		t.add(sessionCell(s.NativeID), textCell(s.Tool), idCell(s.Chain), stateCell(s), numberCell(int64(s.Turns)), contextCell(s.Context),
+			a.whenCell(s.LastUsed), a.whenCell(s.Created), textCell(s.Model), textCell(s.Version))
+	}
+	t.print(a.stdout)
+	return nil
+}

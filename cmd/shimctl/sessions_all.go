@@ -1,0 +1,166 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"reprise/config"
+	"reprise/history"
+	"reprise/ledger"
+	"reprise/prices"
+)
+
+const allSchema = "shimctl.sessions.all/1"
+
+type allSessionsReport struct {
+	Schema   string             `json:"schema" doc:"name of this schema"`
+	Sessions []keptSessionEntry `json:"sessions" doc:"the sessions in the tools' own folders, the last used first"`
+}
+
+type keptSessionEntry struct {
+	ID         string    `json:"id" doc:"the tool's own id"`
+	Tool       string    `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Chain      *int64    `json:"chain" doc:"number of its chain, null where the ledger has none: it is never resumed"`
+	Directory  string    `json:"directory,omitempty" doc:"working directory"`
+	Model      string    `json:"model,omitempty" doc:"the model that answered last"`
+	Version    string    `json:"version,omitempty" doc:"version of the tool"`
+	Started    time.Time `json:"started" doc:"when it began"`
+	LastUsed   time.Time `json:"last_used" doc:"when it was last used"`
+	Turns      *int64    `json:"turns" doc:"prompts of the user, null where the tool does not tell"`
+	Input      *int64    `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null where not known"`
+	CacheRead  *int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite *int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     *int64    `json:"output_tokens" doc:"tokens that the model wrote"`
+	moneyReport
+}
+
+// allSessions lists what the tools have kept.
+func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+	var kept []history.Session
+	err := a.slowly("reading the tools' sessions", func() (err error) {
+		kept, err = a.readHistory(wanted.Tool)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(kept, func(x, y history.Session) int { return y.Updated.Compare(x.Updated) })
+	if wanted.Limit > 0 {
+		kept = kept[:min(len(kept), wanted.Limit)]
+	}
+	chains, err := chainsOf(l, kept)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		entry := func(s history.Session) keptSessionEntry { return r.keptSession(s, chains[s.ID]) }
+		return a.printJSON(allSessionsReport{allSchema, mapped(kept, entry)})
+	}
+	if len(kept) == 0 {
+		a.nothing("the tools have kept no such session")
+		return nil
+	}
+	t := newTable("SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
+		"VERSION", "DIRECTORY")
+	for _, s := range kept {
+		count := func(n int64) cell { return tokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
+		t.add(sessionCell(s.ID), textCell(s.Tool), idCell(chains[s.ID]), tokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
+			a.whenCell(millis(s.Updated)), a.whenCell(millis(s.Started)), count(s.Input), count(s.CacheRead), count(s.CacheWrite),
+			count(s.Output), priceCell(r.costOfKept(s)), textCell(s.Model), textCell(s.Version), a.pathCell(s.Cwd))
+	}
+	t.print(a.stdout)
+	return nil
+}
+
+func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
+
+// chainsOf finds the chains of those sessions that the ledger has.
+func chainsOf(l *ledger.Ledger, kept []history.Session) (map[string]int64, error) {
+	chains := map[string]int64{}
+	for _, s := range kept {
+		rows, err := l.SessionsLike(s.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			chains[s.ID] = row.Chain
+		}
+	}
+	return chains, nil
+}
+
+// costOfKept is what a session cost at list price. It had many requests: the rates for
+// long prompts may have held for some.
+func (r reporter) costOfKept(s history.Session) sum {
+	p, ok := r.prices.Find(s.Model, s.Updated)
+	if !ok || !s.Counted {
+		return sum{}
+	}
+	u := prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}
+	return listPrice(p, u, u.Input+u.Cached+u.Write > p.Long.Above)
+}
+
+func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
+	e := keptSessionEntry{ID: s.ID, Tool: s.Tool, Chain: nonZero(chain), Directory: s.Cwd, Model: s.Model, Version: s.Version,
+		Started: s.Started, LastUsed: s.Updated, moneyReport: moneyJSON(r.costOfKept(s), "list")}
+	if s.Turns >= 0 {
+		turns := int64(s.Turns)
+		e.Turns = &turns
+	}
+	if s.Counted {
+		e.Input, e.CacheRead, e.CacheWrite, e.Output = &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output
+	}
+	return e
+}
+
+// readHistory reads what is new in the tools' folders. How far they were read is kept
+// beside the ledger; without it all is read again, which only takes longer.
+func (a *app) readHistory(tool string) ([]history.Session, error) {
+	dir, err := config.StateDir(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "sessions.json")
+	var cache history.Cache
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &cache) != nil {
+		cache = history.Cache{}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	kept, err := history.Read(a.getenv, tool, &cache)
+	if err != nil {
+		a.complain(err.Error(), "the other sessions are shown")
+	}
+	if now, err := json.Marshal(cache); err == nil && string(now) != string(text) {
+		if err := writePrivately(path, now); err != nil {
+			a.complain("remember what was read: "+err.Error(), "the next time all is read again")
+		}
+	}
+	return kept, nil
+}
+
+// writePrivately puts a file in place as a whole.
+func writePrivately(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

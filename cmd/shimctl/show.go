@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"reprise/ledger"
+)
+
+func showCommand(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "show ID", Short: "show a chain with its sessions and calls",
+		Long: `Shows a chain as a tree: its sessions, the newest first, and the calls of each with what became of
+them, what they took and how they ended. ID is the number of a chain, its task, or the
+id of one of its sessions, of which the beginning is enough.`,
+		Args: oneArgument("the number or the task of a chain, or the id of a session"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON) })
+		},
+	}
+	jsonFlag(c, &asJSON, "shimctl.show/1")
+	return c
+}
+
+type showReport struct {
+	Schema      string             `json:"schema" doc:"name of this schema"`
+	Chain       chainReport        `json:"chain" doc:"the chain"`
+	Invocations []invocationReport `json:"invocations" doc:"its calls, the first first"`
+}
+
+func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
+	chain, err := chainRow(l, name)
+	if err != nil {
+		return err
+	}
+	calls, err := l.InvocationRows(ledger.Wanted{Chain: chain.ID})
+	if err != nil {
+		return err
+	}
+	reverse(calls)
+	switch {
+	case asJSON:
+		return a.printJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
+	case a.stdout.terminal:
+		a.showTree(r, chain, calls)
+	default:
+		a.callTable(r, calls).print(a.stdout)
+	}
+	return nil
+}
+
+func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.InvocationRow) {
+	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.tilde(chain.Cwd)}
+	for _, named := range [][2]string{{"task", chain.Task}, {"role", chain.Role}, {"rule", chain.Last.Rule}} {
+		if named[1] != "" {
+			title = append(title, named[0]+" "+named[1])
+		}
+	}
+	fmt.Fprintln(a.stdout, a.stdout.paint(strong, printable(strings.Join(title, "  "))))
+	for n, s := range chain.Sessions {
+		stem, bar := "├─ ", "│  "
+		if n == len(chain.Sessions)-1 {
+			stem, bar = "└─ ", "   "
+		}
+		state, context := stateCell(s), contextCell(s.Context)
+		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s\n", stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
+			count(int64(s.Turns), "turn"), a.stdout.paint(context.meaning, context.human), printable(s.Model))
+		a.showCalls(r, bar, ofSession(calls, s.ID))
+	}
+}
+
+// showCalls prints the calls of a session as a table that hangs below it.
+func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
+	t := newTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
+	for _, i := range calls {
+		t.add(idCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), tookCell(i.Duration), tokensCell(i.Input), tokensCell(i.CacheRead),
+			tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(callCost(r.prices, i)))
+	}
+	var b strings.Builder
+	inner := a.stdout
+	inner.Writer = &b
+	if inner.width > 0 {
+		inner.width -= len("   ├─ ")
+	}
+	t.print(inner)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for n, line := range lines {
+		stem := "├─ "
+		switch n {
+		case 0:
+			stem = "   " // the header
+		case len(lines) - 1:
+			stem = "└─ "
+		}
+		fmt.Fprintln(a.stdout, bar+stem+line)
+	}
+}
+
+func ofSession(calls []ledger.InvocationRow, session int64) (its []ledger.InvocationRow) {
+	for _, i := range calls {
+		if i.Session == session {
+			its = append(its, i)
+		}
+	}
+	return its
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
+type keptBack struct {
+	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
+	Resumed     int64    `json:"resumed_calls" doc:"the calls that it is about; measured, all of the chains that were not held out"`
+	Against     int64    `json:"compared_calls" doc:"the calls that they are compared with"`
+	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"billionths of a dollar, null where not known"`
+	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost, null where not known"`
+}
+
+// saved sums up what stats shows in full.
+func (s stats) saved() keptBack {
+	k := keptBack{CostNanoUSD: number(s.savedOf("cost")), Tokens: number(s.savedOf("weighted"))}
+	if c := s.Comparison; c != nil {
+		k.Measured, k.Resumed, k.Against = true, c.Treated.Calls, c.Control.Calls
+		return k
+	}
+	k.Resumed, k.Against = s.Saving.Resumed, s.Saving.Fresh
+	return k
+}
+
+// savedOf is what resuming saved of a figure; NaN where that is not known.
+func (s stats) savedOf(name string) float64 {
+	if c := s.Comparison; c != nil {
+		for _, f := range c.Figures {
+			if f.name == name {
+				return f.saved()
+			}
+		}
+	}
+	if e := s.Saving; e != nil && e.Resumed > 0 {
+		for _, f := range e.Figures {
+			if f.name == name {
+				return f.Saved
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// words say how it was found.
+func (k keptBack) words() string {
+	switch {
+	case k.Measured:
+		return fmt.Sprintf("measured: %s against %s held out", count(k.Resumed, "call"), count(k.Against, "call"))
+	case k.Resumed == 0:
+		return fmt.Sprintf("no resumed call has %d fresh ones of its like to compare with", minFresh)
+	}
+	return fmt.Sprintf("an estimate: %s against %s of their like", count(k.Resumed, "resumed call"), count(k.Against, "fresh call"))
+}
+
+func savedCell(unit string, n *float64) cell {
+	switch {
+	case n == nil:
+		return unknownCell()
+	case unit == "nano_usd":
+		return priceCell(sum{known: true, nano: int64(*n), most: int64(*n)})
+	}
+	c := numberCell(int64(*n))
+	if *n >= 0 {
+		c.human = brief(int64(*n))
+	}
+	return c
+}

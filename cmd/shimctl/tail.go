@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/ledger"
+)
+
+func tailCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var back int
+	c := &cobra.Command{
+		Use: "tail", Short: "show calls as they happen",
+		Long: `Shows the last calls, then each call as it begins and as it ends, until it is interrupted.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if back < 0 {
+				return usageError{"--lines is less than 0", "0 shows only what comes"}
+			}
+			return noArguments(c, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return a.tail(back, asJSON) },
+	}
+	jsonFlag(c, &asJSON, "shimctl.tail/1")
+	c.Flags().Lookup("json").Usage += ", one object a line"
+	c.Flags().IntVarP(&back, "lines", "n", 10, "show `N` calls that were made before")
+	return c
+}
+
+type tailReport struct {
+	Schema string `json:"schema" doc:"name of this schema"`
+	Event  string `json:"event" doc:"began or ended"`
+	invocationReport
+}
+
+// pollEvery is how often the ledger is looked at; SQLite tells others of a change in no
+// other way.
+const pollEvery = 200 * time.Millisecond
+
+func (a *app) tail(back int, asJSON bool) error {
+	list, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	l, err := a.awaitLedger()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	before, err := l.InvocationRows(ledger.Wanted{Limit: max(back, 1)}) // one at least, to know what is new
+	if err != nil {
+		return err
+	}
+	slices.Reverse(before)
+	f := follower{show: a.tailText(reporter{list})}
+	if asJSON {
+		f.show = a.tailJSON(reporter{list})
+	}
+	for n, i := range before {
+		if err := f.see(i, back > 0 || n < len(before)-1); err != nil {
+			return err
+		}
+	}
+	return f.follow(l)
+}
+
+// awaitLedger opens the ledger, and waits for it where there is none yet.
+func (a *app) awaitLedger() (*ledger.Ledger, error) {
+	path, err := config.LedgerFile(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		l, err := ledger.OpenExisting(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return l, err
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// A follower shows each call when it begins and when it ends.
+type follower struct {
+	show    func(event string, i ledger.InvocationRow) error
+	last    int64 // the latest call that was seen
+	running []int64
+}
+
+func (f *follower) see(i ledger.InvocationRow, shown bool) error {
+	f.last = max(f.last, i.ID)
+	event := "ended"
+	if i.Outcome == "" {
+		event = "began"
+		f.running = append(f.running, i.ID)
+	} else {
+		f.running = slices.DeleteFunc(f.running, func(id int64) bool { return id == i.ID })
+	}
+	if !shown {
+		return nil
+	}
+	return f.show(event, i)
+}
+
+func (f *follower) follow(l *ledger.Ledger) error {
+	seen := int64(-1)
+	for ; ; time.Sleep(pollEvery) {
+		version, err := l.DataVersion()
+		if err != nil {
+			return err
+		}
+		if version == seen {
+			continue
+		}
+		seen = version
+		calls, err := l.InvocationRowsSince(f.last, f.running)
+		if err != nil {
+			return err
+		}
+		for _, i := range calls {
+			if err := f.see(i, true); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (a *app) tailJSON(r reporter) func(string, ledger.InvocationRow) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	return func(event string, i ledger.InvocationRow) error {
+		return e.Encode(tailReport{"shimctl.tail/1", event, r.invocation(i)})
+	}
+}
+
+func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
+	if !a.stdout.terminal {
+		header := append([]string{"EVENT"}, a.callTable(r, nil).header...)
+		return func(event string, i ledger.InvocationRow) error {
+			t := newTable(header...)
+			t.add(append([]cell{textCell(event)}, a.callRow(r, i)...)...)
+			header = nil // it stands there once
+			t.print(a.stdout)
+			return nil
+		}
+	}
+	return func(_ string, i ledger.InvocationRow) error {
+		outcome, decided := outcomeCell(i), decisionCell(i)
+		parts := []string{a.stdout.paint(dim, clock(i.Started).Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
+			a.stdout.paint(decided.meaning, decided.human), a.stdout.paint(outcome.meaning, outcome.human)}
+		if i.Outcome != "" {
+			parts = append(parts, tookCell(i.Duration).human, priceCell(callCost(r.prices, i)).human)
+		}
+		if i.Chain != 0 {
+			parts = append(parts, fmt.Sprintf("chain %d", i.Chain))
+		}
+		_, err := fmt.Fprintln(a.stdout, strings.Join(append(parts, printable(a.tilde(i.Cwd))), "  "))
+		return err
+	}
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Value is one key with what holds for it, as it would be written in the file.
+type Value struct {
+	Key   string
+	Value string // TOML; "" where nothing is set
+	About string // what the key is for, in few words
+}
+
+// Values lists all keys that may stand outside of rules.
+func (c Config) Values() []Value {
+	history := ""
+	if c.Prune.KeepHistory > 0 {
+		history = quoted(written(c.Prune.KeepHistory))
+	}
+	list := []Value{
+		{"enabled", strconv.FormatBool(c.Enabled), "false: every call becomes the real binary"},
+		{"ttl", quoted(written(c.TTL)), "a session idle for longer is not resumed"},
+		{"max_age", quoted(written(c.MaxAge)), "a session that was started longer ago is not resumed"},
+		{"identical", quoted(c.Identical), "what becomes of the very same prompt again: fresh or resume"},
+		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, where that pays; or off"},
+		{"busy", quoted(c.Busy), "what becomes of a call whose session another process is using"},
+		{"busy_wait", quoted(written(c.BusyLimit)), "how long it waits at most where busy says wait"},
+		{"dearer", quoted(c.Dearer), "what becomes of a call whose rule's resumes have cost more than its fresh runs: fresh or resume"},
+		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others are there to compare with"},
+		{"presets", strconv.FormatBool(c.Presets), "whether the rules for known callers hold"},
+		{"presets_off", listed(c.PresetsOff), "presets that do not hold all the same"},
+		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session with more errors is not resumed"},
+		{"context_limit", number(c.ContextLimit), "a session that has used more of its context than this share is not resumed"},
+		{"gate_timeout", quoted(written(c.GateTimeout)), "how long a resumed run's output is held back until the tool has taken the resume"},
+		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},
+		{"prune.keep_within", quoted(written(c.Prune.KeepWithin)), "shimctl prune keeps sessions that were used within this time"},
+		{"prune.keep_last", strconv.Itoa(c.Prune.KeepLast), "and so many of each chain's newest"},
+		{"prune.keep_history", history, "how long the ledger remembers chains and calls; for ever where it is not set"},
+		{"log.level", quoted(c.Log.Level), "how much is written to the log: info, debug or off"},
+		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
+	}
+	for _, name := range ToolNames() {
+		t := c.Tools[name]
+		path := ""
+		if t.Path != "" {
+			path = quoted(t.Path)
+		}
+		list = append(list,
+			Value{"tool." + name + ".enabled", strconv.FormatBool(t.Enabled), "false: calls of this tool become the real binary"},
+			Value{"tool." + name + ".path", path, "the real binary, instead of the next one on PATH"},
+			Value{"tool." + name + ".unset_env", listed(t.UnsetEnv), "variables that a managed run of this tool does not get"})
+	}
+	return list
+}
+
+// quoted writes a TOML string.
+func quoted[T ~string](text T) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range string(text) {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var all []string
+	for _, name := range names {
+		all = append(all, quoted(name))
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// written is a duration without zero minutes and seconds.
+func written(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,183 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The forms of the files are those of claude 2.1.329, codex 0.169.0, gemini 0.61.0 and
+// vibe 3.0.3; testdata/sessions holds one of each.
+
+// beginClaude takes the id from the file's name.
+func beginClaude(f *File, path string) {
+	f.Session.ID = strings.TrimSuffix(filepath.Base(path), ".jsonl")
+}
+
+// claudeLine reads a line of a transcript. An answer of several blocks has a line for
+// each, all with the usage of the whole.
+func claudeLine(f *File, line []byte) {
+	if !bytes.Contains(line, []byte(`"type":"assistant"`)) && !bytes.Contains(line, []byte(`"type":"user"`)) {
+		return
+	}
+	var l struct {
+		Type      string
+		Timestamp time.Time
+		Cwd       string
+		Version   string
+		IsMeta    bool
+		Sidechain bool `json:"isSidechain"`
+		Message   struct {
+			ID      string
+			Model   string
+			Content json.RawMessage
+			Usage   struct {
+				Input      int64 `json:"input_tokens"`
+				CacheWrite int64 `json:"cache_creation_input_tokens"`
+				CacheRead  int64 `json:"cache_read_input_tokens"`
+				Output     int64 `json:"output_tokens"`
+			}
+		}
+	}
+	if !decode(line, &l) || l.Type != "assistant" && l.Type != "user" {
+		return
+	}
+	s := &f.Session
+	s.at(l.Timestamp)
+	if s.Cwd == "" {
+		s.Cwd = l.Cwd
+	}
+	if l.Version != "" {
+		s.Version = l.Version
+	}
+	if l.Type == "user" {
+		if !l.IsMeta && !l.Sidechain && !bytes.Contains(l.Message.Content, []byte(`"type":"tool_result"`)) {
+			s.Turns++
+		}
+		return
+	}
+	if l.Message.ID == f.Last || l.Message.Model == "<synthetic>" {
+		return
+	}
+	f.Last, s.Model, s.Counted = l.Message.ID, l.Message.Model, true
+	u := l.Message.Usage
+	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
+}
+
+// codexLine reads a line of a rollout. Its counts are those of the whole session, input
+// with what was cached.
+func codexLine(f *File, line []byte) {
+	head := line[:min(len(line), 200)] // the type stands at the front
+	if bytes.Contains(head, []byte(`"type":"response_item"`)) || bytes.Contains(head, []byte(`"type":"world_state"`)) {
+		return
+	}
+	var l struct {
+		Timestamp time.Time
+		Type      string
+		Payload   struct {
+			Type    string
+			ID      string
+			Cwd     string
+			Version string `json:"cli_version"`
+			Model   string
+			Info    *struct {
+				Total struct {
+					Input      int64 `json:"input_tokens"`
+					CacheRead  int64 `json:"cached_input_tokens"`
+					CacheWrite int64 `json:"cache_write_input_tokens"`
+					Output     int64 `json:"output_tokens"`
+				} `json:"total_token_usage"`
+			}
+		}
+	}
+	if !decode(line, &l) {
+		return
+	}
+	s, p := &f.Session, &l.Payload
+	s.at(l.Timestamp)
+	switch {
+	case l.Type == "session_meta" && s.ID == "": // a fork repeats that of its parent
+		s.ID, s.Cwd, s.Version = p.ID, p.Cwd, p.Version
+	case l.Type == "turn_context":
+		s.Model = p.Model
+	case p.Type == "task_started":
+		s.Turns++
+	case p.Type == "token_count" && p.Info != nil:
+		t := p.Info.Total
+		s.Counted, s.Output = true, t.Output
+		s.Input, s.CacheRead, s.CacheWrite = t.Input-t.CacheRead-t.CacheWrite, t.CacheRead, t.CacheWrite
+	}
+}
+
+// beginGemini finds the folder of the project, whose short name the path holds.
+func beginGemini(f *File, path string) {
+	root, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
+	if err == nil {
+		f.Session.Cwd = strings.TrimSpace(string(root))
+	}
+}
+
+// geminiLine reads a record of a chat. What it calls input includes what was cached; its
+// thoughts are paid as output.
+func geminiLine(f *File, line []byte) {
+	var l struct {
+		SessionID string
+		Kind      string
+		StartTime time.Time
+		Timestamp time.Time
+		ID        string
+		Type      string
+		Model     string
+		Tokens    *struct{ Input, Output, Cached, Thoughts int64 }
+		Set       struct {
+			LastUpdated time.Time
+		} `json:"$set"`
+	}
+	if !decode(line, &l) {
+		return
+	}
+	s := &f.Session
+	if l.SessionID != "" && s.ID == "" && (l.Kind == "" || l.Kind == "main") {
+		s.ID = l.SessionID
+	}
+	for _, when := range []time.Time{l.StartTime, l.Timestamp, l.Set.LastUpdated} {
+		s.at(when)
+	}
+	switch l.Type {
+	case "user":
+		s.Turns++
+	case "gemini":
+		if l.Tokens == nil || l.ID == f.Last {
+			return
+		}
+		f.Last, s.Model, s.Counted = l.ID, l.Model, true
+		s.Input += l.Tokens.Input - l.Tokens.Cached
+		s.CacheRead += l.Tokens.Cached
+		s.Output += l.Tokens.Output + l.Tokens.Thoughts
+	}
+}
+
+// vibeWhole reads a session's meta.json, which tells neither turns nor tokens.
+func vibeWhole(f *File, text []byte) {
+	var m struct {
+		ID          string    `json:"session_id"`
+		Start       time.Time `json:"start_time"`
+		End         time.Time `json:"end_time"`
+		Environment struct {
+			Cwd string `json:"working_directory"`
+		}
+		Config struct {
+			Model string `json:"active_model"`
+		}
+	}
+	if !decode(text, &m) {
+		return
+	}
+	s := &f.Session
+	s.ID, s.Cwd, s.Model, s.Turns = m.ID, m.Environment.Cwd, m.Config.Model, -1
+	s.at(m.Start)
+	s.at(m.End)
+}

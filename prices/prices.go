@@ -1,0 +1,145 @@
+// Package prices knows what tokens cost at list price. Only shimctl uses it; no decision
+// depends on a price.
+//
+// It never guesses: where a model, a day or a rate is not in the table, the price is not
+// known. Its invariant: amounts are whole nano-dollars.
+package prices
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+//go:embed prices.toml
+var embedded string
+
+// Usage are tokens of disjoint kinds.
+type Usage struct{ Input, Cached, Write, Output int64 }
+
+// Rates are dollars per million tokens of each kind; nil where that is not known.
+type Rates struct {
+	Input  *float64 `toml:"input"`
+	Cached *float64 `toml:"cached"`
+	Write  *float64 `toml:"write"`
+	Output *float64 `toml:"output"`
+}
+
+// A Price is what a model's tokens cost from a day on.
+type Price struct {
+	Model string    `toml:"model"`
+	Since time.Time `toml:"since"` // the zero time where it is not known since when
+	Rates
+	Long   Long   `toml:"long"`
+	Source string `toml:"source"`
+}
+
+// Long are the rates of a whole request whose prompt, cached or not, has more than Above
+// tokens; where Above is 0 there are none.
+type Long struct {
+	Above int64 `toml:"above"`
+	Rates
+}
+
+// A Table holds prices.
+type Table struct{ prices []Price }
+
+// Load gives the built-in table; for the models that override prices, an override of the
+// same format in its place. File names it in errors.
+func Load(file, override string) (*Table, error) {
+	own, err := parse("prices.toml", embedded)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := parse(file, override)
+	if err != nil {
+		return nil, err
+	}
+	priced := map[string]bool{}
+	for _, p := range theirs {
+		priced[p.Model] = true
+	}
+	for _, p := range own {
+		if !priced[p.Model] {
+			theirs = append(theirs, p)
+		}
+	}
+	return &Table{theirs}, nil
+}
+
+func parse(file, text string) ([]Price, error) {
+	var list struct {
+		Price []Price `toml:"price"`
+	}
+	meta, err := toml.Decode(text, &list)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %s: %w", file, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("read prices: %s: there is no key %s", file, unknown[0])
+	}
+	for i, p := range list.Price {
+		if !p.Since.IsZero() { // TOML's dates are local ones
+			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0, 0, time.UTC)
+		}
+		if p.Model == "" {
+			return nil, fmt.Errorf("read prices: %s: a price has no model", file)
+		}
+		for _, rate := range append(p.all(), p.Long.all()...) {
+			if rate != nil && !(*rate >= 0 && *rate < 100_000) {
+				return nil, fmt.Errorf("read prices: %s: %s: %v is no price", file, p.Model, *rate)
+			}
+		}
+	}
+	return list.Price, nil
+}
+
+func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }
+
+// version is what providers and tools put around a model's name: who serves it, the date
+// of the snapshot, claude's mark of a long context.
+var version = regexp.MustCompile(`^(?:[a-z]+/)?(.*?)(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[1m\])?$`)
+
+// Find gives the price of a model at a time; ok is false where it is not known.
+func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
+	name := version.FindStringSubmatch(strings.ToLower(model))[1]
+	for _, candidate := range t.prices {
+		if (candidate.Model == model || candidate.Model == name) && !candidate.Since.After(at) &&
+			(!ok || candidate.Since.After(p.Since)) {
+			p, ok = candidate, true
+		}
+	}
+	return p, ok
+}
+
+// LongPrompt is the shortest prompt from which on some model has other rates, in tokens.
+func (t *Table) LongPrompt() int64 {
+	shortest := int64(math.MaxInt64)
+	for _, p := range t.prices {
+		if p.Long.Above > 0 {
+			shortest = min(shortest, p.Long.Above)
+		}
+	}
+	return shortest
+}
+
+// Cost is the price in nano-dollars; ok is false where a rate that it takes is not known.
+func (r Rates) Cost(u Usage) (nano int64, ok bool) {
+	var total float64
+	for i, n := range []int64{u.Input, u.Cached, u.Write, u.Output} {
+		rate := r.all()[i]
+		if n == 0 {
+			continue
+		}
+		if rate == nil {
+			return 0, false
+		}
+		total += float64(n) * *rate * 1000
+	}
+	return int64(math.Round(total)), true
+}

@@ -1,0 +1,34 @@
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"reprise/scripts/twin"
+	"reprise/standin"
+)
+
+// A resumed call that is ended while the model answers leaves no session to go on
+// with: the next call shows one clean fresh run.
+func TestKilledMidTurnRunsFresh(t *testing.T) {
+	for tool, first := range map[string]string{"claude": "-p", "codex": "exec", "gemini": "-p", "vibe": "-p"} {
+		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			t.Run(tool+" "+signal.String(), func(t *testing.T) {
+				w := newWorld(t, tool, true)
+				w.call(first, round())
+				killed := w.run(tool, twin.Call{Args: []string{first, round("HANG")}, Signal: signal, At: twin.Middle})
+				if prompt := standin.LastUser(killed.last(t)); strings.Contains(prompt, "Rule 7:") {
+					t.Fatalf("the call that was ended was no resume: %q", prompt)
+				}
+				r := w.call(first, round("remember number 12"))
+				if r.Stdout != "Got it: 12.\n" || r.Exit != 0 || len(r.Asked) != 1 {
+					t.Errorf("answer %q, stderr %q, exit %d, asked %d times", r.Stdout, r.Stderr, r.Exit, len(r.Asked))
+				}
+				if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
+					t.Errorf("the fresh session was sent a delta: %q", prompt)
+				}
+			})
+		}
+	}
+}
