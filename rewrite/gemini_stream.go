@@ -18,6 +18,7 @@ type geminiStream struct {
 	object  []byte // json: the object, as far as it has come
 	newline bool   // text: what was shown ends in one, or nothing was
 	answer  strings.Builder
+	texts   int  // bytes of it in texts that have ended
 	turns   int  // answers of the model, as far as they can be told apart
 	asked   bool // what the model says next is a new one
 }
@@ -130,6 +131,7 @@ func (s *geminiStream) learn(e *geminiEvent) {
 	case "tool_use":
 		s.answered()
 		s.seen.ToolRan = true
+		s.endText()
 	case "tool_result":
 		s.asked = true
 	case "result":
@@ -146,6 +148,15 @@ func (s *geminiStream) learnMessage(e *geminiEvent) {
 	case e.Role == "assistant" && e.Content != "":
 		s.answered()
 		s.answer.WriteString(e.Content)
+	}
+}
+
+// endText ends one of the texts of the answer: text mode begins a line behind it, where
+// json runs them together.
+func (s *geminiStream) endText() {
+	if text := s.answer.String()[s.texts:]; text != "" {
+		s.seen.addText(text)
+		s.texts = s.answer.Len()
 	}
 }
 
@@ -179,6 +190,7 @@ func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Final = true
 	s.seen.Failed = e.Status == "error" || e.Error != nil
 	s.seen.Answer = s.answer.String()
+	s.endText()
 	if e.Error != nil && s.seen.Refusal == "" {
 		s.seen.Refusal = (gemini{}).Refused(e.Error.Message, 1)
 	}

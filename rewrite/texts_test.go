@@ -13,6 +13,13 @@ func TestTextsOfARunWithATool(t *testing.T) {
 	_, claude := render("-p x --output-format stream-json --verbose", recording(t, "tool-stream"))
 	codexStream := (codex{}).Stream(parseCodex("exec --json x"), Plan{}, "")
 	codexRun(codexStream, codexRecording(t, "tool-json", "stdout"), nil)
+	geminiStream := (gemini{}).Stream(parseGemini("-p x -o stream-json"), Plan{}, "")
+	for line := range strings.Lines(geminiRecording(t, "tool-stream", "stdout")) {
+		geminiStream.Line([]byte(line))
+	}
+	if seen, want := geminiStream.Seen(), []string{"Let me run it.", "ok"}; !slices.Equal(seen.Texts, want) || seen.Answer != "Let me run it.ok" {
+		t.Errorf("gemini: %q, answer %q", seen.Texts, seen.Answer)
+	}
 	for tool, seen := range map[string]*Seen{"vibe": vibe, "claude": claude, "codex": codexStream.Seen()} {
 		if want := []string{"Let me run it.", "ok"}; !slices.Equal(seen.Texts, want) || seen.Answer != "ok" {
 			t.Errorf("%s: %q, answer %q", tool, seen.Texts, seen.Answer)
