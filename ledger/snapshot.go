@@ -81,8 +81,10 @@ func (l *Ledger) Snapshot(p Period, longPrompt int64, most MostOf) (s Snapshot, 
 		if s.Slices, err = slicesOf(q, p, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
-		if s.Arms, err = arms(q, p); err != nil {
-			return fmt.Errorf("sum up chains: %w", err)
+		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // it takes a second of a million calls
+			if s.Arms, err = arms(q, p); err != nil {
+				return fmt.Errorf("sum up chains: %w", err)
+			}
 		}
 		if s.Chains, err = chainCalls(q, p, most); err != nil {
 			return fmt.Errorf("list chains: %w", err)

@@ -136,6 +136,15 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// A chart without a figure says so.
+func TestEmptyChart(t *testing.T) {
+	none := []Amount{{math.NaN(), "n/a"}}
+	page := draw(t, Page{Charts: []Chart{{Title: "Money", Kinds: []Kind{{"cost", "output"}}, Spans: []Span{{"mon", none, none, none[0], none[0]}}}}})
+	if !strings.Contains(page, "n/a: no call told.") || strings.Contains(page, "<svg") {
+		t.Error(page)
+	}
+}
+
 // A line keeps the order and within the page, whatever the times.
 func TestMarks(t *testing.T) {
 	for _, calls := range [][]Call{

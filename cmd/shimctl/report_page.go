@@ -19,12 +19,14 @@ const (
 	mostName  = 100
 )
 
+const minuteFormat = "2006-01-02 15:04"
+
 // page makes the page of what was read.
 func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
 		Subtitle: periodWords(period, s.Slices),
-		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format("2006-01-02 15:04")),
+		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat)),
 	}
 	managed := managedOnly(s.Slices)
 	if len(managed) == 0 {
@@ -61,8 +63,11 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 	if end > first {
 		words += " to " + dayOf(end)
 	}
-	if p != ledger.Always {
-		words += ", as far as asked for"
+	if p.Since != ledger.Always.Since {
+		words += ", from " + clock(p.Since).Format(minuteFormat) + " on"
+	}
+	if p.Until != ledger.Always.Until {
+		words += ", before " + clock(p.Until).Format(minuteFormat)
 	}
 	return words
 }
@@ -376,7 +381,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		}
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format("2006-01-02 15:04"))
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format(minuteFormat))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}

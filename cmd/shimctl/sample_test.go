@@ -29,7 +29,7 @@ type sampleJob struct {
 var sampleJobs = []sampleJob{
 	{"claude", "claude-opus-5-5", "steroids", []string{"coder", "reviewer"}, true},
 	{"claude", "claude-sonnet-5-5", "", []string{""}, true},
-	{"codex", "gpt-6-sol", "hive-mind", []string{"solver"}, false},
+	{"codex", "gpt-6.1-sol", "hive-mind", []string{"solver"}, false},
 	{"gemini", "gemini-3.5-flash", "ralph", []string{""}, false},
 }
 
@@ -141,6 +141,9 @@ func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mod
 		sent = about(900)
 	}
 	var cost any
+	if job.tool == "gemini" {
+		write = 0 // it never tells of any
+	}
 	if job.priced { // as for a model of 4, 0.2, 5 and 20 dollars a million
 		cost = input*4000 + read*200 + write*5000 + output*20000
 	}
