@@ -127,11 +127,45 @@ func readable(fd int, wait time.Duration) (bool, error) {
 
 // file gives the staged stdin as a file without a name, at its start; nil where
 // the caller's own descriptor still does. more, where it is not nil, is read
-// behind it.
+// behind it. Where no file takes it, a pipe does, as far as one can hold it all: the
+// caller's limit on the size of files (ulimit -f) holds for a memfd as well.
 func (s staged) file(more *os.File) (*os.File, error) {
 	if !s.used {
 		return nil, nil
 	}
+	f, err := s.inFile(more)
+	if err != nil && more == nil {
+		if pipe, pipeErr := s.inPipe(); pipeErr == nil {
+			return pipe, nil
+		}
+	}
+	return f, err
+}
+
+// inPipe gives the staged stdin as a pipe that holds it all already, so that nobody
+// has to live on to fill it.
+func (s staged) inPipe() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	widen(w)
+	fd := int(w.Fd())
+	err = unix.SetNonblock(fd, true)
+	for n := 0; err == nil && n < len(s.data); {
+		var m int
+		m, err = unix.Write(fd, []byte(s.data[n:]))
+		n += max(m, 0)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (s staged) inFile(more *os.File) (*os.File, error) {
 	f, err := nameless()
 	if err != nil {
 		return nil, err

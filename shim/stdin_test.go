@@ -145,6 +145,33 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 	}
 }
 
+// Found by scripts/chaos: a prompt longer than ulimit -f allows a file to be ended the
+// call with 126.
+func TestStdinUnderALimitOnFiles(t *testing.T) {
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	tight := unix.Rlimit{Cur: 4096, Max: before.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &tight); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+			t.Error(err)
+		}
+	}()
+	text := strings.Repeat("all of it ", 50_000)
+	f, err := stdinOf(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f); err != nil || string(got) != text {
+		t.Errorf("stdin gives %d bytes of %d: %v", len(got), len(text), err)
+	}
+}
+
 func TestLargeFileIsLeftAlone(t *testing.T) {
 	f := outputFile(t)
 	if err := f.Truncate(maxStdin + 1); err != nil {

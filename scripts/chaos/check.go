@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"reprise/ledger"
+)
+
+// check looks at a call that has ended: did the caller get what the tool gave, and
+// was the tool given what the caller sent?
+func (c *Call) check() {
+	c.count()
+	for i := range c.runs {
+		c.checkRun(i, &c.runs[i])
+	}
+	c.checkStatus()
+	c.checkOutput()
+	c.checkReason()
+}
+
+func (c *Call) fail(format string, args ...any) { c.world.violate(c, format, args...) }
+
+func (c *Call) count() {
+	t := c.world.tally
+	t.add("calls")
+	t.add("calls of " + c.thread.Tool)
+	t.addN("runs", len(c.runs))
+	for _, r := range c.runs {
+		if r.Resumed {
+			t.add("resumes")
+		}
+		if r.Resumed && r.Refused {
+			t.add("resumes that the tool did not take: " + string(c.Script.OnResume))
+		}
+	}
+	if len(c.runs) > 0 && c.Script.Ending != Well {
+		t.add("tool: " + string(c.Script.Ending))
+	}
+	if c.Blow.Stop > 0 {
+		t.add("stopped for a while: " + c.Blow.Who)
+	}
+	if c.hit {
+		t.add(fmt.Sprintf("signal to the %s: %v", c.Blow.Who, c.Blow.Signal))
+	}
+	for _, x := range []struct {
+		is   bool
+		what string
+	}{
+		{c.limit > 0, "limit on the shim's files"}, {c.Script.Huge > 0, "tool: very long line"},
+		{c.Script.NoFinal, "tool: no final newline"}, {c.Reader != "all", "reader: " + c.Reader},
+		{c.Stdin != "null", "stdin: " + c.Stdin},
+	} {
+		if x.is {
+			t.add(x.what)
+		}
+	}
+}
+
+// checkRun is the oracle for safety: what was this run of the tool told, in which
+// session, and what did the session know?
+func (c *Call) checkRun(i int, r *Run) {
+	t, w := c.thread, c.world
+	sent, told := marks(c.Sent), marks(r.Prompt)
+	if !r.Resumed {
+		if r.Prompt != c.Sent && !(r.Exit < 0 && r.Prompt == "") { // it can be killed before it has read
+			c.fail("a fresh session is not sent the caller's prompt: %d bytes in place of %d", len(r.Prompt), len(c.Sent))
+		}
+		if len(r.Asked) > 0 && !r.Refused {
+			c.fail("a fresh session has a history")
+		}
+	}
+	if r.Busy {
+		c.fail("two processes at one session")
+	}
+	if i > 1 || i == 1 && (!c.runs[0].Resumed || r.Resumed) {
+		c.fail("run too often")
+	}
+	if w.all && !slices.Equal(r.Args, c.Args) {
+		c.fail("changed although it can only be passed through: %.200q", r.Args)
+	}
+	if !r.Resumed || r.Session == "" || r.Refused || r.Prompt == "" {
+		return
+	}
+	known := append(slices.Clone(r.Asked), r.Said...)
+	if len(known) == 0 {
+		return // killed before it has looked
+	}
+	if foreign := w.marks.foreign(t, append(known, told...)); len(foreign) > 0 {
+		c.fail("UNSAFE: the session has seen what is not of %s: %v", t.Key, foreign)
+	}
+	for _, m := range sent {
+		if !slices.Contains(known, m) && !slices.Contains(told, m) {
+			c.fail("LOST: %s is neither in the session nor in the prompt that it was sent", m)
+		}
+	}
+	for _, m := range told {
+		if !slices.Contains(sent, m) {
+			c.fail("UNSAFE: told %s, which the caller did not send", m)
+		}
+	}
+	if c.message.fresh || c.own {
+		c.fail("UNSAFE: resumed although it must be fresh")
+	}
+	if !t.Named {
+		c.checkHistory(r, sent)
+	}
+	if t.Style != Transcript {
+		opening, _, _ := strings.Cut(c.Sent, "\n")
+		if !strings.HasPrefix(r.Prompt, opening) || !strings.Contains(r.Prompt[max(0, len(r.Prompt)-200):], "STATUS: REVIEW") {
+			c.fail("LOST: opening or closing of the prompt")
+		}
+	}
+	if before := w.before(r); before != nil && before.Exit != 0 {
+		c.fail("UNSAFE: resumed after a run that ended with %d (-1: it was killed)", before.Exit)
+	}
+	if w.stale[r.Session] {
+		c.fail("UNSAFE: resumed after the clock has jumped")
+	}
+}
+
+// before gives the last run that its session had before this one, nil if there was none.
+func (w *World) before(r *Run) (last *Run) {
+	for _, other := range w.runs("*") {
+		if other.Session == r.Session && other.Start < r.Start && !other.Refused {
+			last = &other
+		}
+	}
+	return last
+}
+
+// checkHistory: without a name, a session is gone on with only if the prompt repeats
+// all that it was sent, and, where that is a conversation, all that it answered.
+func (c *Call) checkHistory(r *Run, sent []string) {
+	must := r.Asked
+	if c.thread.Style == Transcript {
+		must = append(slices.Clone(must), r.Said...)
+	}
+	for _, m := range must {
+		if !slices.Contains(sent, m) {
+			c.fail("UNSAFE: the session knows %s, which this prompt takes back", m)
+		}
+	}
+}
+
+// checkStatus: the caller sees the tool's own end, or that of the signal.
+func (c *Call) checkStatus() {
+	ws, _ := c.state.Sys().(syscall.WaitStatus)
+	if len(c.runs) == 0 {
+		if !c.hit {
+			c.fail("the tool was not run")
+		}
+		return
+	}
+	last := c.runs[len(c.runs)-1]
+	signaled := func(s syscall.Signal) bool { return ws.Signaled() && ws.Signal() == s }
+	switch {
+	case last.Exit >= 0 && !ws.Signaled() && ws.ExitStatus() == last.Exit:
+	case c.hit && signaled(c.Blow.Signal):
+	case last.Exit < 0 && c.Script.Ending == Died && !last.Refused && signaled(c.Script.Signal):
+	case last.Exit < 0 && c.listensBadly() && signaled(syscall.SIGPIPE):
+	default:
+		c.fail("another end than the tool's")
+		return
+	}
+	if last.Refused && !c.hit {
+		c.fail("the caller sees a refusal")
+	}
+}
+
+func (c *Call) listensBadly() bool {
+	return c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
+}
+
+// checkOutput: every byte of the tool's last run, in the format that was asked for.
+func (c *Call) checkOutput() {
+	var want Shown
+	ended := false
+	if c.thread.Tool == "codex" { // all that there is of a run that was killed before it had a session
+		want.Stderr = codexNotice(c.Args)
+	}
+	if len(c.runs) > 0 {
+		last := c.runs[len(c.runs)-1]
+		ended = c.state.ExitCode() >= 0 && last.Exit == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
+		last.Args, last.Prompt = c.Args, c.Sent
+		if last.Session != "" || c.Script.Ending == Early {
+			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
+		}
+	}
+	stdout, stderr := c.out.Bytes(), c.errOut.Bytes()
+	if c.Reader == "file" {
+		stdout, _ = os.ReadFile(c.world.notes("scripts", c.ID+".stdout"))
+	}
+	if c.verbose {
+		stderr = withoutOurs(stderr)
+	}
+	whole := ended && !c.listensBadly()
+	c.compare("stdout", stdout, want.Stdout, whole)
+	if c.Reader == "head" && ended && len(want.Stdout) > 0 && len(stdout) == 0 {
+		c.fail("its first line is missing")
+	}
+	c.compare("stderr", stderr, want.Stderr, whole)
+}
+
+// withoutOurs takes away the lines that REPRISE_VERBOSE asks for.
+func withoutOurs(stderr []byte) []byte {
+	for bytes.HasPrefix(stderr, []byte("reprise: ")) {
+		_, stderr, _ = bytes.Cut(stderr, []byte("\n"))
+	}
+	return stderr
+}
+
+func (c *Call) compare(what string, got []byte, want string, whole bool) {
+	if whole && string(got) == want || !whole && strings.HasPrefix(want, string(got)) {
+		return
+	}
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	from := max(0, at-60)
+	c.fail("%s is not the tool's: %d bytes in place of %d (whole: %v), from byte %d on:\n- %.200q\n+ %.200q",
+		what, len(got), len(want), whole, at, want[from:], got[from:])
+}
+
+// checkReason: nobody holds the session of a caller that has waited for its last
+// call to end.
+func (c *Call) checkReason() {
+	for line := range strings.Lines(c.errOut.String()) {
+		text, ours := strings.CutPrefix(line, "reprise: "+c.thread.Tool+": ")
+		if !c.verbose || !ours {
+			return
+		}
+		c.world.tally.add("decision: " + strings.TrimSpace(text))
+		if strings.Contains(text, "(leased)") && !c.beside {
+			c.fail("a lease is stuck: nobody else calls on this chain")
+		}
+	}
+}
+
+// checkRound looks at what a round has left behind.
+func (w *World) checkRound() {
+	w.checkFiles()
+	if _, err := os.Stat(w.ledger()); err != nil {
+		return // there was none, or it was thrown away
+	}
+	db, err := w.open()
+	if err != nil {
+		w.violate(nil, "open ledger: %v", err)
+		return
+	}
+	defer db.Close()
+	var result string
+	if err := db.QueryRow("PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
+		w.violate(nil, "the ledger is not sound: %v %s", err, result)
+		return
+	}
+	w.checkRows(db, "a row refers to one that is not there", "PRAGMA foreign_key_check")
+	w.checkRows(db, "one session of the tool is live twice",
+		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id HAVING count(*) > 1")
+	w.checkLeases(db)
+}
+
+// checkRows reports what a query finds.
+func (w *World) checkRows(db *sql.DB, what, query string) {
+	rows, err := db.Query(query)
+	if err != nil {
+		w.violate(nil, "%s: %v", query, err)
+		return
+	}
+	defer rows.Close()
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	if n > 0 {
+		w.violate(nil, "%s: %d", what, n)
+	}
+}
+
+// checkLeases: nobody lives, so that nothing may be held.
+func (w *World) checkLeases(db *sql.DB) {
+	rows, err := db.Query("SELECT session_id, boot, pid, pid_start, child, child_start FROM leases")
+	if err != nil {
+		w.violate(nil, "read leases: %v", err)
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var session int64
+		var shim, tool ledger.Process
+		if err := rows.Scan(&session, &shim.Boot, &shim.PID, &shim.Start, &tool.PID, &tool.Start); err != nil {
+			w.violate(nil, "read leases: %v", err)
+			return
+		}
+		tool.Boot = shim.Boot
+		if shim.Alive() || tool.Alive() {
+			w.violate(nil, "the lease of session %d is stuck: %+v, %+v", session, shim, tool)
+		}
+	}
+}
+
+// checkFiles: nothing is left in the folder for temporary files, and no word of a
+// prompt or an answer stands in ours.
+func (w *World) checkFiles() {
+	left, _ := filepath.Glob(filepath.Join(w.tmp(), "*"))
+	if len(left) > 0 && !w.killed {
+		w.violate(nil, "temporary files are left: %v", left)
+	}
+	for _, path := range left {
+		_ = os.RemoveAll(path) // of a shim that was killed between making and removing one
+	}
+	files, _ := filepath.Glob(filepath.Join(w.state(), "*"))
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // a folder
+		}
+		if found := mark.Find(text); found != nil {
+			w.violate(nil, "%s holds a word of a prompt or an answer: %s", filepath.Base(path), found)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			w.violate(nil, "%s can be read by others: %v", filepath.Base(path), info.Mode())
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A fakeTool is what differs between the tools that are played.
+type fakeTool interface {
+	// read takes a command line apart.
+	read(args []string) request
+	// compose joins prompt and stdin.
+	compose(prompt, stdin string) string
+	// path is where a new session is kept; find is where one is.
+	path(id, dir string) string
+	find(id string) string
+	// header begins a session's file.
+	header(id string) string
+}
+
+// A request is a command line understood.
+type request struct {
+	format string
+	prompt string // "" where it stands on stdin
+	resume string
+	id     string // that the caller has chosen
+	waits  bool   // stdin is read to its end whatever comes
+}
+
+// A turn is a line of a session's file.
+type turn struct {
+	Type string `json:"type"`
+	Role string `json:"role,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// play is the fake tool's main.
+func play(name string) int {
+	// The caller's limits are meant for the shim.
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil {
+		limit.Cur = limit.Max
+		_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &limit)
+	}
+	tool := fakes[name]
+	dir, call := os.Getenv(dirEnv), os.Getenv(callEnv)
+	var s Script
+	text, err := os.ReadFile(filepath.Join(dir, "scripts", call))
+	check(err)
+	check(json.Unmarshal(text, &s))
+	q := tool.read(os.Args[1:])
+	cwd, err := os.Getwd()
+	check(err)
+	r := &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:], Resumed: q.resume != "", Dir: cwd, Exit: -1}
+	r.save(dir, call) // it can be killed from now on
+	stdin := readStdin(q)
+	r.Prompt = stdin
+	if q.prompt != "" {
+		r.Prompt = tool.compose(q.prompt, stdin)
+	}
+	exit := r.run(name, tool, q, s, dir, call)
+	r.Exit = exit
+	r.save(dir, call)
+	return exit
+}
+
+// readStdin: without a prompt in argv, or where it always does, a tool reads to the
+// end; else only where something comes soon.
+func readStdin(q request) string {
+	if q.prompt != "" && !q.waits {
+		fds := []unix.PollFd{{Events: unix.POLLIN}}
+		for {
+			_, err := unix.Poll(fds, 500)
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			break
+		}
+		if fds[0].Revents == 0 {
+			return ""
+		}
+	}
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return "" // closed
+	}
+	return string(text)
+}
+
+func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call string) int {
+	file, turns := "", 0
+	switch {
+	case q.resume != "":
+		r.Session = q.resume
+		if file = tool.find(q.resume); file == "" || s.OnResume == Unknown || s.OnResume == Busy || s.OnResume == Silent {
+			r.Refused = true
+			if file == "" {
+				s.OnResume = Unknown
+			}
+			return r.print(show(name, q.format, s, r, 0), s, 1)
+		}
+		if s.OnResume == OtherID {
+			r.Refused, r.Session = true, newID()
+			file = tool.path(r.Session, r.Dir)
+		}
+	case q.id != "":
+		r.Session = q.id
+		file = tool.path(q.id, r.Dir)
+	default:
+		r.Session = newID()
+		file = tool.path(r.Session, r.Dir)
+	}
+	r.Busy = !hold(filepath.Join(dir, "locks", r.Session))
+	if s.Ending == Early && !r.Refused {
+		r.save(dir, call)
+		return r.print(show(name, q.format, s, r, 0), s, s.Code)
+	}
+	turns = r.load(file)
+	r.save(dir, call)
+	time.Sleep(time.Duration(s.Lead) * time.Millisecond)
+	check(os.MkdirAll(filepath.Dir(file), 0o700))
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	check(err)
+	if turns == 0 && len(r.Asked) == 0 {
+		fmt.Fprintln(f, tool.header(r.Session))
+	}
+	fmt.Fprintln(f, toJSON(turn{"response_item", "user", r.Prompt}))
+	shown := show(name, q.format, s, r, turns+1)
+	if r.Refused { // under another id: the shim is to end this run
+		return r.print(shown, s, 1)
+	}
+	if s.Ending == Well || s.Ending == Status {
+		for _, text := range s.Said {
+			fmt.Fprintln(f, toJSON(turn{"response_item", "assistant", text}))
+		}
+		if name == "codex" {
+			fmt.Fprint(f, codexFigures(turns+1))
+		}
+	}
+	exit := 0
+	switch s.Ending {
+	case Middle, Status:
+		exit = s.Code
+	case Limit:
+		exit = 1
+	}
+	return r.print(shown, s, exit)
+}
+
+// load reads what the session holds, and counts its answers.
+func (r *Run) load(file string) (turns int) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	last := ""
+	for lines.Scan() {
+		var t turn
+		if json.Unmarshal(lines.Bytes(), &t) != nil {
+			continue
+		}
+		switch t.Role {
+		case "user":
+			r.Asked = append(r.Asked, marks(t.Text)...)
+		case "assistant":
+			r.Said = append(r.Said, marks(t.Text)...)
+			if last == "user" {
+				turns++
+			}
+		}
+		last = t.Role
+	}
+	return turns
+}
+
+// hold takes the session for as long as this process lives.
+func hold(path string) bool {
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	check(err)
+	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+// print writes stderr and stdout, in pieces with pauses between them, and ends the
+// run as its script says. What stdout does not take kills it, as it does any tool.
+func (r *Run) print(shown Shown, s Script, exit int) int {
+	io.WriteString(os.Stderr, shown.Stderr)
+	for len(shown.Stdout) > 0 {
+		n := strings.IndexByte(shown.Stdout, '\n') + 1
+		if n == 0 {
+			n = len(shown.Stdout)
+		}
+		io.WriteString(os.Stdout, shown.Stdout[:n])
+		shown.Stdout = shown.Stdout[n:]
+		time.Sleep(time.Duration(s.Pause) * time.Millisecond)
+	}
+	if r.Refused {
+		if s.OnResume == OtherID {
+			time.Sleep(3 * time.Second) // the shim is to end it
+		}
+		return exit
+	}
+	switch s.Ending {
+	case Died:
+		_ = syscall.Kill(os.Getpid(), s.Signal)
+		time.Sleep(time.Minute)
+	case Hangs:
+		time.Sleep(time.Minute)
+	}
+	return exit
+}
+
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

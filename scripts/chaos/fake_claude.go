@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// claudeVersion is the one that is played: its figures run on over a session.
+const claudeVersion = "2.1.329"
+
+type fakeClaude struct{}
+
+func (fakeClaude) read(args []string) (q request) {
+	q.format = "text"
+	verbose := false
+	for i := 0; i < len(args); i++ {
+		value := func() string {
+			if i++; i < len(args) {
+				return args[i]
+			}
+			return ""
+		}
+		switch name, attached, has := strings.Cut(args[i], "="); {
+		case name == "--output-format" && has:
+			q.format = attached
+		case name == "--output-format":
+			q.format = value()
+		case name == "--resume":
+			q.resume = value()
+		case name == "--session-id":
+			q.id = value()
+		case name == "--model":
+			value()
+		case name == "--verbose":
+			verbose = true
+		case name == "-p":
+		default:
+			q.prompt = args[i]
+		}
+	}
+	if q.format == "json" && verbose {
+		q.format = "json-verbose"
+	}
+	return q
+}
+
+func (fakeClaude) compose(prompt, stdin string) string {
+	if stdin == "" {
+		return prompt
+	}
+	return prompt + "\n" + stdin
+}
+
+var notAlphanumeric = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+func (fakeClaude) path(id, dir string) string {
+	return filepath.Join(os.Getenv("HOME"), ".claude/projects", notAlphanumeric.ReplaceAllString(dir, "-"), id+".jsonl")
+}
+
+func (fakeClaude) find(id string) string {
+	found, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".claude/projects/*", id+".jsonl"))
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
+
+func (fakeClaude) header(id string) string { return `{"type":"mode","sessionId":"` + id + `"}` }
+
+// claudeEvents are the lines of stream-json, each with its newline.
+func claudeEvents(s Script, r *Run, turns int) (lines []string) {
+	session := `"session_id":"` + r.Session + `"`
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)+"\n") }
+	add(`{"type":"system","subtype":"init","cwd":%s,%s,"tools":["Bash"],"model":"fake","claude_code_version":"%s"}`,
+		toJSON(r.Dir), session, claudeVersion)
+	if s.Ending == Limit {
+		add(`{"type":"assistant","message":{"model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"API Error: 429"}]},"parent_tool_use_id":null,%s}`, session)
+		add(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: 429","num_turns":1,%s,"total_cost_usd":0}`, session)
+		return lines
+	}
+	for i, text := range s.Said {
+		add(`{"type":"assistant","message":{"model":"fake","role":"assistant","content":[{"type":"text","text":%s}],"usage":{"input_tokens":3,"cache_read_input_tokens":900,"output_tokens":6}},"parent_tool_use_id":null,%s}`,
+			toJSON(text), session)
+		if i == 0 && s.Huge > 0 {
+			add(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"%s"}]},"parent_tool_use_id":null,%s}`,
+				strings.Repeat("x", s.Huge), session)
+		}
+	}
+	add(`{"type":"result","subtype":"success","is_error":false,"api_error_status":null,"num_turns":1,"result":%s,%s,"total_cost_usd":%g,"modelUsage":{"fake":{"inputTokens":%d,"outputTokens":%d,"costUSD":%g,"contextWindow":200000}}}`,
+		toJSON(s.Said[len(s.Said)-1]), session, 0.25*float64(turns), 3*turns, 6*turns, 0.25*float64(turns))
+	return lines
+}
+
+func claudeShown(format string, s Script, r *Run, turns int) Shown {
+	lines, stderr := claudeEvents(s, r, turns), s.Noise
+	if stops(s.Ending) {
+		if s.Ending == Middle {
+			stderr += "something broke\n"
+		}
+		if format == "stream-json" {
+			return Shown{cut(lines), stderr}
+		}
+		return Shown{"", stderr}
+	}
+	last := lines[len(lines)-1]
+	switch format {
+	case "stream-json":
+		text := strings.Join(lines, "")
+		if s.NoFinal {
+			text = strings.TrimSuffix(text, "\n")
+		}
+		return Shown{text, stderr}
+	case "json":
+		return Shown{last, stderr}
+	case "json-verbose":
+		return Shown{"[" + strings.ReplaceAll(strings.TrimSuffix(strings.Join(lines, ""), "\n"), "\n", ",") + "]\n", stderr}
+	}
+	if s.Ending == Limit {
+		return Shown{"API Error: 429\n", stderr}
+	}
+	return Shown{s.Said[len(s.Said)-1] + "\n", stderr}
+}
+
+// refused is what a failed resume prints.
+func refused(tool, format string, s Script, r *Run) Shown {
+	if tool == "codex" {
+		return codexRefused(format, s, r)
+	}
+	switch s.OnResume {
+	case OtherID:
+		if format != "stream-json" {
+			return Shown{"", s.Noise}
+		}
+		return Shown{claudeEvents(s, r, 1)[0], s.Noise}
+	case Silent:
+		return Shown{"", s.Noise}
+	case Busy:
+		return Shown{"", s.Noise + "Session " + r.Session + " is currently running as a background agent (bg).\n"}
+	}
+	message := "No conversation found with session ID: " + r.Session
+	if format != "stream-json" {
+		return Shown{"", s.Noise + message + "\n"}
+	}
+	return Shown{fmt.Sprintf(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"%s","total_cost_usd":0,"modelUsage":{},"errors":["%s"]}`+"\n",
+		r.Session, message), s.Noise + message + "\n"}
+}

@@ -1,0 +1,94 @@
+// Command chaos has callers of many kinds call the shims, in front of fake tools, while
+// things go wrong: signals, full disks, broken ledgers, tools that fail. After each call
+// and each round it checks what must always hold (docs/chaos.md).
+//
+// The same program, under a tool's name, is that tool.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"reprise/scripts/twin"
+)
+
+// roundsOf is how many rounds a world lasts.
+const roundsOf = 10
+
+func main() {
+	if name := filepath.Base(os.Args[0]); fakes[name] != nil {
+		os.Exit(play(name))
+	}
+	seed := flag.Uint64("seed", 1, "what the dice begin with")
+	length := flag.Duration("for", time.Minute, "how long worlds are begun")
+	first := flag.Int("epoch", 0, "the first world")
+	flag.Parse()
+	t := &tally{counts: map[string]int{}}
+	broken, root, err := soak(*seed, *first, *length, t)
+	for _, line := range t.report() {
+		fmt.Println(line)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(2)
+	case broken:
+		fmt.Println("seed", *seed, "has violations, see above; their worlds are in", root)
+		os.Exit(1)
+	}
+	fmt.Println("seed", *seed, "has no violations")
+	_ = os.RemoveAll(root) // a folder for temporary files
+}
+
+// soak plays world after world until the time is up. One in which something does not
+// hold that always must is reported, and left.
+func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, root string, err error) {
+	if root, err = os.MkdirTemp("", "chaos-"); err != nil {
+		return false, "", err
+	}
+	shims, tools := filepath.Join(root, "shims"), filepath.Join(root, "tools")
+	for _, dir := range []string{shims, tools} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return false, root, err
+		}
+	}
+	if err := twin.Build(shims); err != nil {
+		return false, root, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false, root, err
+	}
+	for name := range fakes {
+		if out, err := exec.Command("cp", self, filepath.Join(tools, name)).CombinedOutput(); err != nil {
+			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
+		}
+	}
+	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
+		dir := filepath.Join(root, fmt.Sprint("world", epoch))
+		w, err := newWorld(dir, shims, tools, seed, epoch, t)
+		if err != nil {
+			return false, root, err
+		}
+		for round := range roundsOf {
+			if err := w.play(round); err != nil {
+				return false, root, err
+			}
+			if len(w.found) > 0 {
+				break
+			}
+		}
+		if w.report() {
+			broken = true
+			continue // its folder is evidence
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return broken, root, err
+		}
+	}
+	return broken, root, nil
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Style is how a caller goes about its prompts.
+type Style int
+
+// The styles of callers.
+const (
+	Growing    Style = iota // every prompt repeats the one before and adds a block
+	Transcript              // the conversation so far, with the answers, and a new turn
+	Revised                 // under a name: sections are replaced, added, taken out
+	Loop                    // the same prompt again and again
+	Templates               // under a name: two templates by turns
+	styles
+)
+
+// A Thread is one role of one job: what must never share a session with another.
+type Thread struct {
+	Key    string // job and role
+	Job    string
+	Role   string
+	Tool   string
+	Dir    string // below the project
+	Style  Style
+	Named  bool // the caller names job and role to the shim
+	Format string
+	Way    Way
+
+	rng     *rand.Rand
+	world   *World
+	opening string
+	rules   string
+	job     string // the block that the job's roles share
+	facts   []string
+	turns   [][2]string // question and answer
+	calls   int
+}
+
+// A Way is how a prompt gets to the tool.
+type Way int
+
+// The ways of a prompt.
+const (
+	InArgs Way = iota
+	OnStdin
+	OnBoth
+	ways
+)
+
+// marksOf knows whose mark is whose.
+type marksOf struct {
+	mu    sync.Mutex
+	owner map[string]string // "" for what everybody sends
+}
+
+func (m *marksOf) add(mark, owner string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owner[mark] = owner
+}
+
+// foreign gives those marks that are not this thread's, its job's or everybody's.
+func (m *marksOf) foreign(t *Thread, marks []string) (found []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, mark := range marks {
+		owner, known := m.owner[mark]
+		if !known || owner != "" && owner != t.Key && owner != t.Job {
+			found = append(found, fmt.Sprintf("%s of %q", mark, owner))
+		}
+	}
+	return found
+}
+
+func (w *World) mark(rng *rand.Rand, owner string) string {
+	m := fmt.Sprintf("KQZ%012x", rng.Uint64()&(1<<48-1))
+	w.marks.add(m, owner)
+	return m
+}
+
+var words = strings.Fields(`the a of in every when must should file test function name error handler request user
+	cache value order button page field check write read remove keep small large first last never always before`)
+
+// text makes a paragraph of some words, with a mark in it.
+func (w *World) text(rng *rand.Rand, owner string, n int) string {
+	var b strings.Builder
+	b.WriteString("Note " + w.mark(rng, owner) + ":")
+	for i := range n {
+		b.WriteString(" " + words[rng.IntN(len(words))])
+		if i%14 == 13 {
+			b.WriteString("\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "."
+}
+
+// newThreads makes the callers of a world: jobs that share templates, folders and
+// names, in several roles.
+func (w *World) newThreads() {
+	rng := w.rng(0)
+	var openings, rules [2]string
+	for i := range openings {
+		openings[i] = "You are the coder of this project. " + w.text(rng, "", 12)
+		rules[i] = "## Rules\n\n" + w.text(rng, "", 400)
+	}
+	for i := range 7 {
+		job := fmt.Sprintf("job%d", i)
+		tool := []string{"claude", "claude", "codex"}[rng.IntN(3)]
+		dir := fmt.Sprintf("d%d", rng.IntN(2))
+		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
+		common := "## Job\n\n" + w.text(rng, job, 30)
+		for j, role := range []string{"coder", "reviewer"}[:1+rng.IntN(2)] {
+			t := &Thread{
+				Key: job + "/" + role, Job: job, Role: role, Tool: tool, Dir: dir, Style: style,
+				Named: named || style == Revised || style == Templates, Format: formats[tool][rng.IntN(len(formats[tool]))],
+				Way: Way(rng.IntN(int(ways))), world: w, rules: rules[template], opening: openings[template], job: common,
+				rng: w.rng(1<<16 | i<<8 | j),
+			}
+			if j > 0 || rng.IntN(2) == 0 {
+				t.opening = "You are the " + role + ". " + w.text(rng, t.Key, 12)
+			}
+			w.threads = append(w.threads, t)
+		}
+	}
+}
+
+var formats = map[string][]string{
+	"claude": {"text", "json", "json-verbose", "stream-json"},
+	"codex":  {"text", "stream-json"},
+}
+
+const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."
+
+// A message is a prompt and what the caller knows of it.
+type message struct {
+	text  string
+	fresh bool // it must never be resumed
+}
+
+// next gives the thread's next prompt.
+func (t *Thread) next() message {
+	t.calls++
+	fact := func(n int) string { return t.world.text(t.rng, t.Key, n) }
+	parts := []string{t.opening, t.rules, t.job}
+	m := message{}
+	switch t.Style {
+	case Growing:
+		t.facts = append(t.facts, fact(20+t.rng.IntN(60)))
+		for i, f := range t.facts {
+			parts = append(parts, fmt.Sprintf("## Notes %d\n\n%s", i, f))
+		}
+	case Loop:
+		if len(t.facts) == 0 {
+			t.facts = []string{fact(30)}
+		}
+		parts = append(parts, t.facts[0])
+		m.fresh = true
+	case Revised:
+		if len(t.facts) > 2 && t.rng.IntN(4) == 0 {
+			i := t.rng.IntN(len(t.facts))
+			t.facts = slices.Delete(t.facts, i, i+1)
+		}
+		t.facts = append(t.facts, fact(40))
+		parts = append(parts, fmt.Sprintf("This is round %d. %s", t.calls, fact(10)))
+		parts = append(parts, t.facts...)
+	case Templates:
+		t.facts = append(t.facts, fact(40))
+		if t.calls%2 == 0 {
+			parts = []string{"Go on with " + t.world.mark(t.rng, t.Key) + ", please.", t.facts[len(t.facts)-1]}
+		} else {
+			parts = append(parts, t.facts...)
+		}
+	case Transcript:
+		return t.transcript(parts)
+	}
+	m.text = strings.Join(append(parts, contract), "\n\n") + "\n"
+	return m
+}
+
+// transcript shows the conversation so far, sometimes with an answer changed: such a
+// prompt is not what any session was told.
+func (t *Thread) transcript(parts []string) (m message) {
+	if len(t.turns) > 1 && t.rng.IntN(6) == 0 {
+		i := t.rng.IntN(len(t.turns) - 1)
+		t.turns[i][1] = "Rather " + t.world.text(t.rng, t.Key, 15)
+	}
+	for _, turn := range t.turns {
+		parts = append(parts, "## user\n\n"+turn[0], "## assistant\n\n"+turn[1])
+	}
+	question := t.world.text(t.rng, t.Key, 20)
+	t.turns = append(t.turns, [2]string{question, ""})
+	m.text = strings.Join(append(parts, "## user\n\n"+question), "\n\n") + "\n"
+	return m
+}
+
+// answered tells the thread what came back, "" if nothing usable did.
+func (t *Thread) answered(answer string) {
+	if t.Style != Transcript {
+		return
+	}
+	last := len(t.turns) - 1
+	if answer == "" {
+		t.turns = t.turns[:last] // asked anew, in other words
+		return
+	}
+	t.turns[last][1] = answer
+}
