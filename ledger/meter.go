@@ -96,7 +96,7 @@ type MeterRow struct {
 // Meters lists all that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
 	var all []MeterRow
-	err := l.each("SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
+	err := each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
 		var r MeterRow
 		var side Side
 		var m Meter

@@ -298,4 +298,11 @@ func BenchmarkStats(b *testing.B) {
 			}
 		}
 	})
+	b.Run("snapshot", func(b *testing.B) {
+		for b.Loop() {
+			if s, err := l.Snapshot(Always, 100_000, MostOf{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
 }

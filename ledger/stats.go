@@ -76,7 +76,7 @@ func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
 		order = "1"
 	}
 	var groups []Group
-	err := l.each(fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
+	err := each(l.db, fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
 		FROM invocations WHERE %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
 		func(rows *sql.Rows) error {
 			var g Group
@@ -100,18 +100,22 @@ type ChainSums struct {
 // Arms sums up, chain by chain, the calls since that time that were made while
 // there was a control group.
 func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
-	var chains []ChainSums
-	err := l.each("SELECT chain_id, arm, "+sumColumns+" FROM invocations WHERE "+managed+" AND arm <> '' GROUP BY 1, 2",
+	chains, err := arms(l.db, Period{since, Always.Until})
+	if err != nil {
+		return nil, fmt.Errorf("sum up chains: %w", err)
+	}
+	return chains, nil
+}
+
+func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
+	err = each(q, "SELECT chain_id, arm, "+sumColumns+" FROM invocations WHERE mode IN ('resume', 'fresh') AND "+p.holds()+" AND arm <> '' GROUP BY 1, 2",
 		func(rows *sql.Rows) error {
 			var c ChainSums
 			err := rows.Scan(append([]any{&c.Chain, &c.Arm}, c.columns()...)...)
 			chains = append(chains, c)
 			return err
-		}, since)
-	if err != nil {
-		return nil, fmt.Errorf("sum up chains: %w", err)
-	}
-	return chains, nil
+		}, p.Since, p.Until)
+	return chains, err
 }
 
 // SideSums are the calls of one tool, rule and model on one side.
@@ -129,7 +133,7 @@ func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 		names = append(names, "'"+string(reason)+"'")
 	}
 	var sides []SideSums
-	err := l.each(fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
+	err := each(l.db, fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
 		CASE WHEN mode = 'resume' THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
 		%s FROM invocations WHERE %s AND outcome = 'ok' AND reason <> '%s' GROUP BY 1, 2, 3, 4`,
 		Resumed, strings.Join(names, ", "), FollowUp, FirstRun, sumColumns, managed, rewrite.Never),
@@ -146,8 +150,8 @@ func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 }
 
 // each runs a query and reads its rows.
-func (l *Ledger) each(query string, read func(*sql.Rows) error, args ...any) error {
-	rows, err := l.db.Query(query, args...)
+func each(q rowsQueryer, query string, read func(*sql.Rows) error, args ...any) error {
+	rows, err := q.Query(query, args...)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"reprise/rewrite"
@@ -25,7 +26,7 @@ type attempt struct {
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
 	broken  bool           // our own code broke down over its output
-	stopped bool           // somebody asked for the run to stop: it is not run again
+	stopped syscall.Signal // by which somebody asked for the run to stop, 0 for none: it is not run again
 	mu      sync.Mutex     // guards all below, and stream
 	process *process
 	gate    gateState
@@ -105,7 +106,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 		case <-sweep:
 			sweep = a.nextSweep(time.Since(started))
 		case sig := <-a.process.signals:
-			a.stopped = a.stopped || stops(sig)
+			a.heed(sig)
 			a.process.forward(sig)
 		case <-timeout:
 			a.release()
@@ -119,13 +120,28 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			for _, t := range taps {
 				a.drain(t)
 			}
-			a.stopped = a.process.release() || a.stopped
+			for _, sig := range a.process.release() {
+				a.heed(sig)
+			}
 			a.unfollow()
 			a.finish(st)
 			for _, t := range taps {
 				a.leaveOpen(t)
 			}
+			if a.gate == gateRefused && a.stopped != 0 {
+				return status{signal: a.stopped} // it is we who have ended the tool
+			}
 			return st
+		}
+	}
+}
+
+// heed notes a signal that asks for the end of the run.
+func (a *attempt) heed(sig os.Signal) {
+	switch sig {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
+		if a.stopped == 0 {
+			a.stopped = sig.(syscall.Signal)
 		}
 	}
 }
@@ -270,7 +286,7 @@ func (a *attempt) finish(st status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && st.signal == 0 && !seen.Final && !a.stopped {
+	if a.gate == gateClosed && st.signal == 0 && !seen.Final && a.stopped == 0 {
 		if why := a.tool.Refused(string(a.tail.data), st.exit); why != "" {
 			a.gate, a.refusal = gateRefused, why
 		}

@@ -158,9 +158,9 @@ func (p *process) wait() {
 func (p *process) stop(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
-		if p.witness.isStopped() {
-			return
-		}
+		// Sent to the group it has stopped us already. Sent to the tool alone it may be
+		// followed by a SIGCONT to the tool alone, of which we would not wake.
+		return
 	case syscall.SIGTTIN, syscall.SIGTTOU:
 		if p.witness.got(sig) {
 			return
@@ -169,21 +169,16 @@ func (p *process) stop(sig syscall.Signal) {
 	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
 }
 
-// stops tells of a signal that asks for the end of the run.
-func stops(sig os.Signal) bool {
-	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
-}
-
-// release is called when the tool has ended, and tells whether a signal that asks for
-// the end came too late to be passed on.
-func (p *process) release() (stopped bool) {
+// release is called when the tool has ended, and gives the signals that came too late
+// to be passed on.
+func (p *process) release() (late []os.Signal) {
 	p.witness.close()
 	for {
 		select {
 		case sig := <-p.signals:
-			stopped = stopped || stops(sig)
+			late = append(late, sig)
 		default:
-			return stopped
+			return late
 		}
 	}
 }

@@ -107,18 +107,6 @@ func (w *witness) got(sig os.Signal) bool {
 	return got
 }
 
-// isStopped tells of a group that was stopped and not woken since.
-func (w *witness) isStopped() bool { return w != nil && errors.Is(w.ask(), os.ErrDeadlineExceeded) }
-
-func (w *witness) close() {
-	if w == nil {
-		return
-	}
-	_ = w.proc.Kill() // it may have been killed
-	_, _ = w.proc.Wait()
-	w.file.Close()
-}
-
 // childrenInGroup are the children of a process that are in our process group, as
 // far as the system tells.
 func childrenInGroup(pid int) []*os.Process {
@@ -145,6 +133,15 @@ func childrenInGroup(pid int) []*os.Process {
 		}
 	}
 	return children
+}
+
+func (w *witness) close() {
+	if w == nil {
+		return
+	}
+	_ = w.proc.Kill() // it may have been killed
+	_, _ = w.proc.Wait()
+	w.file.Close()
 }
 
 // widen makes a pipe take a megabyte, which is what any user may have by default.

@@ -32,8 +32,6 @@ func (*witness) got(sig os.Signal) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-func (*witness) isStopped() bool { return false }
-
 func (*witness) close() {}
 
 // childrenInGroup: this system does not tell without help.

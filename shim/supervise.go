@@ -24,7 +24,7 @@ func (c *call) run() int {
 	c.signals = catch()
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(plan)
-	if err == nil && a.gate == gateRefused && !a.stopped {
+	if err == nil && a.gate == gateRefused && a.stopped == 0 {
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)

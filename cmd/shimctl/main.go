@@ -40,6 +40,7 @@ var commands = []func(*app) *cobra.Command{
 	tailCommand,
 	resetCommand,
 	statsCommand,
+	reportCommand,
 	explainCommand,
 	suggestCommand,
 	doctorCommand,

@@ -50,6 +50,7 @@ type armSize struct{ Chains, Calls int64 }
 type comparedFigure struct {
 	figure
 	Control, Treated, Difference estimate // the difference is the treated arm's less the control's
+	told                         float64  // treated calls that it is known of
 }
 
 // An estimate is a mean with its interval; both are NaN where no call told.
@@ -89,7 +90,7 @@ func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
 	for i, f := range figures {
 		a, b := f.of(ofTreated), f.of(ofControl)
 		compared := comparedFigure{f, estimate{b.sum / b.n, inControl[i]}, estimate{a.sum / a.n, inTreated[i]},
-			estimate{a.sum/a.n - b.sum/b.n, between[i]}}
+			estimate{a.sum/a.n - b.sum/b.n, between[i]}, a.n}
 		if f.unit == "share" && a.n > 0 && b.n > 0 {
 			compared.Control.interval, compared.Treated.interval = wilson(b.sum, b.n), wilson(a.sum, a.n)
 		}
@@ -97,6 +98,9 @@ func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
 	}
 	return c, true
 }
+
+// saved is by how much less the treated calls have had; NaN where no call told.
+func (f comparedFigure) saved() float64 { return -f.Difference.Mean * f.told }
 
 // A saving is what resuming has saved by estimate: each resumed call is set against
 // the mean of the fresh calls of its tool, rule and model.
@@ -119,41 +123,50 @@ type savedFigure struct {
 // minFresh is how many fresh calls of its like a resumed call needs.
 const minFresh = 5
 
-// estimateSaving compares like with like, as far as there is.
-func estimateSaving(sides []ledger.SideSums) saving {
-	type like struct{ tool, rule, model string }
-	byLike := map[like]map[ledger.Side]ledger.Sums{}
-	var order []like
+// A like is what calls must have in common to be set against each other.
+type like struct{ tool, rule, model string }
+
+// A yardstick are the fresh calls that resumed ones of their like are set against.
+type yardstick struct {
+	ledger.Sums
+	first bool // first calls stand in: there are too few that continued their job
+}
+
+// yardsticks are known for each like that has fresh calls enough.
+func yardsticks(sides []ledger.SideSums) map[like]yardstick {
+	found := map[like]yardstick{}
 	for _, s := range sides {
 		l := like{s.Tool, s.Rule, s.Model}
-		if byLike[l] == nil {
-			byLike[l] = map[ledger.Side]ledger.Sums{}
-			order = append(order, l)
+		enough := s.Side != ledger.Resumed && s.Calls >= minFresh
+		if _, known := found[l]; enough && (!known || s.Side == ledger.FollowUp) {
+			found[l] = yardstick{s.Sums, s.Side == ledger.FirstRun}
 		}
-		byLike[l][s.Side] = s.Sums
 	}
+	return found
+}
+
+// estimateSaving compares like with like, as far as there is.
+func estimateSaving(sides []ledger.SideSums) saving {
 	var out saving
+	against := yardsticks(sides)
 	resumedSum, freshSum := make(sample, len(figures)), make(sample, len(figures))
-	for _, l := range order {
-		resumed, fresh, first := byLike[l][ledger.Resumed], byLike[l][ledger.FollowUp], false
-		if resumed.Calls == 0 {
+	for _, resumed := range sides {
+		if resumed.Side != ledger.Resumed {
 			continue
 		}
-		if fresh.Calls < minFresh {
-			fresh, first = byLike[l][ledger.FirstRun], true
-		}
-		if fresh.Calls < minFresh {
+		fresh, ok := against[like{resumed.Tool, resumed.Rule, resumed.Model}]
+		if !ok {
 			out.Unlike += resumed.Calls
 			continue
 		}
 		out.Resumed += resumed.Calls
 		out.Fresh += fresh.Calls
-		if first {
+		if fresh.first {
 			out.ByFirst += resumed.Calls
 			out.FirstCalls += fresh.Calls
 		}
 		for i, f := range figures {
-			a, b := f.of(resumed), f.of(fresh)
+			a, b := f.of(resumed.Sums), f.of(fresh.Sums)
 			if a.n > 0 && b.n > 0 {
 				resumedSum[i].sum, resumedSum[i].n = resumedSum[i].sum+a.sum, resumedSum[i].n+a.n
 				freshSum[i].sum, freshSum[i].n = freshSum[i].sum+b.sum/b.n*a.n, freshSum[i].n+a.n

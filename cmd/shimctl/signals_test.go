@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -380,4 +382,17 @@ func TestShortStops(t *testing.T) {
 	}
 	c.settled()
 	c.end()
+}
+
+// A tool that is stopped and woken by its own number, which nobody tells us of, does not
+// leave us behind.
+func TestToolStoppedAlone(t *testing.T) {
+	cmd := shimmed(t, `(sleep 0.2; kill -CONT $$) & kill -STOP $$; cat >/dev/null; echo awake`, "-p", "hi", "--output-format", "stream-json", "--verbose")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	watchdog := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	if ws := ended(t, cmd); ws.ExitStatus() != 0 || out.String() != "awake\n" {
+		t.Errorf("%x, stdout %q", ws, out.String())
+	}
 }

@@ -123,21 +123,26 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 // readSaving compares the arms, or where that can not be done, makes an estimate.
 func (s *stats) readSaving(l *ledger.Ledger, since ledger.Millis) error {
 	chains, err := l.Arms(since)
-	if err != nil {
+	if err != nil || s.compare(chains) {
 		return err
-	}
-	var ok bool
-	if s.Arms, ok = compare(chains); ok {
-		s.Comparison = &s.Arms
-		return nil
 	}
 	sides, err := l.Sides(since)
-	if err != nil {
-		return err
+	if err == nil {
+		s.estimate(sides)
 	}
+	return err
+}
+
+func (s *stats) compare(chains []ledger.ChainSums) (ok bool) {
+	if s.Arms, ok = compare(chains); ok {
+		s.Comparison = &s.Arms
+	}
+	return ok
+}
+
+func (s *stats) estimate(sides []ledger.SideSums) {
 	estimated := estimateSaving(sides)
 	s.Saving = &estimated
-	return nil
 }
 
 func (a *app) printStats(s stats) {
@@ -239,15 +244,22 @@ func inUnit(unit string, n float64) string {
 }
 
 func (a *app) printComparison(c *comparison) {
-	fmt.Fprintf(a.stdout, "control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.\n"+
-		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.\n\n",
-		count(c.Control.Calls, "call"), count(c.Control.Chains, "chain"), count(c.Treated.Calls, "call"), count(c.Treated.Chains, "chain"), changed(c.Changed))
+	fmt.Fprint(a.stdout, strings.Join(c.words(), "\n"), "\n\n")
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tCONTROL\t\tTREATED\t\tDIFFERENCE\t")
 	for _, f := range c.Figures {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", title(f.figure), withInterval(f.unit, f.Control), withInterval(f.unit, f.Treated), withInterval(f.unit, f.Difference))
 	}
 	w.Flush()
+}
+
+// words say how the arms were compared.
+func (c *comparison) words() []string {
+	return []string{
+		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.",
+			count(c.Control.Calls, "call"), count(c.Control.Chains, "chain"), count(c.Treated.Calls, "call"), count(c.Treated.Chains, "chain"), changed(c.Changed)),
+		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.",
+	}
 }
 
 func changed(chains int64) string {
@@ -271,25 +283,34 @@ func withInterval(unit string, e estimate) string {
 	return fmt.Sprintf("%s\t%s to %s", amount(unit, e.Mean), amount(unit, e.Low), amount(unit, e.High))
 }
 
-func (a *app) printSaving(s stats) {
+// estimateWords say how the estimate was made, or why there is none.
+func (s stats) estimateWords() (words []string) {
 	e := s.Saving
 	if s.Arms.Control.Chains+s.Arms.Treated.Chains > 0 {
-		fmt.Fprintf(a.stdout, "The control group is too small to compare with: %s held out, %s treated.\n",
-			count(s.Arms.Control.Chains, "chain"), count(s.Arms.Treated.Chains, "chain"))
+		words = append(words, fmt.Sprintf("The control group is too small to compare with: %s held out, %s treated.",
+			count(s.Arms.Control.Chains, "chain"), count(s.Arms.Treated.Chains, "chain")))
 	} else {
-		fmt.Fprintln(a.stdout, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
+		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}
 	if e.Resumed == 0 {
-		fmt.Fprintf(a.stdout, "There is no estimate: no resumed call has %d fresh calls of its tool, rule and model to be set against.\n", minFresh)
-		return
+		return append(words, fmt.Sprintf("There is no estimate: no resumed call has %d fresh calls of its tool, rule and model to be set against.", minFresh))
 	}
-	fmt.Fprintf(a.stdout, "Estimate: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.\n",
-		count(e.Resumed, "resumed call"), count(e.Fresh, "fresh call"))
+	words = append(words, fmt.Sprintf("Estimate: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.",
+		count(e.Resumed, "resumed call"), count(e.Fresh, "fresh call")))
 	if e.ByFirst > 0 {
-		fmt.Fprintf(a.stdout, "For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.\n", e.ByFirst, e.FirstCalls)
+		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
 	}
 	if e.Unlike > 0 {
-		fmt.Fprintf(a.stdout, "%s had too few fresh ones of their like, and count as no saving.\n", count(e.Unlike, "more resumed call"))
+		words = append(words, fmt.Sprintf("%s had too few fresh ones of their like, and count as no saving.", count(e.Unlike, "more resumed call")))
+	}
+	return words
+}
+
+func (a *app) printSaving(s stats) {
+	e := s.Saving
+	fmt.Fprintln(a.stdout, strings.Join(s.estimateWords(), "\n"))
+	if e.Resumed == 0 {
+		return
 	}
 	fmt.Fprintln(a.stdout)
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

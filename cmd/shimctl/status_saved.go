@@ -15,32 +15,33 @@ type keptBack struct {
 }
 
 // saved sums up what stats shows in full.
-func (s stats) saved() (k keptBack) {
-	set := func(f figure, saved float64) {
-		if math.IsNaN(saved) {
-			return
-		}
-		switch f.name {
-		case "cost":
-			k.CostNanoUSD = &saved
-		case "weighted":
-			k.Tokens = &saved
-		}
-	}
+func (s stats) saved() keptBack {
+	k := keptBack{CostNanoUSD: number(s.savedOf("cost")), Tokens: number(s.savedOf("weighted"))}
 	if c := s.Comparison; c != nil {
 		k.Measured, k.Resumed, k.Against = true, c.Treated.Calls, c.Control.Calls
-		for _, f := range c.Figures {
-			set(f.figure, -f.Difference.Mean*float64(c.Treated.Calls))
-		}
 		return k
 	}
 	k.Resumed, k.Against = s.Saving.Resumed, s.Saving.Fresh
-	for _, f := range s.Saving.Figures {
-		if k.Resumed > 0 {
-			set(f.figure, f.Saved)
+	return k
+}
+
+// savedOf is what resuming saved of a figure; NaN where that is not known.
+func (s stats) savedOf(name string) float64 {
+	if c := s.Comparison; c != nil {
+		for _, f := range c.Figures {
+			if f.name == name {
+				return f.saved()
+			}
 		}
 	}
-	return k
+	if e := s.Saving; e != nil && e.Resumed > 0 {
+		for _, f := range e.Figures {
+			if f.name == name {
+				return f.Saved
+			}
+		}
+	}
+	return math.NaN()
 }
 
 // words say how it was found.

@@ -427,26 +427,12 @@ func (c *Call) strike(pid int, ended <-chan struct{}) {
 	_ = syscall.Kill(target, c.Blow.Signal) // it may have ended in this moment
 	if c.Blow.Stop > 0 {
 		time.Sleep(c.Blow.Stop)
-		c.wake(pid, target, ended)
+		_ = syscall.Kill(target, syscall.SIGCONT) // likewise
 	}
 	if c.hit && c.Blow.Signal == syscall.SIGKILL && c.Blow.Who != "tool" {
 		c.world.mu.Lock()
 		c.world.killed = true
 		c.world.mu.Unlock()
-	}
-}
-
-// wake has a process go on. A tool that is stopped stops its shim as well, at some
-// moment: whoever wakes the one must wake the other (docs/chaos.md).
-func (c *Call) wake(shim, target int, ended <-chan struct{}) {
-	_ = syscall.Kill(target, syscall.SIGCONT) // it may have ended in this moment
-	for c.Blow.Who == "tool" {
-		_ = syscall.Kill(shim, syscall.SIGCONT) // likewise
-		select {
-		case <-ended:
-			return
-		case <-time.After(100 * time.Millisecond):
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ type cli struct {
 	nested  string   // a call of the tool from within its shell
 	pause   string   // the marker for an answer that a signal meets
 	modest  bool     // it starts slowly: fewer scenarios
+	hasty   bool     // it leaves before a pipe that is full has taken all
 	own     map[string]call
 	jobs    map[string][]call
 	passed  []string // for the matrix: calls that are passed through,
@@ -115,13 +116,16 @@ func (c cli) outputs() (all []scenario) {
 		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: twin.Leaves}))
 }
 
-// sizes are long prompts and answers. gemini loses output on a pipe by itself.
+// sizes are long prompts and answers. gemini loses output on a pipe by itself, and its
+// text callers that have a file get it through one: what arrives depends on the moment.
 func (c cli) sizes() (all []scenario) {
 	long := strings.Repeat("All work and no play. ", 4600)
 	all = append(all, one("100 KB prompt", call{Args: c.ask(c.text(), long)}),
 		one("300 KB prompt on stdin", call{Args: c.stdin, Stdin: long + long + long}))
 	for _, f := range c.some() {
-		all = append(all, one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: twin.ToFile}))
+		file := one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: twin.ToFile})
+		file.racy = c.hasty
+		all = append(all, file)
 		if !c.modest {
 			all = append(all, one("5 MB answer on a pipe, "+f.name, call{Args: c.ask(f, "BIG5MB")}))
 		}

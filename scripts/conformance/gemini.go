@@ -12,6 +12,7 @@ var gemini = cli{
 	nested:  "gemini -p hi </dev/null 2>/dev/null",
 	pause:   "SLOW",
 	modest:  true,
+	hasty:   true,
 	own:     geminiCalls,
 	jobs:    geminiJobs,
 	passed:  list("version|unknown flag|unknown session, text"),

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+	"reprise/ledger"
+	"reprise/report"
+)
+
+// What is drawn, however large the ledger is.
+var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
+
+func reportCommand(a *app) *cobra.Command {
+	var file, since, until string
+	c := &cobra.Command{
+		Use: "report", Short: "draw a page of what calls took, and what resuming saved",
+		Long: `Draws one self-contained HTML page: tokens and money by day, with and without resuming, what came from the
+cache, decisions by reason, what resuming saved and how that was found, and the chains as timelines. It loads
+nothing, runs no script and holds no prompt, but names of tasks and directories: a new file is private to you,
+one that exists keeps its permissions. docs/measuring.md explains each figure.`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if file == "" {
+				return usageError{"report lacks --html FILE", "--html - prints the page"}
+			}
+			return a.report(file, since, until)
+		},
+	}
+	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
+	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: 12h or 7d ago, or a date as 2026-01-31, in UTC")
+	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
+	return c
+}
+
+func (a *app) report(file, since, until string) error {
+	period := ledger.Always
+	for _, end := range []struct {
+		text string
+		at   *ledger.Millis
+	}{{since, &period.Since}, {until, &period.Until}} {
+		if end.text == "" {
+			continue
+		}
+		at, err := a.sinceTime(end.text)
+		if err != nil {
+			return err
+		}
+		*end.at = ledger.Millis(at.UnixMilli())
+	}
+	var page bytes.Buffer
+	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+		done := a.patience("reading a large ledger")
+		s, err := l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
+		done()
+		if err != nil {
+			return err
+		}
+		return report.Write(&page, a.page(s, period, r))
+	})
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		_, err = a.stdout.Write(page.Bytes())
+	} else {
+		err = replaceFile(file, page.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// patience says to who sits at the terminal what takes longer than a second, until done.
+func (a *app) patience(words string) (done func()) {
+	if !a.stderr.terminal {
+		return func() {}
+	}
+	late := time.AfterFunc(time.Second, func() { fmt.Fprint(a.stderr, words) })
+	return func() {
+		if !late.Stop() {
+			fmt.Fprint(a.stderr, "\r\x1b[K")
+		}
+	}
+}
+
+// replaceFile writes a file as a whole or not at all. What is no regular file, such as
+// /dev/stdout, is written to; a link stays one.
+func replaceFile(path string, content []byte) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a directory")}
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, content, 0o600)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions())
+}

@@ -1,0 +1,414 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/ledger"
+	"reprise/report"
+	"reprise/rewrite"
+)
+
+// mostSpans is how many columns a chart has at most; mostName is how much of a name is shown.
+const (
+	mostSpans = 60
+	mostName  = 100
+)
+
+const minuteFormat = "2006-01-02 15:04"
+
+// page makes the page of what was read.
+func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
+	p := report.Page{
+		Title:    "What the shims did",
+		Subtitle: periodWords(period, s.Slices),
+		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat)),
+	}
+	managed := managedOnly(s.Slices)
+	if len(managed) == 0 {
+		p.Empty = "No managed call has been made in this time."
+		return p
+	}
+	var st stats
+	var all bill
+	for _, slice := range managed {
+		st.Total.Add(slice.Sums)
+		all.add(r.prices, slice.Spending())
+	}
+	if !st.compare(s.Arms) {
+		st.estimate(sidesOf(managed))
+	}
+	spans := spansOf(managed, st, r)
+	p.Facts = facts(st, all, s.Slices)
+	p.Charts = charts(spans)
+	p.Saved = savedTable(st)
+	p.Reasons = decisions(managed, st.Total.Calls)
+	p.Of = "The chains with the most calls of those that were used last."
+	for _, c := range s.Chains {
+		p.Chains = append(p.Chains, a.drawnChain(c, r))
+	}
+	return p
+}
+
+func periodWords(p ledger.Period, slices []ledger.Slice) string {
+	if len(slices) == 0 {
+		return ""
+	}
+	first, end := slices[0].Day, slices[len(slices)-1].Day
+	words := dayOf(first)
+	if end > first {
+		words += " to " + dayOf(end)
+	}
+	if p.Since != ledger.Always.Since {
+		words += ", from " + clock(p.Since).Format(minuteFormat) + " on"
+	}
+	if p.Until != ledger.Always.Until {
+		words += ", before " + clock(p.Until).Format(minuteFormat)
+	}
+	return words
+}
+
+func dayOf(m ledger.Millis) string { return clock(m).Format(time.DateOnly) }
+
+func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
+	for _, s := range all {
+		if s.Mode == rewrite.Fresh || s.Mode == rewrite.Resume {
+			managed = append(managed, s)
+		}
+	}
+	return managed
+}
+
+// sidesOf sums the calls that ended well up by side, as the ledger does for stats.
+func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
+	type key struct {
+		like
+		side ledger.Side
+	}
+	at := map[key]int{}
+	for _, s := range slices {
+		k := key{likeOf(s), s.Side()}
+		if !s.Well || k.side == ledger.Unmeasured {
+			continue
+		}
+		i, ok := at[k]
+		if !ok {
+			i = len(sides)
+			at[k] = i
+			sides = append(sides, ledger.SideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
+		}
+		sides[i].Add(s.Sums)
+	}
+	return sides
+}
+
+func likeOf(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
+
+// A spanOfDays is what a column stands for.
+type spanOfDays struct {
+	first, last ledger.Millis
+	sums        ledger.Sums
+	bill        bill
+	saved       []float64 // by figure, NaN where that is not known
+}
+
+const dayLength = 24 * 60 * 60 * 1000
+
+// spansOf shares the days out, into weeks or more where they are too many.
+func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
+	first, end := managed[0].Day, managed[len(managed)-1].Day
+	days := int64(end-first)/dayLength + 1
+	width := int64(1)
+	if days > mostSpans {
+		width = (days + 7*mostSpans - 1) / (7 * mostSpans) * 7
+	}
+	spans := make([]spanOfDays, (days+width-1)/width)
+	for i := range spans {
+		from := first + ledger.Millis(int64(i)*width*dayLength)
+		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(figures))}
+	}
+	saved := savingOf(managed, st)
+	for _, s := range managed {
+		span := &spans[int64(s.Day-first)/dayLength/width]
+		span.sums.Add(s.Sums)
+		span.bill.add(r.prices, s.Spending())
+		for i, n := range saved(s) {
+			span.saved[i] += n
+		}
+	}
+	return spans
+}
+
+func (s spanOfDays) label() string {
+	if s.first == s.last {
+		return dayOf(s.first)
+	}
+	return dayOf(s.first) + " to " + dayOf(s.last)
+}
+
+// savingOf tells what resuming saved on a slice, by figure, so that all slices together
+// add up to what stats says.
+func savingOf(managed []ledger.Slice, st stats) func(ledger.Slice) []float64 {
+	none := make([]float64, len(figures))
+	if c := st.Comparison; c != nil {
+		told := make([]float64, len(figures))
+		for _, s := range managed {
+			for i, f := range figures {
+				if s.Arm == ledger.Treated {
+					told[i] += f.of(s.Sums).n
+				}
+			}
+		}
+		return func(s ledger.Slice) []float64 {
+			if s.Arm != ledger.Treated {
+				return none
+			}
+			saved := make([]float64, len(figures))
+			for i, f := range c.Figures { // chains that changed sides are in no mean
+				if n := f.of(s.Sums).n; n > 0 {
+					saved[i] = f.saved() * n / told[i]
+				}
+			}
+			return saved
+		}
+	}
+	against := yardsticks(sidesOf(managed))
+	return func(s ledger.Slice) []float64 {
+		fresh, ok := against[likeOf(s)]
+		if !ok || !s.Well || s.Side() != ledger.Resumed {
+			return none
+		}
+		saved := make([]float64, len(figures))
+		for i, f := range figures {
+			if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
+				saved[i] = b.sum/b.n*a.n - a.sum
+			}
+		}
+		return saved
+	}
+}
+
+func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
+	t := st.Total
+	var observed int64
+	for _, s := range slices {
+		if s.Mode == rewrite.Observe {
+			observed += s.Calls
+		}
+	}
+	calls := fmt.Sprintf("%s resumed, %s fresh", grouped(t.Resumed), grouped(created(t)))
+	if observed > 0 {
+		calls += fmt.Sprintf("; %s observed besides", grouped(observed))
+	}
+	tokens, about := notKnown, "no tool told"
+	if t.Metered > 0 {
+		tokens = brief(t.Input + t.CacheRead + t.CacheWrite + t.Output)
+		kinds := []string{brief(t.Input) + " input", brief(t.CacheRead) + " cache read", brief(t.CacheWrite) + " cache write", brief(t.Output) + " output"}
+		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
+	}
+	saved := st.saved()
+	return []report.Fact{
+		{Name: "managed calls", Value: grouped(t.Calls), About: calls},
+		{Name: "reused", Value: amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
+		{Name: "ended well", Value: amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
+		{Name: "tokens", Value: tokens, About: about},
+		{Name: "from the cache", Value: amount("share", cacheRate(t)), About: "of what the models read"},
+		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).human, About: saved.words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).human, About: "weighted by what they cost; " + saved.words()},
+	}
+}
+
+func briefly(n float64) string {
+	if math.IsNaN(n) {
+		return notKnown
+	}
+	return brief(int64(n))
+}
+
+// charts are those of tokens, of money and of the cache.
+func charts(spans []spanOfDays) []report.Chart {
+	const with, without = "as it was", "without resuming"
+	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
+	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
+		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
+	})
+	tokens := report.Chart{Title: "Tokens by day", Kinds: []report.Kind{
+		{Name: "cache read", Class: "cache-read"}, {Name: "cache write", Class: "cache-write"},
+		{Name: "input", Class: "input"}, {Name: "output", Class: "output"}}}
+	dear := report.Chart{Title: "Tokens by day but for cache reads", About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
+		Kinds: tokens.Kinds[1:]}
+	money := report.Chart{Title: "Money by day", Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	cache := report.Chart{Title: "From the cache by day", About: "Of the tokens that models read, the share that came from the provider's cache.",
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: amount("share", 1)}
+	if saved {
+		tokens.With, tokens.Without, tokens.About = with, without, about
+		dear.With, dear.Without = with, without
+		money.With, money.Without, money.About = with, without, about
+	}
+	for _, s := range spans {
+		var was, instead []report.Amount
+		for i, f := range figures {
+			if f.unit == "tokens" && f.name != "weighted" {
+				r := f.of(s.sums)
+				n := r.sum
+				if r.n == 0 && s.sums.Calls > 0 {
+					n = math.NaN()
+				}
+				was = append(was, report.Amount{N: n, Text: briefly(n)})
+				instead = append(instead, amountOf(max(0, n+s.saved[i]), briefly))
+			}
+		}
+		// The figures begin with input; at the bottom of a column is the largest part.
+		was, instead = []report.Amount{was[1], was[2], was[0], was[3]}, []report.Amount{instead[1], instead[2], instead[0], instead[3]}
+		tokens.Spans = append(tokens.Spans, columnOf(s, was, instead, briefly))
+		dear.Spans = append(dear.Spans, columnOf(s, was[1:], instead[1:], briefly))
+
+		cost := s.bill.total
+		cost.known = cost.known || s.sums.Calls == 0
+		spent, would := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
+		money.Spans = append(money.Spans, report.Span{Label: s.label(), With: []report.Amount{spent}, Without: []report.Amount{would}, Sum: spent, Instead: would})
+
+		share := cacheRate(ledger.Group{Sums: s.sums})
+		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: amount("share", share)}}, nil,
+			func(n float64) string { return amount("share", n) }))
+	}
+	return []report.Chart{tokens, dear, money, cache}
+}
+
+// moneyOf is a cost, or what it would have been with so much more.
+func moneyOf(cost sum, more float64) report.Amount {
+	if !cost.known || math.IsNaN(more) {
+		return report.Amount{N: math.NaN(), Text: notKnown}
+	}
+	cost.nano, cost.most = max(0, cost.nano+int64(more)), max(0, cost.most+int64(more))
+	return report.Amount{N: float64(cost.nano), Text: cost.human()}
+}
+
+func figureIndex(name string) int {
+	return slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
+}
+
+func amountOf(n float64, text func(float64) string) report.Amount {
+	return report.Amount{N: n, Text: text(n)}
+}
+
+func columnOf(s spanOfDays, was, instead []report.Amount, text func(float64) string) report.Span {
+	sum := func(amounts []report.Amount) report.Amount {
+		total := 0.0
+		for _, a := range amounts {
+			total += a.N
+		}
+		return amountOf(total, text)
+	}
+	return report.Span{Label: s.label(), With: was, Without: instead, Sum: sum(was), Instead: sum(instead)}
+}
+
+// savedTable shows what stats does.
+func savedTable(st stats) report.Saved {
+	if c := st.Comparison; c != nil {
+		saved := report.Saved{Drawn: true,
+			Words: append(c.words(), "The changes are drawn from -100 % on the left to +100 % on the right."),
+			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
+		for _, f := range c.Figures {
+			whole := f.Control.Mean
+			row := report.Row{Name: title(f.figure), Change: amount("share", f.Difference.Mean/whole),
+				Cells: []report.Cell{cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
+			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
+				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
+			}
+			saved.Rows = append(saved.Rows, row)
+		}
+		return saved
+	}
+	saved := report.Saved{Words: st.estimateWords()}
+	if st.Saving.Resumed > 0 {
+		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
+		for _, f := range st.Saving.Figures {
+			saved.Rows = append(saved.Rows, report.Row{Name: title(f.figure),
+				Cells: []report.Cell{{Text: amount(f.unit, f.Resumed)}, {Text: amount(f.unit, f.Fresh)}, {Text: amount(f.unit, f.Saved)}}})
+		}
+	}
+	return saved
+}
+
+func cellOf(unit string, e estimate) report.Cell {
+	if math.IsNaN(e.Mean) {
+		return report.Cell{Text: amount(unit, e.Mean)}
+	}
+	return report.Cell{Text: amount(unit, e.Mean), Range: amount(unit, e.Low) + " to " + amount(unit, e.High)}
+}
+
+// decisions counts the calls by what was decided, and why.
+func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
+	at := map[string]int{}
+	for _, s := range managed {
+		reason, class := s.Reason, "fresh"
+		switch {
+		case s.FellBack != "":
+			reason, class = s.FellBack, "fell"
+		case s.Mode == rewrite.Resume:
+			class = "resume"
+		}
+		name := fmt.Sprintf("%s: %s", s.Mode, reason)
+		i, ok := at[name]
+		if !ok {
+			i = len(list)
+			at[name] = i
+			list = append(list, report.Bar{Name: name, About: meaningOf(reason), Class: class})
+		}
+		list[i].Count += s.Calls
+	}
+	slices.SortFunc(list, func(a, b report.Bar) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
+	})
+	for i := range list {
+		list[i].Text = fmt.Sprintf("%s, %s", grouped(list[i].Count), amount("share", rate(list[i].Count, all)))
+	}
+	return list
+}
+
+func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
+	name := fmt.Sprintf("chain %d", c.ID)
+	if c.Task != "" {
+		name = cut(c.Task)
+		if c.Role != "" {
+			name += ", " + cut(c.Role)
+		}
+	}
+	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format(minuteFormat))
+	if n := int64(len(c.Latest)); n < c.Calls {
+		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
+	}
+	for _, i := range c.Latest {
+		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
+		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), orElse(i.Outcome, "running")}
+		switch {
+		case i.FellBack != "":
+			call.Class = "fell"
+		case i.Mode == rewrite.Resume || i.Mode == rewrite.Fresh:
+			call.Class = string(i.Mode)
+		}
+		if i.Duration.Valid {
+			call.Duration = float64(i.Duration.Int64)
+		}
+		words = append(words, tookCell(i.Duration).human, fmt.Sprintf("prompt %s, sent %s", size(i.PromptBytes), size(i.SentBytes)))
+		words = append(words, callCost(r.prices, i).human())
+		call.Text = strings.Join(words, ", ")
+		drawn.Calls = append(drawn.Calls, call)
+	}
+	return drawn
+}
+
+// cut shortens a name: a rule may take one of any length from a prompt.
+func cut(name string) string {
+	if runes := []rune(name); len(runes) > mostName {
+		return string(runes[:mostName]) + "…"
+	}
+	return name
+}
