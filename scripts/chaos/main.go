@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"reprise/scripts/twin"
@@ -27,6 +29,9 @@ func main() {
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
 	flag.Parse()
+	// Whoever starts us may ignore it, as nohup does, and what we start would too.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	t := &tally{counts: map[string]int{}}
 	broken, root, err := soak(*seed, *first, *length, t)
 	for _, line := range t.report() {
