@@ -24,6 +24,8 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day, as vibe tells the model"},
 	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini measures itself"},
 	{`(?m)^\[STARTUP\].*\n`, "", "gemini complains of phases of its start that took long"},
+	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS", "gemini lists its skills in the order in which their files were read"},
+	{`\x1b\[\?25h`, "", "claude puts the terminal's cursor back as it ends, before or after the error that the shim shows in its place"},
 	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex tells the model when a turn began"},
 	{`(succeeded in )\d+ms`, "${1}0ms", "codex measures its tools"},
 	{`(Wall time: )[\d.]+`, "${1}0", "codex measures its tools, for the model too"},
