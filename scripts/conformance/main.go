@@ -145,11 +145,15 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// verdicts judges scenarios, some at a time, and those that are timed one by one.
+// verdicts judges scenarios, some at a time, and those that are timed one by one. What
+// differs beside others is played once more by itself: what a shim does wrong it does wrong
+// then too, what the others have slowed down is gone.
 func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 	out := make(chan verdict)
 	go func() {
 		defer close(out)
+		var again []scenario
+		var mu sync.Mutex
 		alone := slices.IndexFunc(all, func(s scenario) bool { return s.timed })
 		if alone < 0 {
 			alone = len(all)
@@ -159,12 +163,18 @@ func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 		for _, s := range all[:alone] {
 			free <- struct{}{}
 			busy.Go(func() {
-				out <- judge(s)
+				if v := judge(s); !v.failed {
+					out <- v
+				} else {
+					mu.Lock()
+					again = append(again, s)
+					mu.Unlock()
+				}
 				<-free
 			})
 		}
 		busy.Wait()
-		for _, s := range all[alone:] {
+		for _, s := range slices.Concat(all[alone:], again) {
 			out <- judge(s)
 		}
 	}()
