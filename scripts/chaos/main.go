@@ -29,9 +29,17 @@ func main() {
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
 	flag.Parse()
-	// Whoever starts us may ignore it, as nohup does, and what we start would too.
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
+	// Whoever starts us may have us ignore these, as nohup and a shell's & do, and what we
+	// start would ignore them too.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	go func() {
+		for sig := range caught {
+			if sig != syscall.SIGHUP {
+				os.Exit(1)
+			}
+		}
+	}()
 	t := &tally{counts: map[string]int{}}
 	broken, root, err := soak(*seed, *first, *length, t)
 	for _, line := range t.report() {
