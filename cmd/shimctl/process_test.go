@@ -30,7 +30,7 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0] = "claude" // see TestMain
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir, hurry}
 	cmd.Dir = dir
 	return cmd
 }
