@@ -11,6 +11,7 @@ import (
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the ledger's driver
+	"reprise/ledger"
 )
 
 // A weather is what is wrong with a world for a round.
@@ -157,6 +158,15 @@ func (w *World) open() (*sql.DB, error) {
 	return sql.Open("sqlite3", "file:"+w.ledger()+"?mode=rw&_busy_timeout=5000")
 }
 
+// settle has the ledger take up what waits in its spool.
+func (w *World) settle() error {
+	l, err := ledger.OpenExisting(w.ledger())
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Settle(), l.Close())
+}
+
 // sql carries out a statement on the ledger.
 func (w *World) sql(statement string, args ...any) error {
 	db, err := w.open()
@@ -236,6 +246,9 @@ func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 	return func(w *World, _ *rand.Rand) (func() error, error) {
 		for _, r := range w.runs("*") {
 			w.stale[r.Session] = true
+		}
+		if err := w.settle(); err != nil { // an outcome in the spool would come with its own time
+			return nil, err
 		}
 		for _, s := range []string{"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
 			"UPDATE chains SET created = created - ?1, updated = updated - ?1",
