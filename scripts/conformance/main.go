@@ -146,8 +146,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 }
 
 // verdicts judges scenarios, some at a time, and those that are timed one by one. What
-// differs beside others is played once more by itself: what a shim does wrong it does wrong
-// then too, what the others have slowed down is gone.
+// differs is played once more by itself, when all others are done: what a shim does wrong it
+// does wrong then too, what a busy machine has slowed down is gone.
 func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 	out := make(chan verdict)
 	go func() {
@@ -174,7 +174,14 @@ func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 			})
 		}
 		busy.Wait()
-		for _, s := range slices.Concat(all[alone:], again) {
+		for _, s := range all[alone:] {
+			if v := judge(s); !v.failed {
+				out <- v
+			} else {
+				again = append(again, s)
+			}
+		}
+		for _, s := range again {
 			out <- judge(s)
 		}
 	}()
