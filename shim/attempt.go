@@ -113,6 +113,8 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 		case sig := <-a.process.stopped:
 			a.process.stop(sig)
 		case st := <-a.process.ended:
+			a.process.witness.dismiss()
+			defer a.process.witness.close()
 			for _, t := range taps {
 				_ = t.file.SetReadDeadline(time.Now()) // pipes of our own have deadlines
 			}
@@ -120,7 +122,7 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			for _, t := range taps {
 				a.drain(t)
 			}
-			for _, sig := range a.process.release() {
+			for _, sig := range a.process.late() {
 				a.heed(sig)
 			}
 			a.unfollow()
@@ -239,7 +241,7 @@ func (a *attempt) look() {
 	seen := a.stream.Seen()
 	if seen.ID != "" && !seen.WrongID && !a.told {
 		a.told = true
-		a.pinned(seen.ID, a.process.proc.Pid)
+		a.pinned(seen.ID, a.process.pid)
 	}
 	if a.gate != gateClosed {
 		return

@@ -10,16 +10,19 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // caught are the signals that are passed on to the tool: all that can be, but those
 // that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
 // and those that a C library has for itself.
-func caught() []os.Signal {
-	var catch []os.Signal
+func caught() []syscall.Signal {
+	var catch []syscall.Signal
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
 		switch sig {
 		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
@@ -34,10 +37,36 @@ func caught() []os.Signal {
 // catch begins to catch signals for the tool, those too that the caller has us
 // ignore or block: the tool may have a handler for them. From here on none of them
 // ends us, nor does SIGPIPE.
-func catch() chan os.Signal {
+func catch() (<-chan os.Signal, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("catch signals: %w", err)
+	}
+	to := int(w.Fd())
+	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
+		return nil, fmt.Errorf("catch signals: %w", err)
+	}
+	list := []C.uchar{C.uchar(syscall.SIGPIPE)}
+	for _, sig := range caught() {
+		list = append(list, C.uchar(sig))
+	}
+	list = append(list, 0)
+	C.inherit_catch(&list[0], C.int(to))
 	signals := make(chan os.Signal, 64)
-	signal.Notify(signals, append(caught(), syscall.SIGPIPE)...)
-	return signals
+	go func() {
+		defer w.Close()
+		notes := make([]byte, 64)
+		for {
+			n, err := r.Read(notes)
+			for _, note := range notes[:n] {
+				signals <- syscall.Signal(note)
+			}
+			if err != nil {
+				return // never, as w stays open
+			}
+		}
+	}()
+	return signals, nil
 }
 
 // ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
@@ -53,7 +82,9 @@ func ignoreAsCaller() {
 
 // A process is the tool, running under us.
 type process struct {
-	proc    *os.Process
+	pid     int
+	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
+	over    bool       // it has ended, and been waited for
 	signals <-chan os.Signal
 	stopped chan syscall.Signal
 	ended   chan status
@@ -73,8 +104,9 @@ type status struct {
 // caller ignores and blocks and with its limits. If we are killed outright it goes
 // too, where the system can see to that.
 func start(path string, args, environ []string, files [3]*os.File, signals <-chan os.Signal, relaunches bool) (*process, error) {
-	// The system ties a child's life to the thread that made it.
-	runtime.LockOSThread()
+	// The system ties a child's life to the thread that made it: so far main has kept
+	// us on the first, which lives as long as the process.
+	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
 	if errors.Is(err, syscall.ENOEXEC) {
 		pid, err = spawn("/bin/sh", append([]string{"sh", path}, args[1:]...), environ, files)
@@ -82,13 +114,10 @@ func start(path string, args, environ []string, files [3]*os.File, signals <-cha
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p := &process{signals: signals, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
+	p := &process{pid: pid, signals: signals, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
 	// Made after the tool: a signal to the group in between reaches the tool twice,
 	// where it would otherwise get lost.
 	p.witness = newWitness()
-	if p.proc, err = os.FindProcess(pid); err != nil {
-		return nil, err // never on unix
-	}
 	go p.wait()
 	return p, nil
 }
@@ -133,9 +162,8 @@ func cStrings(texts []string) (list **C.char, free func()) {
 // wait sees the tool through. Where it stops, that is told as well.
 func (p *process) wait() {
 	for {
-		var ws syscall.WaitStatus
-		_, err := syscall.Wait4(p.proc.Pid, &ws, syscall.WUNTRACED, nil)
-		switch {
+		C.inherit_await(C.pid_t(p.pid))
+		switch ws, err := p.change(); {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			p.ended <- status{exit: exitCannotRun}
@@ -152,6 +180,18 @@ func (p *process) wait() {
 	}
 }
 
+// change takes what has become of the tool.
+func (p *process) change() (ws syscall.WaitStatus, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
+	if err == nil && pid == 0 {
+		err = syscall.EINTR
+	}
+	p.over = !errors.Is(err, syscall.EINTR) && !ws.Stopped()
+	return ws, err
+}
+
 // stop stops us as the tool was stopped, so that whoever waits for us sees it. A stop
 // that we do not catch, and that was sent to the group, has stopped us before; we run
 // since somebody wants us to go on.
@@ -166,13 +206,11 @@ func (p *process) stop(sig syscall.Signal) {
 			return
 		}
 	}
-	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
+	C.inherit_stop(C.pid_t(p.pid), C.int(sig))
 }
 
-// release is called when the tool has ended, and gives the signals that came too late
-// to be passed on.
-func (p *process) release() (late []os.Signal) {
-	p.witness.close()
+// late gives the signals that came too late to be passed on, when the tool has ended.
+func (p *process) late() (late []os.Signal) {
 	for {
 		select {
 		case sig := <-p.signals:
@@ -200,12 +238,18 @@ func (p *process) forward(sig os.Signal) {
 // wants the run to end. So the signal gets to the child too, and the run ends as
 // it does when the group is signalled: exit status 0, no result line.
 func (p *process) signal(sig os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	number, ok := sig.(syscall.Signal)
+	if p.over || !ok {
+		return
+	}
 	if p.relaunches {
-		for _, child := range childrenInGroup(p.proc.Pid) {
+		for _, child := range childrenInGroup(p.pid) {
 			_ = child.Signal(sig) // it may have ended in this moment
 		}
 	}
-	_ = p.proc.Signal(sig) // likewise
+	_ = syscall.Kill(p.pid, number) // likewise
 }
 
 // end makes the tool stop: politely, and after a while for good.

@@ -1,5 +1,7 @@
 package shim
 
+// #include <stdlib.h>
+// #include <unistd.h>
 // #include "inherit.h"
 import "C"
 
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,8 +27,13 @@ const lastSignal = syscall.Signal(64)
 // says whom else it was sent to. The system goes through a group from its newest
 // member to its oldest, so that the witness has a signal before we have it.
 type witness struct {
-	proc  *os.Process
-	file  *os.File // its reports, a byte each
+	pid     int
+	reports *os.File // a byte each
+	// What it works with: it has our memory and our descriptors.
+	write   *os.File
+	signals C.int
+	stack   unsafe.Pointer
+
 	seen  [lastSignal + 1]bool
 	asked int       // how many answers are still to come
 	woken time.Time // when it was last seen to get a SIGCONT
@@ -38,14 +46,13 @@ func newWitness() *witness {
 	if err != nil {
 		return nil
 	}
-	defer w.Close()
-	pid := int(C.inherit_witness(C.int(w.Fd())))
-	proc, err := os.FindProcess(pid)
-	if pid < 0 || err != nil {
+	made := &witness{reports: r, write: w}
+	if made.pid = int(C.inherit_witness(C.int(w.Fd()), &made.signals, &made.stack)); made.pid < 0 {
 		r.Close()
+		w.Close()
 		return nil
 	}
-	return &witness{proc: proc, file: r}
+	return made
 }
 
 // witnessPause is how long a witness that runs takes to answer at most.
@@ -59,7 +66,7 @@ const takenBack = 100 * time.Millisecond
 // ask has the witness report all that it has seen. One that is stopped exceeds the
 // deadline.
 func (w *witness) ask() error {
-	if err := w.proc.Signal(lastSignal); err != nil {
+	if err := syscall.Kill(w.pid, lastSignal); err != nil {
 		return err
 	}
 	w.asked++
@@ -67,12 +74,12 @@ func (w *witness) ask() error {
 }
 
 func (w *witness) listen() error {
-	if err := w.file.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
+	if err := w.reports.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
 		return err
 	}
 	report := make([]byte, 1)
 	for w.asked > 0 {
-		if _, err := w.file.Read(report); err != nil {
+		if _, err := w.reports.Read(report); err != nil {
 			return err
 		}
 		if report[0] == 0 {
@@ -97,7 +104,7 @@ func (w *witness) got(sig os.Signal) bool {
 	}
 	err := w.ask()
 	if errors.Is(err, os.ErrDeadlineExceeded) { // stopped with the group, and we alone were woken
-		err = errors.Join(w.proc.Signal(syscall.SIGCONT), w.listen())
+		err = errors.Join(syscall.Kill(w.pid, syscall.SIGCONT), w.listen())
 	}
 	if err != nil {
 		return false
@@ -135,13 +142,25 @@ func childrenInGroup(pid int) []*os.Process {
 	return children
 }
 
+// dismiss ends the witness; close has to follow.
+func (w *witness) dismiss() {
+	if w != nil {
+		_ = syscall.Kill(w.pid, syscall.SIGKILL) // it may have been killed
+	}
+}
+
 func (w *witness) close() {
 	if w == nil {
 		return
 	}
-	_ = w.proc.Kill() // it may have been killed
-	_, _ = w.proc.Wait()
-	w.file.Close()
+	var err error
+	for again := true; again; again = errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(w.pid, nil, 0, nil)
+	}
+	C.close(w.signals)
+	C.free(w.stack)
+	w.reports.Close()
+	w.write.Close()
 }
 
 // widen makes a pipe take a megabyte, which is what any user may have by default.
