@@ -145,8 +145,9 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
 			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
-			coalesce(s.attempt, ?), s.reset
-		FROM chains c JOIN sessions s ON s.id = c.session_id
+			coalesce(s.attempt, ?), s.reset,
+			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0)
+		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN leases l ON l.session_id = s.id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
 		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1)
@@ -161,13 +162,15 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 		var cf ChainFacts
 		var sent rewrite.Sent
-		var base, answers, said []byte
+		var base, answers, said sql.RawBytes
+		var lease lease
 		var file string
 		var size int64
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
-			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
+			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
+			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start); err != nil {
 			return f, err
 		}
 		if !known || !tool.ValidID(cf.NativeID) {
@@ -178,8 +181,8 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		if c.Limits.HoldOut > 0 {
 			cf.Share = share(l.key, cf.Chain)
 		}
-		cf.Continuity = rewrite.Compare(sent, c.Prompt)
-		if cf.State == Live {
+		cf.Continuity, cf.Held = rewrite.Compare(sent, c.Prompt), lease.held()
+		if cf.State == Live && (f.Named || cf.Continuity.Retains()) {
 			cf.File = c.File(file, size)
 		}
 		f.Chains = append(f.Chains, cf)
@@ -189,11 +192,6 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 	}
 	if len(f.Chains) > 0 {
 		if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
-			return f, err
-		}
-	}
-	for i := range f.Chains {
-		if f.Chains[i].Held, err = held(l.db, f.Chains[i].Session); err != nil {
 			return f, err
 		}
 	}

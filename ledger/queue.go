@@ -39,6 +39,9 @@ func (q queue) inTurn(do func(*turn) error) error {
 		return do(&turn{})
 	}
 	_ = narrowTo(f, 0o600) // there is nothing in it to hide
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		return q.take(f, do) // nobody is there: most of the time
+	}
 	mine, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		flock(f)
@@ -51,10 +54,7 @@ func (q queue) inTurn(do func(*turn) error) error {
 	for start, pause := time.Now(), LockTimeout; ; pause = 10 * lockPause {
 		select {
 		case <-mine:
-			defer f.Close()
-			t := &turn{file: f}
-			t.note(false)
-			return do(t)
+			return q.take(f, do)
 		case <-time.After(pause):
 			if time.Since(start) > longestWait || !atWork(f) {
 				close(gone)
@@ -62,6 +62,14 @@ func (q queue) inTurn(do func(*turn) error) error {
 			}
 		}
 	}
+}
+
+// take takes the turn.
+func (queue) take(f *os.File, do func(*turn) error) error {
+	defer f.Close()
+	t := &turn{file: f}
+	t.note(false)
+	return do(t)
 }
 
 // flock waits for the lock. On a file system without such locks there is no queue.

@@ -27,6 +27,9 @@ type Continuity struct {
 	dropped bool
 }
 
+// Retains tells of a prompt that says again all that the session was sent.
+func (c Continuity) Retains() bool { return c.Relation == Identical || c.Relation == Extends }
+
 // distinctiveAnswer is the length from which an answer that turns up again in a
 // prompt is no accident.
 const distinctiveAnswer = 40
