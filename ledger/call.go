@@ -363,6 +363,25 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 	})
 }
 
+// longLog is how many pages SQLite's log may hold that are not in the ledger's file
+// yet. Whoever opens the ledger alone reads all of the log; at 1000 pages SQLite
+// folds it itself, and lets a caller wait for that.
+const longLog = 250
+
+// Fold takes a long log into the ledger's file. That is for a moment when nobody waits
+// for us: it takes as long as the disk does.
+func (l *Ledger) Fold() error {
+	var busy, log, folded int
+	err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded)
+	if err == nil && log-folded > longLog {
+		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	if err != nil {
+		return fmt.Errorf("fold log: %w", explain(err))
+	}
+	return nil
+}
+
 // Observe records a call whose session the caller manages. It belongs to no chain.
 func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Ticket, error) {
 	t := &Ticket{call: c}

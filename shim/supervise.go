@@ -128,6 +128,9 @@ func (c *call) pin(id string, pid int) {
 		if err := c.ledger.Pin(session, id, pid); err != nil {
 			c.log.fault("note session id", err)
 		}
+		if err := c.ledger.Fold(); err != nil {
+			c.log.fault("tidy up ledger", err)
+		}
 	}()
 }
 
