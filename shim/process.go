@@ -8,84 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"sync"
 	"syscall"
 	"time"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
-
-// caught are the signals that are passed on to the tool: all that can be, but those
-// that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
-// and those that a C library has for itself.
-func caught() []syscall.Signal {
-	var catch []syscall.Signal
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		switch sig {
-		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
-			syscall.SIGXFSZ, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPROF, 32, 33, 34:
-		default:
-			catch = append(catch, sig)
-		}
-	}
-	return catch
-}
-
-// catch begins to catch signals for the tool, those too that the caller has us
-// ignore or block: the tool may have a handler for them. From here on none of them
-// ends us, nor does SIGPIPE.
-func catch() (<-chan os.Signal, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("catch signals: %w", err)
-	}
-	to := int(w.Fd())
-	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
-		return nil, fmt.Errorf("catch signals: %w", err)
-	}
-	list := []C.uchar{C.uchar(syscall.SIGPIPE)}
-	for _, sig := range caught() {
-		list = append(list, C.uchar(sig))
-	}
-	list = append(list, 0)
-	C.inherit_catch(&list[0], C.int(to))
-	signals := make(chan os.Signal, 64)
-	go func() {
-		defer w.Close()
-		notes := make([]byte, 64)
-		for {
-			n, err := r.Read(notes)
-			for _, note := range notes[:n] {
-				signals <- syscall.Signal(note)
-			}
-			if err != nil {
-				return // never, as w stays open
-			}
-		}
-	}()
-	return signals, nil
-}
-
-// ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
-// with us every program that we become or start.
-func ignoreAsCaller() {
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		// Without SIGCHLD we would not learn how the tool ended.
-		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
-			signal.Ignore(sig)
-		}
-	}
-}
 
 // A process is the tool, running under us.
 type process struct {
 	pid     int
 	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
 	over    bool       // it has ended, and been waited for
-	signals <-chan os.Signal
 	stopped chan syscall.Signal
 	ended   chan status
 	witness *witness
@@ -103,7 +37,7 @@ type status struct {
 // start runs the tool in the caller's process group, with the signals that the
 // caller ignores and blocks and with its limits. If we are killed outright it goes
 // too, where the system can see to that.
-func start(path string, args, environ []string, files [3]*os.File, signals <-chan os.Signal, relaunches bool) (*process, error) {
+func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
 	// The system ties a child's life to the thread that made it: so far main has kept
 	// us on the first, which lives as long as the process.
 	defer runtime.UnlockOSThread()
@@ -114,7 +48,7 @@ func start(path string, args, environ []string, files [3]*os.File, signals <-cha
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p := &process{pid: pid, signals: signals, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
+	p := &process{pid: pid, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
 	// Made after the tool: a signal to the group in between reaches the tool twice,
 	// where it would otherwise get lost.
 	p.witness = newWitness()
@@ -207,18 +141,6 @@ func (p *process) stop(sig syscall.Signal) {
 		}
 	}
 	C.inherit_stop(C.pid_t(p.pid), C.int(sig))
-}
-
-// late gives the signals that came too late to be passed on, when the tool has ended.
-func (p *process) late() (late []os.Signal) {
-	for {
-		select {
-		case sig := <-p.signals:
-			late = append(late, sig)
-		default:
-			return late
-		}
-	}
 }
 
 // forward passes a signal on, unless it was sent to the whole group, as a terminal
