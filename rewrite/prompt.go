@@ -48,8 +48,10 @@ type Prompt struct {
 	Keep   func(block string) bool
 	blocks []block
 	digest func(string) Digest
-	lines  []promptLine // made by turns when first needed
-	print  *Footprint   // likewise, by Footprint
+	// What is made when it is first needed.
+	lines   []promptLine    // by turns
+	print   *Footprint      // by Footprint
+	digests map[Digest]bool // by hasAny
 }
 
 // A Footprint is what the ledger keeps of a prompt.
