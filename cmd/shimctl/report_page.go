@@ -37,7 +37,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 	var all bill
 	for _, slice := range managed {
 		st.Total.Add(slice.Sums)
-		all.add(r.prices, slice.Spending())
+		all.add(r.prices, slice)
 	}
 	if !st.compare(s.Arms) {
 		st.estimate(sidesOf(managed))
@@ -135,7 +135,7 @@ func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
-		span.bill.add(r.prices, s.Spending())
+		span.bill.add(r.prices, s)
 		for i, n := range saved(s) {
 			span.saved[i] += n
 		}
