@@ -47,13 +47,11 @@ type doctorReport struct {
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
-	cfg, configured := a.checkConfig()
-	checks := append(a.checkTools(cfg), a.checkShells()...)
-	checks = append(checks, a.checkKeys(cfg)...)
-	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
-	if measure {
-		checks = append(checks, a.measure())
-	}
+	var checks []check
+	_ = a.slowly("checking", func() error {
+		checks = a.checks(measure)
+		return nil
+	})
 	if asJSON {
 		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
@@ -65,6 +63,17 @@ func (a *app) doctor(asJSON, measure bool) (err error) {
 		}
 	}
 	return err
+}
+
+func (a *app) checks(measure bool) []check {
+	cfg, configured := a.checkConfig()
+	checks := append(a.checkTools(cfg), a.checkShells()...)
+	checks = append(checks, a.checkKeys(cfg)...)
+	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
+	if measure {
+		checks = append(checks, a.measure())
+	}
+	return checks
 }
 
 func (a *app) printChecks(checks []check) {

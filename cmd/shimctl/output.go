@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -102,6 +103,9 @@ func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
 
 // print writes the table as the screen wants it.
 func (t *table) print(s screen) {
+	w := bufio.NewWriterSize(s.Writer, 1<<16)
+	defer w.Flush()
+	s.Writer = w
 	if s.terminal {
 		t.align(s)
 		return

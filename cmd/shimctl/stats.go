@@ -30,7 +30,7 @@ gives an estimate and says how it was made. docs/measuring.md explains each figu
 		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
 	}
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: 12h or 7d ago, or a date as 2026-01-31, in UTC")
+	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
 	return c
 }
@@ -43,8 +43,11 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.readStats(ledger.By(by), from)
-	if err != nil {
+	var s stats
+	if err := a.slowly("adding the calls up", func() (err error) {
+		s, err = a.readStats(ledger.By(by), from)
+		return err
+	}); err != nil {
 		return err
 	}
 	if asJSON {
@@ -54,13 +57,18 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	return nil
 }
 
-// sinceTime reads how long ago, or since which day; "" is the beginning.
+// whenWords say what sinceTime reads.
+const whenWords = "12h or 7d ago, a date as 2026-01-31, in UTC, or a time in RFC 3339"
+
+// sinceTime reads how long ago, since which day or which moment; "" is the beginning.
 func (a *app) sinceTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.UnixMilli(0), nil
 	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day, nil
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
 	}
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
@@ -70,7 +78,7 @@ func (a *app) sinceTime(text string) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return a.now.Add(-d), nil
 	}
-	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), "12h, 7d, or a date as 2026-01-31"}
+	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), whenWords}
 }
 
 // stats is what is shown. Without a control group Comparison is nil, and Saving
