@@ -77,12 +77,26 @@ func (a *app) checks(measure bool) []check {
 }
 
 func (a *app) printChecks(checks []check) {
+	if !a.stdout.terminal {
+		t := newTable("RESULT", "CHECK", "FINDS", "FIX")
+		for _, c := range checks {
+			t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds), textCell(c.Fix))
+		}
+		t.print(a.stdout)
+		return
+	}
+	t := newFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
 	for _, c := range checks {
-		fmt.Fprintf(a.stdout, "%-8s %-15s %s\n", c.Result, c.Name, c.Finds)
+		t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds))
 		if c.Fix != "" {
-			fmt.Fprintf(a.stdout, "%-8s %-15s fix: %s\n", "", "", c.Fix)
+			t.add(cell{}, cell{}, textCell("fix: "+c.Fix).as(strong))
 		}
 	}
+	t.print(a.stdout)
+}
+
+func (c check) resultCell() cell {
+	return textCell(c.Result).as(map[string]meaning{"ok": good, "note": warn, "problem": bad}[c.Result])
 }
 
 // checkTools looks at each name as a caller would find it. A tool that is not

@@ -85,7 +85,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	if asJSON {
 		return a.printJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
 	}
-	t := newTable("FIELD", "VALUE")
+	t := newFoldedTable("FIELD", "VALUE")
 	add := func(name string, c cell) {
 		c.right = false
 		if c.raw != "" {

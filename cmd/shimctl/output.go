@@ -95,9 +95,12 @@ type cell struct {
 type table struct {
 	header []string
 	rows   [][]cell
+	folds  bool // the last column holds sentences: a narrow terminal has them folded, not cut
 }
 
 func newTable(header ...string) *table { return &table{header: header} }
+
+func newFoldedTable(header ...string) *table { return &table{header: header, folds: true} }
 
 func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
 
@@ -136,19 +139,30 @@ func (t *table) align(s screen) {
 	columns, widths := t.fit(s.width)
 	line := func(column func(i int) cell) {
 		var b strings.Builder
+		indent := 0
 		for n, i := range columns {
-			c := column(i)
+			c, last := column(i), n == len(columns)-1
+			if last && t.folds {
+				for n, part := range fold(printable(c.human), widths[i]) {
+					if n > 0 {
+						b.WriteString("\n" + strings.Repeat(" ", indent))
+					}
+					b.WriteString(s.paint(c.meaning, part))
+				}
+				break
+			}
 			shown := runewidth.Truncate(printable(c.human), widths[i], "…")
 			fill := strings.Repeat(" ", widths[i]-runewidth.StringWidth(shown))
 			if c.right {
 				b.WriteString(fill)
 			}
 			b.WriteString(s.paint(c.meaning, shown))
-			if n < len(columns)-1 {
+			if !last {
 				if !c.right {
 					b.WriteString(fill)
 				}
 				b.WriteString(strings.Repeat(" ", gap))
+				indent += widths[i] + gap
 			}
 		}
 		fmt.Fprintln(s, b.String())
@@ -159,6 +173,24 @@ func (t *table) align(s screen) {
 	for _, row := range t.rows {
 		line(func(i int) cell { return row[i] })
 	}
+}
+
+// fold breaks a sentence between words, into lines that are no wider than width if no word
+// is; there is no limit where that is 0.
+func fold(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 // fit gives the columns that are shown and the width of each: what it needs; where all
@@ -191,7 +223,7 @@ func (t *table) fit(limit int) (columns, widths []int) {
 			total--
 			continue
 		}
-		if len(columns) == 1 {
+		if len(columns) == 1 || t.folds {
 			break
 		}
 		last := columns[len(columns)-1]
@@ -210,6 +242,21 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// sentences prints what is no table: on a terminal folded to its width, elsewhere each on a
+// line, under a header like a table's.
+func (a *app) sentences(header string, m meaning, list ...string) {
+	t := newTable(header)
+	for _, s := range list {
+		if a.stdout.terminal {
+			fmt.Fprintln(a.stdout, a.stdout.paint(m, strings.Join(fold(printable(s), a.stdout.width), "\n")))
+		}
+		t.add(textCell(s).as(m))
+	}
+	if !a.stdout.terminal {
+		t.print(a.stdout)
+	}
 }
 
 // nothing says on stderr that there is nothing to show; that is no error.

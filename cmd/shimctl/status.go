@@ -149,11 +149,7 @@ func (a *app) printStatus(o overview) {
 	if len(o.warnings) > 0 {
 		fmt.Fprintln(a.stdout)
 		a.heading("warnings")
-		t := newTable("WARNING")
-		for _, w := range o.warnings {
-			t.add(textCell(w.Says).as(warn))
-		}
-		t.print(a.stdout)
+		a.sentences("WARNING", warn, mapped(o.warnings, func(w warning) string { return w.Says })...)
 	}
 }
 
@@ -166,7 +162,7 @@ func (a *app) heading(title string) {
 
 // figures tell what came of the last days' calls.
 func (a *app) figures(o overview) *table {
-	t := newTable("FIGURE", "VALUE", "ABOUT")
+	t := newFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.resumed + o.bill.fresh
 	add := func(name string, c cell, about ...string) {
 		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
