@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"reprise/config"
@@ -123,11 +124,10 @@ func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
 // readHistory reads what is new in the tools' folders. How far they were read is kept
 // beside the ledger; without it all is read again, which only takes longer.
 func (a *app) readHistory(tool string) ([]history.Session, error) {
-	dir, err := config.StateDir(a.getenv)
+	path, err := a.historyFile()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "sessions.json")
 	var cache history.Cache
 	text, err := os.ReadFile(path)
 	if err == nil && json.Unmarshal(text, &cache) != nil {
@@ -146,6 +146,36 @@ func (a *app) readHistory(tool string) ([]history.Session, error) {
 		}
 	}
 	return kept, nil
+}
+
+func (a *app) historyFile() (string, error) {
+	dir, err := config.StateDir(a.getenv)
+	return filepath.Join(dir, "sessions.json"), err
+}
+
+// forgetHistory overwrites and removes what was remembered of the tools' sessions, if any
+// of a chain's is among them.
+func (a *app) forgetHistory(c ledger.ChainName) error {
+	path, err := a.historyFile()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(c.NativeIDs, func(id string) bool { return strings.Contains(string(text), id) }) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read sessions: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("forget sessions: %w", err)
+	}
+	_, err = f.Write(make([]byte, len(text)))
+	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(path)); err != nil {
+		return fmt.Errorf("forget sessions: %w", err)
+	}
+	return nil
 }
 
 // writePrivately puts a file in place as a whole.
