@@ -150,6 +150,21 @@ func (s spanOfDays) label() string {
 	return dayOf(s.first) + " to " + dayOf(s.last)
 }
 
+// unitOf is how long the spans are, but for the last, which may be shorter.
+func unitOf(spans []spanOfDays) string {
+	if len(spans) == 1 {
+		return "day"
+	}
+	switch weeks := int64(spans[1].first-spans[0].first) / dayLength / 7; weeks {
+	case 0:
+		return "day"
+	case 1:
+		return "week"
+	default:
+		return fmt.Sprintf("span of %d weeks", weeks)
+	}
+}
+
 // savingOf tells what resuming saved on a slice, by figure, so that all slices together
 // add up to what stats says.
 func savingOf(managed []ledger.Slice, st stats) func(ledger.Slice) []float64 {
@@ -233,17 +248,18 @@ func briefly(n float64) string {
 // charts are those of tokens, of money and of the cache.
 func charts(spans []spanOfDays) []report.Chart {
 	const with, without = "as it was", "without resuming"
-	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
+	unit := unitOf(spans)
+	about := fmt.Sprintf("What a %s would have taken without resuming is what it took, and what resuming saved.", unit)
 	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
 		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
 	})
-	tokens := report.Chart{Title: "Tokens by day", Kinds: []report.Kind{
+	tokens := report.Chart{Title: "Tokens by " + unit, Kinds: []report.Kind{
 		{Name: "cache read", Class: "cache-read"}, {Name: "cache write", Class: "cache-write"},
 		{Name: "input", Class: "input"}, {Name: "output", Class: "output"}}}
-	dear := report.Chart{Title: "Tokens by day but for cache reads", About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
+	dear := report.Chart{Title: fmt.Sprintf("Tokens by %s but for cache reads", unit), About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
 		Kinds: tokens.Kinds[1:]}
-	money := report.Chart{Title: "Money by day", Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
-	cache := report.Chart{Title: "From the cache by day", About: "Of the tokens that models read, the share that came from the provider's cache.",
+	money := report.Chart{Title: "Money by " + unit, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	cache := report.Chart{Title: "From the cache by " + unit, About: "Of the tokens that models read, the share that came from the provider's cache.",
 		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: amount("share", 1)}
 	if saved {
 		tokens.With, tokens.Without, tokens.About = with, without, about
