@@ -175,13 +175,13 @@ func (a *app) checkConfig() (config.Config, check) {
 	c := check{Name: "configuration", Result: "ok"}
 	path, err := config.ConfigFile(a.getenv)
 	if err != nil {
-		c.Result, c.Finds, c.Fix = "problem", err.Error(), "set HOME, or REPRISE_CONFIG to an absolute path"
+		c.Result, c.Finds, c.Fix = "problem", a.tildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path"
 		return config.Config{}, c
 	}
 	cfg, err := config.Load(path)
 	switch {
 	case err != nil:
-		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
 		c.Fix = orElse(hintFor(err), "correct the file, or move it away")
 	case !cfg.Enabled:
 		c.Result, c.Finds = "note", a.tilde(path)+" switches reprise off"
@@ -202,7 +202,7 @@ func (a *app) checkLedger() check {
 		err = tryLedger(path)
 	}
 	if err != nil {
-		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
 		c.Fix = orElse(fixFor(err), "make its folder and the disk writable, or run shimctl ledger reset")
 		return c
 	}

@@ -136,7 +136,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	show("unknown option", e.Unknown)
 	if e.Fault != nil {
-		show("fault", e.Fault.Error())
+		show("fault", a.tildeIn(e.Fault.Error()))
 	}
 	show("real binary", a.tilde(orElse(e.Real, "not found")))
 	if e.Chain != 0 {

@@ -40,7 +40,7 @@ directories and the names of tasks and roles.`,
 	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "put the result into `FILE`, all at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, as http://127.0.0.1:4318 (otlp)")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may take to answer (otlp)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may `TAKE` to answer (otlp)")
 	return c
 }
 

@@ -165,7 +165,7 @@ func (t *table) align(s screen) {
 				indent += widths[i] + gap
 			}
 		}
-		fmt.Fprintln(s, b.String())
+		fmt.Fprintln(s, strings.TrimRight(b.String(), " "))
 	}
 	line(func(i int) cell {
 		return cell{human: t.header[i], meaning: dim, right: len(t.rows) > 0 && t.rows[0][i].right}

@@ -34,9 +34,9 @@ otherwise stands under [prune] in the configuration; a flag replaces both of its
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
 	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
-	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this time, as 168h")
-	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep so many of each chain's newest sessions")
-	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago from the ledger, too")
+	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, as 168h")
+	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
+	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago than `TIME` from the ledger, too")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }

@@ -137,13 +137,13 @@ func (a *app) printStatus(o overview) {
 	}
 	fmt.Fprintln(a.stdout)
 	a.heading("last decisions")
-	t := newTable("CALL", "TOOL", "DECISION", "MEANING", "WHEN", "CHAIN")
+	t := newFoldedTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING")
 	for _, i := range o.decisions {
 		reason := i.Reason
 		if i.FellBack != "" {
 			reason = i.FellBack
 		}
-		t.add(idCell(i.ID), textCell(i.Tool), decisionCell(i), textCell(meaningOf(reason)).as(dim), a.whenCell(i.Started), idCell(i.Chain))
+		t.add(idCell(i.ID), a.whenCell(i.Started), textCell(i.Tool), idCell(i.Chain), decisionCell(i), textCell(meaningOf(reason)).as(dim))
 	}
 	t.print(a.stdout)
 	if len(o.warnings) > 0 {
@@ -167,7 +167,7 @@ func (a *app) figures(o overview) *table {
 	add := func(name string, c cell, about ...string) {
 		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
 	}
-	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed), fmt.Sprintf("%d fresh", o.bill.fresh)}
+	calls := []string{grouped(o.bill.resumed) + " resumed", grouped(o.bill.fresh) + " fresh"}
 	if o.bill.never > 0 {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"reprise/config"
@@ -13,7 +14,7 @@ func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s %ss", grouped(n), noun)
 }
 
 func size(bytes int64) string {
@@ -45,6 +46,16 @@ func (a *app) tilde(path string) string {
 		return "~" + rest
 	}
 	return path
+}
+
+// tildeIn does so for the paths in a message.
+func (a *app) tildeIn(message string) string {
+	home := a.getenv("HOME")
+	if home == "" || home == "/" {
+		return message
+	}
+	path := regexp.MustCompile(`(^|[\s"'(:=])` + regexp.QuoteMeta(home) + `($|[\s"'):/])`)
+	return path.ReplaceAllString(message, "${1}~${2}")
 }
 
 // hintFor says what can be done about an error.
