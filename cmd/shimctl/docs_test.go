@@ -17,19 +17,21 @@ import (
 
 // schemas are what --json prints.
 var schemas = map[string]any{
-	"shimctl.status/1":   statusReport{},
-	"shimctl.chains/1":   chainsReport{},
-	"shimctl.sessions/1": sessionsReport{},
-	"shimctl.show/1":     showReport{},
-	"shimctl.log/1":      logReport{},
-	"shimctl.tail/1":     tailReport{},
-	"shimctl.explain/1":  explainReport{},
-	"shimctl.doctor/1":   doctorReport{},
-	"shimctl.config/1":   configReport{},
-	"shimctl.suggest/1":  suggestReport{},
-	"shimctl.stats/1":    statsReport{},
-	"shimctl.prune/1":    pruneReport{},
-	allSchema:            allSessionsReport{},
+	"shimctl.status/1":       statusReport{},
+	"shimctl.chains/1":       chainsReport{},
+	"shimctl.sessions/1":     sessionsReport{},
+	"shimctl.show/1":         showReport{},
+	"shimctl.log/1":          logReport{},
+	"shimctl.tail/1":         tailReport{},
+	"shimctl.explain/1":      explainReport{},
+	"shimctl.doctor/1":       doctorReport{},
+	"shimctl.config/1":       configReport{},
+	"shimctl.suggest/1":      suggestReport{},
+	"shimctl.stats/1":        statsReport{},
+	"shimctl.prune/1":        pruneReport{},
+	"shimctl.version/1":      versionReport{},
+	"shimctl.config.check/1": configCheckReport{},
+	allSchema:                allSessionsReport{},
 }
 
 // shared are objects that stand in several schemas.

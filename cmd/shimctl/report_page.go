@@ -248,8 +248,8 @@ func briefly(n float64) string {
 // charts are those of tokens, of money and of the cache.
 func charts(spans []spanOfDays) []report.Chart {
 	const with, without = "as it was", "without resuming"
+	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
 	unit := unitOf(spans)
-	about := fmt.Sprintf("What a %s would have taken without resuming is what it took, and what resuming saved.", unit)
 	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
 		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
 	})

@@ -264,7 +264,7 @@ func plainAmount(unit string, n float64) string {
 func (a *app) printComparison(c *comparison) {
 	a.sentences("NOTE", plain, c.words()...)
 	fmt.Fprintln(a.stdout)
-	t := newTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "DIFFERENCE-INTERVAL", "CONTROL-INTERVAL", "TREATED-INTERVAL")
+	t := newTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
 	for _, f := range c.Figures {
 		t.add(textCell(title(f.figure)), amountCell(f.unit, f.Control.Mean), amountCell(f.unit, f.Treated.Mean), amountCell(f.unit, f.Difference.Mean),
 			intervalCell(f.unit, f.Difference), intervalCell(f.unit, f.Control), intervalCell(f.unit, f.Treated))

@@ -23,8 +23,10 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%d B", bytes)
 	case bytes < 10_000_000:
 		return fmt.Sprintf("%d kB", bytes/1000)
+	case bytes < 10_000_000_000:
+		return fmt.Sprintf("%d MB", bytes/1_000_000)
 	}
-	return fmt.Sprintf("%d MB", bytes/1_000_000)
+	return fmt.Sprintf("%d GB", bytes/1_000_000_000)
 }
 
 func orDash(text string) string { return orElse(text, "-") }
