@@ -163,12 +163,14 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 			at[s] = i
 			list = append(list, s)
 		}
-		for of, these := range map[*int64]bool{&sums.Resumed: s.Mode == rewrite.Resume, &sums.Ended: bits&isEnded != 0, &sums.OK: s.Well,
-			&sums.Metered: s.Counted, &sums.Priced: s.Priced, &sums.Timed: bits&isTimed != 0} {
-			if these {
-				*of = sums.Calls
+		allIf := func(they bool) int64 {
+			if they {
+				return sums.Calls
 			}
+			return 0
 		}
+		sums.Resumed, sums.Ended, sums.OK = allIf(s.Mode == rewrite.Resume), allIf(bits&isEnded != 0), allIf(s.Well)
+		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
 		list[i].Add(sums)
 		list[i].PromptBytes, list[i].SentBytes = list[i].PromptBytes+prompts, list[i].SentBytes+sent
 		return nil

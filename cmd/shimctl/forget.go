@@ -19,8 +19,8 @@ func forgetCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
 		Long: `Removes a chain from the ledger, the log and the index of sessions --all: its sessions, its calls, its
-names. What stood in the files is overwritten. CHAIN is its number in shimctl status, the name of its task, or how the id of one of
-its sessions begins. The tool's own files stay, unless --sessions is given.`,
+names. What stood in the files is overwritten. CHAIN is its number in shimctl status, the name of its task, or
+how the id of one of its sessions begins. The tool's own files stay, unless --sessions is given.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], sessions) },
 	}

@@ -175,18 +175,16 @@ func (t *table) align(s screen) {
 	}
 }
 
-// fold breaks a sentence between words, into lines that are no wider than width if no word
-// is; there is no limit where that is 0.
+// fold breaks a sentence at spaces, into lines that are no wider than width if no word is;
+// there is no limit where that is 0.
 func fold(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width:
+	words := strings.Split(text, " ")
+	line := words[0]
+	for _, word := range words[1:] {
+		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
 			lines = append(lines, line)
 			line = word
-		default:
+		} else {
 			line += " " + word
 		}
 	}
