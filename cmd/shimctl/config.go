@@ -141,7 +141,7 @@ func (a *app) configShow(asJSON bool) error {
 	if asJSON {
 		return a.printJSON(r)
 	}
-	t := newTable("KEY", "VALUE", "DEFAULT", "ABOUT")
+	t := newFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
 	for _, s := range r.Settings {
 		value := textCell(s.Value)
 		if s.Value != s.Default {
