@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,6 +169,9 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		fmt.Fprintf(a.stdout, "; %s not ended", count(sent.Running, "call"))
 	}
 	fmt.Fprintln(a.stdout)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = hinted{err, "nothing listens there: start the collector, or name another --endpoint"}
+	}
 	if err == nil && sent.Rejected > 0 {
 		err = fmt.Errorf("send spans: the collector rejected %s", count(sent.Rejected, "span"))
 	}
