@@ -12,6 +12,7 @@ import (
 type claudeStream struct {
 	call     Call
 	resume   string
+	fork     bool // resume is what a copy was made of
 	previous Totals
 	seen     Seen
 
@@ -26,7 +27,7 @@ type claudeStream struct {
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
-	return &claudeStream{call: c, resume: p.Resume, previous: previous}
+	return &claudeStream{call: c, resume: p.Resume, fork: p.ForkAt != "", previous: previous}
 }
 
 func (s *claudeStream) Seen() *Seen { return &s.seen }
@@ -183,12 +184,12 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 }
 
 // learnID pins the first id of valid form, or notes that the tool has left the
-// session that was asked for.
+// session that was asked for, or works in the one that it was to copy.
 func (s *claudeStream) learnID(id string) {
 	if !isUUID(id) {
 		return
 	}
-	if s.resume != "" && id != s.resume {
+	if s.resume != "" && (id == s.resume) == s.fork {
 		s.seen.WrongID = true
 	}
 	if s.seen.ID == "" {
