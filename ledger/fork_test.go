@@ -236,12 +236,32 @@ func TestForkIsDecidedAnew(t *testing.T) {
 		}
 		return "last", ""
 	}
-	d, _, err := l.Begin(c)
+	d, resumed, err := l.Begin(c)
 	if err != nil {
 		t.Fatal(err)
 	}
+	finish(t, l, resumed, outcome(holderID, "/holder", 400, "", 5000))
 	wantMode(t, "the holder ends meanwhile", d, rewrite.Resume, holderID, "")
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
+	}
+
+	// The holder ends, and another call takes its session at once.
+	prompt += "\n\nOn the left.\n\nOn the right."
+	c = forkCall(l, prompt+"\n\nAnd then.", 6000)
+	_, third := begin(t, l, prompt+"\n\nElsewhere.", 5500)
+	asked = 0
+	c.ForkPoint = func(_ string, size int64) (string, rewrite.Reason) {
+		if asked++; asked == 1 {
+			finish(t, l, third, outcome(holderID, "/holder", 500, "", 5600))
+			begin(t, l, prompt+"\n\nElsewhere.\n\nFurther.", 5700)
+		}
+		return fmt.Sprint(size), ""
+	}
+	if d, _, err = l.Begin(c); err != nil {
+		t.Fatal(err)
+	}
+	if asked != 2 || d.Mode == rewrite.Fork && d.ForkAt != "500" {
+		t.Errorf("asked %d times, %s at %q", asked, d.Mode, d.ForkAt)
 	}
 }
