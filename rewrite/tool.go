@@ -27,8 +27,9 @@ type Tool interface {
 	// Stream reads and renders the output of the call that Plan described.
 	Stream(call Call, plan Plan, totals Totals) Stream
 	// ForkPoint finds the message that a copy of a session has to end with, to hold
-	// all that stands in its file up to where tail ends, and no more. Tail begins and
-	// ends with whole lines. "" where there is none, or the tool can make no such copy.
+	// all that stands in its file up to where tail ends, and no more. Tail ends with a
+	// whole line, and may begin within one. "" where there is none, or the tool can
+	// make no such copy.
 	ForkPoint(tail []byte) (message string)
 	// ValidID tells whether id has the form of this tool's session ids.
 	ValidID(id string) bool

@@ -35,9 +35,6 @@ func (c *call) forkPoint(path string, size int64) (message string, why rewrite.R
 	if !bytes.HasSuffix(tail, []byte("\n")) {
 		return "", rewrite.SessionMoved
 	}
-	if int64(len(tail)) < size { // it begins within a line
-		_, tail, _ = bytes.Cut(tail, []byte("\n"))
-	}
 	if message = c.tool.ForkPoint(tail); message == "" {
 		return "", rewrite.NoForkPoint
 	}
