@@ -84,6 +84,7 @@ func (f *forking) release() result {
 // A call beside a turn that is under way goes on in a copy of the session, which has
 // nothing of that turn, and whoever is in that turn does not notice.
 func TestBusySessionIsForked(t *testing.T) {
+	t.Parallel()
 	for format, answer := range formats {
 		t.Run(orText(format), func(t *testing.T) {
 			f := holdSession(t, format)
@@ -132,6 +133,7 @@ func (f *forking) knowsNothingOf(r result, text string) {
 
 // Several copies of one session can be made at once.
 func TestBusySessionIsForkedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
 	f := holdSession(t, "")
 	answers := make(chan result, 2)
 	for _, note := range []string{"On the right: remember number 12.", "In the middle: remember number 13."} {
