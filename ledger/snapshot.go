@@ -169,7 +169,8 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 			}
 			return 0
 		}
-		sums.Resumed, sums.Ended, sums.OK = allIf(s.Mode == rewrite.Resume), allIf(bits&isEnded != 0), allIf(s.Well)
+		sums.Resumed, sums.Forked = allIf(s.Mode.Continues()), allIf(s.Mode == rewrite.Fork)
+		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
 		list[i].Add(sums)
 		list[i].PromptBytes, list[i].SentBytes = list[i].PromptBytes+prompts, list[i].SentBytes+sent
@@ -227,7 +228,7 @@ func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err 
 }
 
 func (c *ChainCalls) read(q rowsQueryer, p Period, most int) error {
-	if err := each(q, "SELECT count(*), coalesce(sum(mode = 'resume'), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
+	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, c.ID, p.Since, p.Until); err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		UPDATE invocations SET outcome = NULL, duration = NULL, input = NULL, cost = NULL WHERE id % 7 = 0;
 		UPDATE invocations SET fell_back = 'session_dead', model = NULL WHERE id % 11 = 0;
 		UPDATE invocations SET cache_read = 100000 WHERE id % 13 = 0;
+		UPDATE invocations SET mode = 'fork' WHERE mode = 'resume' AND id % 5 = 0;
 		UPDATE invocations SET started = started * 1000`, pieceSize); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		if !known {
 			s = key
 		}
-		s.Add(Sums{Calls: 1, Resumed: one(i.Mode == rewrite.Resume), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
+		s.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
 			Input: i.Input.Int64, CacheRead: i.CacheRead.Int64, CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64,
 			Priced: one(key.Priced), Cost: i.Cost.Int64, Timed: one(i.Duration.Valid), Duration: i.Duration.Int64})
 		s.PromptBytes, s.SentBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes
@@ -175,5 +176,20 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	})
 	if n := calls(l.db); err != nil || n != 2 {
 		t.Errorf("%d calls, %v", n, err)
+	}
+}
+
+// The group with the most calls comes first, however many of them were resumed.
+func TestGroupsInOrder(t *testing.T) {
+	l, _ := newLedger(t)
+	if err := fill(l, 20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END"); err != nil {
+		t.Fatal(err)
+	}
+	groups, err := l.Groups(ByRule, 0)
+	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
+		t.Errorf("%+v, %v", groups, err)
 	}
 }

@@ -191,8 +191,8 @@ func groupRow(key cell, g ledger.Group) []cell {
 		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), numberCell(g.Priced), amountCell("ms", rate(g.Duration, g.Timed))}
 }
 
-// created is how many sessions were made: each fresh run makes one.
-func created(g ledger.Group) int64 { return g.Calls - g.Resumed }
+// created is how many sessions were made: each fresh run makes one, and each fork.
+func created(g ledger.Group) int64 { return g.Calls - g.Resumed + g.Forked }
 
 func reuseRate(g ledger.Group) float64 { return rate(g.Resumed, g.Calls) }
 
