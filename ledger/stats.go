@@ -112,8 +112,8 @@ func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
 }
 
 func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
-	// Both keys in one number: SQLite sorts that in half the time.
-	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE mode IN ('resume', 'fork', 'fresh') AND "+p.holds()+" AND arm <> '' GROUP BY 1",
+	// Both keys in one number: SQLite sorts that in two thirds of the time.
+	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND mode IN ('resume', 'fork', 'fresh') AND "+p.holds()+" GROUP BY 1",
 		func(rows *sql.Rows) error {
 			c := ChainSums{Arm: Control}
 			err := rows.Scan(append([]any{&c.Chain}, c.columns()...)...)
