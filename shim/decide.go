@@ -141,6 +141,9 @@ func (c *call) matchRules() rewrite.Reason {
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: withoutPrompt(c.parsed), Prompt: c.record.Prompt.Text,
 	})
 	apply(c.rule, c.config, c.record)
+	if c.rule.Busy == config.BusyFork {
+		c.record.ForkPoint = c.forkPoint
+	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
 		c.record.Fresh = rewrite.ForcedFresh
 	}

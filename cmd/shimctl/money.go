@@ -72,6 +72,7 @@ func listPrice(p prices.Price, u prices.Usage, maybeLong bool) sum {
 type bill struct {
 	calls     int64
 	resumed   int64
+	forked    int64 // of the resumed ones, those in a copy of the session
 	fresh     int64
 	never     int64 // of the fresh ones, those that a rule has stand alone
 	asked     int64 // bytes of the callers' prompts
@@ -87,15 +88,17 @@ type bill struct {
 	uncounted int64 // calls whose tokens are not known
 }
 
-func (b *bill) add(t *prices.Table, s ledger.Spending) {
+func (b *bill) add(t *prices.Table, s ledger.Slice) {
 	b.calls += s.Calls
 	switch s.Mode {
 	case rewrite.Resume:
 		b.resumed += s.Calls
+	case rewrite.Fork:
+		b.resumed, b.forked = b.resumed+s.Calls, b.forked+s.Calls
 	case rewrite.Fresh:
 		b.fresh += s.Calls
 	}
-	if s.Never {
+	if s.Reason == rewrite.Never {
 		b.never += s.Calls
 	}
 	b.asked, b.sent = b.asked+s.PromptBytes, b.sent+s.SentBytes
@@ -118,7 +121,7 @@ func (b *bill) add(t *prices.Table, s ledger.Spending) {
 // prompt counts the tokens of all kinds that the model was sent.
 func (b *bill) prompt() int64 { return b.input + b.cached + b.write }
 
-func costOfAll(t *prices.Table, s ledger.Spending) sum {
+func costOfAll(t *prices.Table, s ledger.Slice) sum {
 	if s.Priced {
 		return sum{known: true, nano: s.Cost, most: s.Cost}
 	}

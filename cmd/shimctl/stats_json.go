@@ -15,7 +15,7 @@ type statsReport struct {
 	Groups     []groupReport     `json:"groups" doc:"the groups, that with the most calls first; days in their order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
-	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"` // null with one
+	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"`
 }
 
 type groupReport struct {
@@ -23,7 +23,8 @@ type groupReport struct {
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
-	Resumed          int64    `json:"resumed" doc:"those that were resumed"`
+	Resumed          int64    `json:"resumed" doc:"those that were resumed, in the session or in a copy of it"`
+	Forked           int64    `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
 	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
 	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
 	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
@@ -34,7 +35,7 @@ type groupReport struct {
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
-	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"` // whose cost is known
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"`
 	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null where it is known of none"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }
@@ -112,7 +113,7 @@ func statsJSON(s stats) statsReport {
 func key(f figure) string { return strings.ReplaceAll(title(f), " ", "_") }
 
 func groupJSON(g ledger.Group) groupReport {
-	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, SessionsCreated: created(g), SessionsReused: g.Reused,
+	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: created(g), SessionsReused: g.Reused,
 		ReuseRate: number(reuseRate(g)), CacheRate: number(cacheRate(g)), TokensPerSession: number(tokensPerSession(g)),
 		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
 		PricedCalls: g.Priced, MeanMS: number(rate(g.Duration, g.Timed))}
