@@ -169,11 +169,11 @@ static int stand(void *at) {
 	const struct standing *s = at;
 	struct signalfd_siginfo info;
 	die_with(s->parent);
-	while (read(s->signals, &info, sizeof info) == sizeof info) {
+	while (syscall(SYS_read, s->signals, &info, sizeof info) == sizeof info) {
 		int ours = (pid_t)info.ssi_pid == s->parent;
 		unsigned char byte = ours ? 0 : info.ssi_signo;
 		if (ours && info.ssi_signo != (unsigned)SIGRTMAX) continue;
-		if (write(s->report, &byte, 1) < 0) break;
+		if (syscall(SYS_write, s->report, &byte, 1) < 0) break;
 	}
 	_exit(1);
 }
@@ -188,8 +188,9 @@ static int stand(void *at) {
 // The process has our memory and our descriptors: a copy of the memory would cost
 // more than all else that we do, and it need close nothing that somebody waits for.
 // So it must not write anywhere but on its own stack: it makes no call that sets
-// errno, as long as all goes well, and takes its signals from a descriptor since a
-// wait for them does fail, with EINTR, whenever it is stopped and continued.
+// errno, as long as all goes well, nor one that a thread can be cancelled in, which
+// glibc notes; and it takes its signals from a descriptor since a wait for them does
+// fail, with EINTR, whenever it is stopped and continued.
 pid_t inherit_witness(int report, int *signals, void **stack) {
 #ifdef __linux__
 	enum { size = 16 << 10 };

@@ -5,7 +5,7 @@
 // is shuffled, against a stand-in that takes no time (c/tool.c). It needs a C compiler.
 //
 // Times are of this machine at this moment: only ratios mean anything, and -check
-// looks at those that hold still.
+// fails where one is beyond what a busy machine explains.
 package main
 
 import (
