@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -127,19 +125,7 @@ func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error)
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
 		return errors.Join(write(w), w.Flush())
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(write(w), w.Flush(), f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
+	return replaceFile(path, mode, write)
 }
 
 // headersEnv is OpenTelemetry's own variable, for what should not stand on a
