@@ -19,7 +19,7 @@ type attempt struct {
 	plan    rewrite.Plan
 	stream  rewrite.Stream
 	tool    rewrite.Tool
-	pinned  func(id string, pid int) // told once, when the session's id is seen
+	pinned  func(id string, pid int) // told once, as soon as the session's id is known
 	fault   func(what string, err error)
 	signals <-chan os.Signal // caught for the tool
 
@@ -34,7 +34,8 @@ type attempt struct {
 	stdout  *sink
 	stderr  *sink
 	tail    ring // the end of stderr
-	told    bool
+	told    bool // pinned was
+	seen    bool // the tool has named its session
 }
 
 // A gateState says what becomes of a resumed run's output.
@@ -78,6 +79,9 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.follow()
 	a.mu.Lock()
 	a.process, err = start(path, args, environ, child, a.signals, a.plan.Relaunches)
+	if err == nil && a.plan.Resume != "" {
+		a.tell(a.plan.Resume)
+	}
 	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
@@ -150,13 +154,13 @@ func (a *attempt) heed(sig os.Signal) {
 // session's id has been seen, since the tool writes none any more then.
 func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
 	a.mu.Lock()
-	told := a.told
+	seen := a.seen
 	a.mu.Unlock()
 	if a.sweeper == nil {
 		return nil
 	}
 	a.sweeper.sweep()
-	if told {
+	if seen {
 		return nil
 	}
 	return time.After(a.sweeper.next(since))
@@ -237,9 +241,9 @@ func (a *attempt) show(rendered []byte) {
 // look acts on what the stream has learned by now.
 func (a *attempt) look() {
 	seen := a.stream.Seen()
-	if seen.ID != "" && !seen.WrongID && !a.told {
-		a.told = true
-		a.pinned(seen.ID, a.process.proc.Pid)
+	if seen.ID != "" && !seen.WrongID {
+		a.seen = true
+		a.tell(seen.ID)
 	}
 	if a.gate != gateClosed {
 		return
@@ -251,6 +255,16 @@ func (a *attempt) look() {
 		a.refuse(seen.Refusal)
 	case seen.Content, seen.Final && !seen.Failed:
 		a.open()
+	}
+}
+
+// tell has the session's id and the tool's process noted, once. Of a resume both are
+// known from the start, so that a tool that outlives us has its session to itself also
+// before it has said a word.
+func (a *attempt) tell(id string) {
+	if !a.told {
+		a.told = true
+		a.pinned(id, a.process.proc.Pid)
 	}
 }
 
