@@ -39,6 +39,20 @@ func (q queue) inTurn(do func(*turn) error) error {
 		return do(&turn{})
 	}
 	_ = narrowTo(f, 0o600) // there is nothing in it to hide
+	// A lock that is free is taken without a look at the clock: a machine that is so busy
+	// that we were not run for a while is nobody who holds it.
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil && !wait(f) {
+		return sqlite3.Error{Code: sqlite3.ErrBusy}
+	}
+	defer f.Close()
+	t := &turn{file: f}
+	t.note(false)
+	return do(t)
+}
+
+// wait waits for the lock as long as those get on who have it. Where it gives up the
+// file is closed, or will be.
+func wait(f *os.File) bool {
 	mine, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		flock(f)
@@ -51,14 +65,11 @@ func (q queue) inTurn(do func(*turn) error) error {
 	for start, pause := time.Now(), LockTimeout; ; pause = 10 * lockPause {
 		select {
 		case <-mine:
-			defer f.Close()
-			t := &turn{file: f}
-			t.note(false)
-			return do(t)
+			return true
 		case <-time.After(pause):
 			if time.Since(start) > longestWait || !atWork(f) {
 				close(gone)
-				return sqlite3.Error{Code: sqlite3.ErrBusy}
+				return false
 			}
 		}
 	}
