@@ -142,15 +142,17 @@ func TestInherited(t *testing.T) {
 		"non-blocking stdin":       {"-n"},
 	}
 	for name, launch := range tests {
-		call := twins(t, launch, "probe")
-		want, err := call.direct.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := call.shim.Output()
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%s: %v\n%s", name, err, lineDiff(string(want), string(got)))
-		}
+		t.Run(name, func(t *testing.T) {
+			call := twins(t, launch, "probe")
+			want, err := call.direct.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := call.shim.Output()
+			if err != nil || string(got) != string(want) {
+				t.Errorf("%v\n%s", err, lineDiff(string(want), string(got)))
+			}
+		})
 	}
 }
 
@@ -344,22 +346,24 @@ func TestJobControl(t *testing.T) {
 		"all are stopped":           {group(syscall.SIGSTOP), group(syscall.SIGCONT)},
 	}
 	for name, test := range tests {
-		cmd := twins(t, nil, "count", "FREE=20").shim
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		c := startCounting(t, cmd)
-		for round := range 5 {
-			pid, sig := test.stop(cmd.Process.Pid)
-			c.send(pid, sig)
-			if ws := waitStopped(t, cmd.Process.Pid); !ws.Stopped() || ws.StopSignal() != sig {
-				t.Fatalf("%s, round %d: %x", name, round, ws)
+		t.Run(name, func(t *testing.T) {
+			cmd := twins(t, nil, "count", "FREE=20").shim
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			c := startCounting(t, cmd)
+			for round := range 5 {
+				pid, sig := test.stop(cmd.Process.Pid)
+				c.send(pid, sig)
+				if ws := waitStopped(t, cmd.Process.Pid); !ws.Stopped() || ws.StopSignal() != sig {
+					t.Fatalf("round %d: %x", round, ws)
+				}
+				pid, sig = test.cont(cmd.Process.Pid)
+				c.send(pid, sig)
+				if got := append(c.until(syscall.SIGCONT), c.settled()...); len(got) != 1 {
+					t.Errorf("round %d: %d arrive", round, got)
+				}
 			}
-			pid, sig = test.cont(cmd.Process.Pid)
-			c.send(pid, sig)
-			if got := append(c.until(syscall.SIGCONT), c.settled()...); len(got) != 1 {
-				t.Errorf("%s, round %d: %d arrive", name, round, got)
-			}
-		}
-		c.end()
+			c.end()
+		})
 	}
 }
 
