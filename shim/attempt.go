@@ -295,15 +295,27 @@ func (a *attempt) release() {
 	}
 }
 
+// judge looks for a refusal in what a run has left that was never shown. Of one that
+// somebody has killed nothing is shown either, where it had said that it refuses; but it
+// is not run again.
+func (a *attempt) judge(st status) {
+	exit := st.exit
+	if st.signal != 0 {
+		exit = 1
+	}
+	why := a.tool.Refused(string(a.tail.data), exit)
+	if why != "" && (st.signal == 0 || why != rewrite.RefusedSilent) {
+		a.gate, a.refusal, a.stopped = gateRefused, why, st.signal
+	}
+}
+
 // finish judges a run that has ended, and shows what was kept for the end.
 func (a *attempt) finish(st status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && st.signal == 0 && !seen.Final && a.stopped == 0 {
-		if why := a.tool.Refused(string(a.tail.data), st.exit); why != "" {
-			a.gate, a.refusal = gateRefused, why
-		}
+	if a.gate == gateClosed && !seen.Final && a.stopped == 0 {
+		a.judge(st)
 	}
 	if a.gate == gateRefused {
 		a.stdout.drop()
