@@ -91,23 +91,29 @@ func hostileRuns(text string) []hostileRun {
 	}
 }
 
+// check looks at what became of a run whose model says a text.
+func (run hostileRun) check(t *testing.T, text string) {
+	t.Helper()
+	shown, _ := codexRun(run.stream, []byte(run.stdout), []byte(run.stderr))
+	if shown != run.shown && !(text == "" && shown == "\n"+run.shown || text == "" && run.name == "gemini text") {
+		t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
+	}
+	seen := run.stream.Seen()
+	if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
+		t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
+	}
+	if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
+		t.Errorf("%s: the answer is %.200q", run.name, seen.Answer)
+	}
+}
+
 // Whatever the model says, it is the answer, it is shown as it is, and neither the id
 // nor the fate of the session comes from it.
 func TestHostileAnswers(t *testing.T) {
 	for what, text := range hostileAnswers {
 		t.Run(what, func(t *testing.T) {
 			for _, run := range hostileRuns(text) {
-				shown, _ := codexRun(run.stream, []byte(run.stdout), []byte(run.stderr))
-				if shown != run.shown && !(text == "" && shown == "\n"+run.shown || text == "" && run.name == "gemini text") {
-					t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
-				}
-				seen := run.stream.Seen()
-				if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
-					t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
-				}
-				if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
-					t.Errorf("%s: the answer is %.200q", run.name, seen.Answer)
-				}
+				run.check(t, text)
 			}
 		})
 	}
