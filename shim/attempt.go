@@ -21,7 +21,7 @@ type attempt struct {
 	tool    rewrite.Tool
 	pinned  func(id string, pid int) // told once, as soon as the session's id is known
 	fault   func(what string, err error)
-	signals <-chan os.Signal // caught for the tool
+	signals *inbox // caught for the tool
 
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
@@ -78,7 +78,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.stderr = newSink(files[2], a.gate == gateClosed)
 	a.follow()
 	a.mu.Lock()
-	a.process, err = start(path, args, environ, child, a.signals, a.plan.Relaunches)
+	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
 	if err == nil && a.plan.Resume != "" {
 		a.tell(a.plan.Resume)
 	}
@@ -109,9 +109,11 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 		select {
 		case <-sweep:
 			sweep = a.nextSweep(time.Since(started))
-		case sig := <-a.process.signals:
-			a.heed(sig)
-			a.process.forward(sig)
+		case <-a.signals.arrived:
+			if sig := a.signals.take(); sig != nil {
+				a.heed(sig)
+				a.process.forward(sig)
+			}
 		case <-timeout:
 			a.release()
 		case sig := <-a.process.stopped:
@@ -124,8 +126,9 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			for _, t := range taps {
 				a.drain(t)
 			}
-			for _, sig := range a.process.release() {
-				a.heed(sig)
+			a.process.witness.close()
+			for sig := a.signals.take(); sig != nil; sig = a.signals.take() {
+				a.heed(sig) // too late for the tool
 			}
 			a.unfollow()
 			a.finish(st)

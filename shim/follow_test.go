@@ -56,7 +56,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
 			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path},
+		real: target{path: path}, signals: newInbox(),
 	}
 	c.config.GateTimeout = 10 * time.Second
 	a, st, err := c.try(plan)
@@ -137,7 +137,8 @@ func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
 	var faults []string
 	a := &attempt{
 		plan: rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}}, stream: &followerStream{}, tool: follower{},
-		fault: func(what string, _ error) { faults = append(faults, what) },
+		signals: newInbox(),
+		fault:   func(what string, _ error) { faults = append(faults, what) },
 	}
 	out := outputFile(t)
 	st, err := a.run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Second)

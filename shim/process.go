@@ -8,53 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
 )
 
-// caught are the signals that are passed on to the tool: all that can be, but those
-// that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
-// and those that a C library has for itself.
-func caught() []os.Signal {
-	var catch []os.Signal
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		switch sig {
-		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
-			syscall.SIGXFSZ, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPROF, 32, 33, 34:
-		default:
-			catch = append(catch, sig)
-		}
-	}
-	return catch
-}
-
-// catch begins to catch signals for the tool, those too that the caller has us
-// ignore or block: the tool may have a handler for them. From here on none of them
-// ends us, nor does SIGPIPE.
-func catch() chan os.Signal {
-	signals := make(chan os.Signal, 64)
-	signal.Notify(signals, append(caught(), syscall.SIGPIPE)...)
-	return signals
-}
-
-// ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
-// with us every program that we become or start.
-func ignoreAsCaller() {
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		// Without SIGCHLD we would not learn how the tool ended.
-		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
-			signal.Ignore(sig)
-		}
-	}
-}
-
 // A process is the tool, running under us.
 type process struct {
 	proc    *os.Process
-	signals <-chan os.Signal
 	stopped chan syscall.Signal
 	ended   chan status
 	witness *witness
@@ -72,7 +34,7 @@ type status struct {
 // start runs the tool in the caller's process group, with the signals that the
 // caller ignores and blocks and with its limits. If we are killed outright it goes
 // too, where the system can see to that.
-func start(path string, args, environ []string, files [3]*os.File, signals <-chan os.Signal, relaunches bool) (*process, error) {
+func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
 	// The system ties a child's life to the thread that made it.
 	runtime.LockOSThread()
 	pid, err := spawn(path, args, environ, files)
@@ -82,7 +44,7 @@ func start(path string, args, environ []string, files [3]*os.File, signals <-cha
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p := &process{signals: signals, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
+	p := &process{stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
 	// Made after the tool: a signal to the group in between reaches the tool twice,
 	// where it would otherwise get lost.
 	p.witness = newWitness()
@@ -167,20 +129,6 @@ func (p *process) stop(sig syscall.Signal) {
 		}
 	}
 	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
-}
-
-// release is called when the tool has ended, and gives the signals that came too late
-// to be passed on.
-func (p *process) release() (late []os.Signal) {
-	p.witness.close()
-	for {
-		select {
-		case sig := <-p.signals:
-			late = append(late, sig)
-		default:
-			return late
-		}
-	}
 }
 
 // forward passes a signal on, unless it was sent to the whole group, as a terminal

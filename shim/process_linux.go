@@ -48,24 +48,40 @@ func newWitness() *witness {
 	return &witness{proc: proc, file: r}
 }
 
-// witnessPause is how long a witness that runs takes to answer at most.
-const witnessPause = 50 * time.Millisecond
+const (
+	// witnessPause is how long a witness is listened to before it is looked at whether
+	// it is stopped. witnessLimit is when it is given up.
+	witnessPause = 10 * time.Millisecond
+	witnessLimit = 5 * time.Second
+)
 
 // takenBack is how long after a SIGCONT to the group a SIGTSTP may come to be looked at
 // that was sent before it. The SIGCONT has taken it back, from the witness as well; it
-// would stop the tool for good.
-const takenBack = 100 * time.Millisecond
+// would stop the tool for good. On a busy machine some time passes between the two.
+const takenBack = time.Second
 
-// ask has the witness report all that it has seen. One that is stopped exceeds the
-// deadline.
+// ask has the witness report all that it has seen.
 func (w *witness) ask() error {
 	if err := w.proc.Signal(lastSignal); err != nil {
 		return err
 	}
 	w.asked++
-	return w.listen()
+	for limit := time.Now().Add(witnessLimit); w.asked > 0; {
+		err := w.listen()
+		if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(limit) {
+			err = nil
+			if w.stopped() { // with the group, and we alone were woken
+				err = w.proc.Signal(syscall.SIGCONT)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
+// listen takes what the witness reports, up to the last answer.
 func (w *witness) listen() error {
 	if err := w.file.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
 		return err
@@ -87,19 +103,19 @@ func (w *witness) listen() error {
 	return nil
 }
 
+// stopped tells a witness that is stopped from one that has not had its turn yet.
+func (w *witness) stopped() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, w.proc.Pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
+
 // got tells whether a signal that we have got was sent to the group. It counts for
 // one. Where the witness can not tell it counts as sent to us alone: twice is better
 // than never.
 func (w *witness) got(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
-	if w == nil || !ok {
-		return false
-	}
-	err := w.ask()
-	if errors.Is(err, os.ErrDeadlineExceeded) { // stopped with the group, and we alone were woken
-		err = errors.Join(w.proc.Signal(syscall.SIGCONT), w.listen())
-	}
-	if err != nil {
+	if w == nil || !ok || w.ask() != nil {
 		return false
 	}
 	got := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < takenBack

@@ -35,7 +35,7 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
-	signals  <-chan os.Signal // caught for the tool, of a managed call
+	signals  *inbox // caught for the tool, of a managed call
 
 	preview bool  // look only: nothing is recorded, nothing is run
 	failed  error // the last thing that went wrong inside reprise

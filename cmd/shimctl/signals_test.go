@@ -194,11 +194,29 @@ func startCounting(t *testing.T, cmd *exec.Cmd) *counting {
 	if _, err := fmt.Sscanf(c.out.Text(), `{"pid":%d}`, &c.tool); err != nil {
 		t.Fatal(err)
 	}
+	watchdog := time.AfterFunc(time.Minute, func() {
+		t.Errorf("stuck\n%s", family(cmd.Process.Pid, c.tool))
+		_ = syscall.Kill(c.tool, syscall.SIGKILL)
+		_ = cmd.Process.Kill()
+	})
 	t.Cleanup(func() {
+		watchdog.Stop()
 		_ = syscall.Kill(c.tool, syscall.SIGKILL) // where the test has failed
 		_ = cmd.Process.Kill()
 	})
 	return c
+}
+
+// family tells what some processes are at, as the system sees it.
+func family(pids ...int) string {
+	var b strings.Builder
+	for _, pid := range pids {
+		for _, file := range []string{"stat", "status"} {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+			fmt.Fprintf(&b, "%s%v\n", text, err)
+		}
+	}
+	return b.String()
 }
 
 func (c *counting) send(pid int, sig syscall.Signal) {

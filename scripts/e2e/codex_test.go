@@ -63,6 +63,7 @@ func codexArgs(format, prompt string) []string {
 }
 
 func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
+	t.Parallel()
 	for format, answer := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "codex", true)
@@ -86,6 +87,7 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 // What a resumed call shows is what a direct one shows, but for the model's own
 // words, which here are the same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
+	t.Parallel()
 	calls := map[string]func(prompt string) twin.Call{
 		"text":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}} },
 		"json":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", "--json", p}} },
@@ -154,6 +156,7 @@ func withoutFigures(text string) string {
 // The number of tokens at the end of a resumed transcript and in the last event is
 // the call's own: near what the model's API counted for it, not the thread's sum.
 func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
+	t.Parallel()
 	for format := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "codex", true)
@@ -187,6 +190,7 @@ func (w *world) tokens(format string, notes []string) (took int64) {
 }
 
 func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
@@ -203,6 +207,7 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 }
 
 func TestCodexSessionFileGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	w.call("exec", round())
 	for _, f := range w.transcripts() {
@@ -230,6 +235,7 @@ func (w *world) runsFresh(format string, answer func(*testing.T, string) string)
 }
 
 func TestCodexRefusedResumeRunsFresh(t *testing.T) {
+	t.Parallel()
 	for format, answer := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "codex", true)
@@ -245,6 +251,7 @@ func TestCodexRefusedResumeRunsFresh(t *testing.T) {
 
 // A thread that another codex has open is not dead.
 func TestCodexBusyThreadRunsFresh(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	w.call("exec", round())
 	w.lockThread()
@@ -253,6 +260,7 @@ func TestCodexBusyThreadRunsFresh(t *testing.T) {
 }
 
 func TestCodexOverflowRunsFresh(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	w.call("exec", round())
 	r := w.call("exec", round("TOOBIG"))
@@ -270,6 +278,7 @@ func TestCodexOverflowRunsFresh(t *testing.T) {
 
 // What is not about the session is passed on as it is, once.
 func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
+	t.Parallel()
 	for format := range codexFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
@@ -286,6 +295,7 @@ func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
 }
 
 func TestCodexOtherSettingsRunFresh(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	w.call("exec", "-s", "read-only", round())
 	r := w.call("exec", "-s", "workspace-write", round("what number?"))

@@ -13,6 +13,7 @@ import (
 // The demo's job with each real CLI: the second round is resumed, and no file is
 // read again but the one that has changed.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	for _, tool := range rewrite.Names {
 		t.Run(tool, func(t *testing.T) {
 			real, err := realcli.Install(realcli.Pins[tool])

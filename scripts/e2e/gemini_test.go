@@ -57,6 +57,7 @@ func geminiArgs(format, prompt string) []string {
 }
 
 func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
+	t.Parallel()
 	for format, answer := range geminiFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "gemini", true)
@@ -84,6 +85,7 @@ func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
 // A prompt on stdin is resumed, data on stdin are put before the prompt, and one
 // that is too long for argv goes to stdin.
 func TestGeminiPromptOnStdin(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "gemini", true)
 	w.run("gemini", twin.Call{Stdin: round()})
 	r := w.run("gemini", twin.Call{Stdin: round("what number was it?")})
@@ -101,6 +103,7 @@ func TestGeminiPromptOnStdin(t *testing.T) {
 }
 
 func TestGeminiDataAndPromptAreOnePrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "gemini", true)
 	w.run("gemini", twin.Call{Args: []string{"-p", "what number was it?"}, Stdin: round()})
 	r := w.run("gemini", twin.Call{Args: []string{"-p", "what number was it?"}, Stdin: round("what number?")})
@@ -113,6 +116,7 @@ func TestGeminiDataAndPromptAreOnePrompt(t *testing.T) {
 // The file is there and has its size, but gemini does not take it: the caller must
 // see one clean fresh run.
 func TestGeminiRefusedResumeRunsFresh(t *testing.T) {
+	t.Parallel()
 	for format, answer := range geminiFormats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "gemini", true)
@@ -133,6 +137,7 @@ func TestGeminiRefusedResumeRunsFresh(t *testing.T) {
 }
 
 func TestGeminiOverflowRunsFresh(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"", "-o|json"} {
 		t.Run(orText(format), func(t *testing.T) {
 			w, direct := newWorld(t, "gemini", true), newWorld(t, "gemini", false)
@@ -150,6 +155,7 @@ func TestGeminiOverflowRunsFresh(t *testing.T) {
 // A resume in a later minute leaves a file that makes the next start of gemini in
 // the project delete the session (docs/gemini.md).
 func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {
+	t.Parallel()
 	resumes, pause := 1, time.Duration(0)
 	if os.Getenv("REPRISE_E2E_LONG") != "" {
 		resumes, pause = 10, 22*time.Second

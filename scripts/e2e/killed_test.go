@@ -12,6 +12,7 @@ import (
 // A resumed call that is ended while the model answers leaves no session to go on
 // with: the next call shows one clean fresh run.
 func TestKilledMidTurnRunsFresh(t *testing.T) {
+	t.Parallel()
 	for tool, first := range map[string]string{"claude": "-p", "codex": "exec", "gemini": "-p", "vibe": "-p"} {
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			t.Run(tool+" "+signal.String(), func(t *testing.T) {

@@ -48,6 +48,7 @@ var pruned = map[string]struct {
 // After some of its sessions were pruned a tool finds, lists and resumes the others,
 // and the chain goes on.
 func TestPrune(t *testing.T) {
+	t.Parallel()
 	for tool, does := range pruned {
 		t.Run(tool, func(t *testing.T) {
 			w := newWorld(t, tool, true)
@@ -114,6 +115,7 @@ func TestPrune(t *testing.T) {
 
 // A thread that was forked from is kept, and with it the fork.
 func TestPruneKeepsTheParentOfAFork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "codex", true)
 	again := []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
 	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})

@@ -52,6 +52,7 @@ func resultOf(t *testing.T, line string) string {
 }
 
 func TestRemembersANumberOverFiveTurns(t *testing.T) {
+	t.Parallel()
 	for format, answer := range formats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "claude", true)
@@ -117,6 +118,7 @@ func (w *world) statusSays(pieces ...string) {
 }
 
 func TestPromptOnStdinIsResumed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.run("claude", twin.Call{Args: list("-p"), Stdin: round()})
 	r := w.run("claude", twin.Call{Args: list("-p"), Stdin: round("what number was it?")})
@@ -127,6 +129,7 @@ func TestPromptOnStdinIsResumed(t *testing.T) {
 }
 
 func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
 	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
@@ -140,6 +143,7 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 
 // The model of the figures: a resumed call must not be shown the session's totals.
 func TestFiguresAreThisCallsOwn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	args := list("-p|--output-format|json")
 	type figures struct {
@@ -164,6 +168,7 @@ func TestFiguresAreThisCallsOwn(t *testing.T) {
 }
 
 func TestSessionFileGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.call("-p", round())
 	for _, f := range w.transcripts() {
@@ -184,6 +189,7 @@ func TestSessionFileGone(t *testing.T) {
 // The file is there and has its size, but claude does not take it: the gate must
 // catch the refusal, and the caller must see one clean fresh run.
 func TestRefusedResumeRunsFresh(t *testing.T) {
+	t.Parallel()
 	for format, answer := range formats {
 		t.Run(orText(format), func(t *testing.T) {
 			w := newWorld(t, "claude", true)
@@ -220,6 +226,7 @@ func blank(t *testing.T, path string) {
 }
 
 func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.call("-p", round())
 	r := w.call("-p", round("TOOBIG"))
@@ -234,6 +241,7 @@ func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
 }
 
 func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "claude", true)
 	var first struct {
 		ID string `json:"session_id"`
@@ -250,6 +258,7 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 
 // What is broken in reprise must not be felt.
 func TestFaultsAreNotFelt(t *testing.T) {
+	t.Parallel()
 	faults := map[string]func(*testing.T, *world) []string{
 		"state folder is a file": func(t *testing.T, w *world) []string {
 			put(t, filepath.Dir(w.State()), "")

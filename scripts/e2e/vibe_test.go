@@ -90,6 +90,7 @@ func lastVibeAnswer(t *testing.T, entries []vibeEntry) string {
 }
 
 func TestVibeRemembersANumberOverFiveTurns(t *testing.T) {
+	t.Parallel()
 	for format, answer := range vibeFormats {
 		t.Run(format, func(t *testing.T) {
 			w := newVibeWorld(t, true)
@@ -112,6 +113,7 @@ func TestVibeRemembersANumberOverFiveTurns(t *testing.T) {
 
 // A resumed call must show its caller what a call without the shim would have.
 func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		args  string
 		does  string
@@ -151,6 +153,7 @@ func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
 // What vibe does not take as a resume is run once more, fresh, and the caller sees
 // one clean run.
 func TestVibeRefusedResumeRunsFresh(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		format string
 		harm   func(w *vibeWorld)
@@ -200,6 +203,7 @@ func (w *vibeWorld) lock() {
 }
 
 func TestVibeOverflowRunsFresh(t *testing.T) {
+	t.Parallel()
 	w, direct := newVibeWorld(t, true), newVibeWorld(t, false)
 	w.call("-p", round())
 	r := w.call("-p", round("TOOBIG"))
@@ -208,6 +212,7 @@ func TestVibeOverflowRunsFresh(t *testing.T) {
 }
 
 func TestVibeSeesAForeignTurn(t *testing.T) {
+	t.Parallel()
 	w := newVibeWorld(t, true)
 	w.call("-p", round())
 	if r := w.call("-p", "what number", "--resume="+filepath.Base(w.session())); r.Stdout != "4711\n" {
@@ -220,6 +225,7 @@ func TestVibeSeesAForeignTurn(t *testing.T) {
 }
 
 func TestVibeAnotherConfigurationIsFresh(t *testing.T) {
+	t.Parallel()
 	w := newVibeWorld(t, true)
 	w.call("-p", round())
 	config := filepath.Join(w.Root, "home", ".vibe", "config.toml")
@@ -234,6 +240,7 @@ func TestVibeAnotherConfigurationIsFresh(t *testing.T) {
 
 // Two runs in one home at once: each keeps to its own session.
 func TestVibeRunsAtOnceDoNotMix(t *testing.T) {
+	t.Parallel()
 	w := newVibeWorld(t, true)
 	prompt := func(job int, notes ...string) string {
 		return strings.Replace(round(notes...), "4711", fmt.Sprint(job), 1)
@@ -258,6 +265,7 @@ func TestVibeRunsAtOnceDoNotMix(t *testing.T) {
 // A caller that makes a new VIBE_HOME for each call, and deletes it afterwards, is
 // resumed where the sessions are kept elsewhere.
 func TestVibeHomeIsDeletedAfterEachCall(t *testing.T) {
+	t.Parallel()
 	w := newVibeWorld(t, true)
 	config, err := os.ReadFile(filepath.Join(w.Root, "home", ".vibe", "config.toml"))
 	if err != nil {

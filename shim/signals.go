@@ -1,0 +1,96 @@
+package shim
+
+// #include "inherit.h"
+import "C"
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
+// with us every program that we become or start.
+func ignoreAsCaller() {
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		// Without SIGCHLD we would not learn how the tool ended.
+		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
+			signal.Ignore(sig)
+		}
+	}
+}
+
+// caught are the signals that are passed on to the tool: all that can be, but those
+// that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
+// and those that a C library has for itself.
+func caught() []os.Signal {
+	var catch []os.Signal
+	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
+		switch sig {
+		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
+			syscall.SIGXFSZ, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPROF, 32, 33, 34:
+		default:
+			catch = append(catch, sig)
+		}
+	}
+	return catch
+}
+
+// An inbox has the signals that are still to be passed on to the tool, each once and in
+// the order in which they last came, so that none is ever lost for others that came
+// before it, and of a stop and its end the later one holds.
+type inbox struct {
+	arrived chan struct{} // has a token while there may be some
+	mu      sync.Mutex
+	waiting []os.Signal
+}
+
+func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
+
+// catch begins to catch signals for the tool, those too that the caller has us
+// ignore or block: the tool may have a handler for them. From here on none of them
+// ends us, nor does SIGPIPE.
+func catch() *inbox {
+	// The os/signal package drops what it finds no room for.
+	const room = 512
+	signals := make(chan os.Signal, room)
+	signal.Notify(signals, append(caught(), syscall.SIGPIPE)...)
+	in := newInbox()
+	go func() {
+		for sig := range signals {
+			in.add(sig)
+		}
+	}()
+	return in
+}
+
+func (in *inbox) add(sig os.Signal) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }), sig)
+	in.tell()
+}
+
+// take gives the signal that has waited longest, or nil.
+func (in *inbox) take() os.Signal {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.waiting) == 0 {
+		return nil
+	}
+	sig := in.waiting[0]
+	in.waiting = in.waiting[1:]
+	if len(in.waiting) > 0 {
+		in.tell()
+	}
+	return sig
+}
+
+func (in *inbox) tell() {
+	select {
+	case in.arrived <- struct{}{}:
+	default:
+	}
+}
