@@ -126,11 +126,15 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 }
 
 // output writes to stdout, or puts a whole file in the place of the one at path:
-// who reads it meanwhile sees the old one or the new one.
+// who reads it meanwhile sees the old one or the new one. A pipe or a device is written
+// to: root would replace /dev/null for everybody.
 func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
 		return errors.Join(write(w), w.Flush())
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return intoDevice(path, write)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -143,6 +147,18 @@ func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func intoDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
