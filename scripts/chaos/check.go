@@ -38,7 +38,11 @@ func (c *Call) count() {
 			t.add("resumes of " + c.thread.Tool)
 		}
 		if r.Resumed && r.Refused {
-			t.add("resumes that the tool did not take: " + string(c.Script.OnResume))
+			why := c.Script.OnResume
+			if why == Takes { // another run has deleted it
+				why = Unknown
+			}
+			t.add("resumes that the tool did not take: " + string(why))
 		}
 	}
 	if len(c.runs) > 0 && c.Script.Ending != Well {
