@@ -83,6 +83,7 @@ type Busy string
 
 const (
 	BusyFresh Busy = "fresh" // a session of its own
+	BusyFork  Busy = "fork"  // a copy of it as the last run left it, where the tool can
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 

@@ -42,7 +42,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"max_age", duration(year, func(t *T) *time.Duration { return &policy(t).MaxAge })},
 		{"identical", oneOf(func(t *T) *Identical { return &policy(t).Identical }, IdenticalFresh, IdenticalResume)},
 		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
-		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyWait)},
+		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyFork, BusyWait)},
 		{"busy_wait", duration(time.Hour, func(t *T) *time.Duration { return &policy(t).BusyLimit })},
 		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},

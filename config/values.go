@@ -26,7 +26,7 @@ func (c Config) Values() []Value {
 		{"max_age", quoted(written(c.MaxAge)), "a session that was started longer ago is not resumed"},
 		{"identical", quoted(c.Identical), "what becomes of the very same prompt again: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, where that pays; or off"},
-		{"busy", quoted(c.Busy), "what becomes of a call whose session another process is using"},
+		{"busy", quoted(c.Busy), "what becomes of a call whose session another process is using: fresh, fork or wait"},
 		{"busy_wait", quoted(written(c.BusyLimit)), "how long it waits at most where busy says wait"},
 		{"dearer", quoted(c.Dearer), "what becomes of a call whose rule's resumes have cost more than its fresh runs: fresh or resume"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others are there to compare with"},

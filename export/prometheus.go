@@ -103,7 +103,7 @@ func families(f Figures) []*family {
 	sessions := &family{name: "reprise_sessions", kind: "gauge", help: "Sessions in the ledger, by state."}
 	running := &family{name: "reprise_invocations_running", kind: "gauge", help: "Calls whose end is not recorded."}
 	calls := &family{name: "reprise_invocations_total", kind: "counter", help: "Calls that have ended."}
-	fallbacks := &family{name: "reprise_fallbacks_total", kind: "counter", help: "Resumes that were given up for a fresh run, by why."}
+	fallbacks := &family{name: "reprise_fallbacks_total", kind: "counter", help: "Resumes and forks that were given up for a fresh run, by why."}
 	seconds := &family{name: "reprise_invocation_seconds_total", kind: "counter", help: "Time that ended calls took."}
 	prompt := &family{name: "reprise_prompt_bytes_total", kind: "counter", help: "Bytes of the prompts that callers sent."}
 	sent := &family{name: "reprise_sent_bytes_total", kind: "counter", help: "Bytes of the prompts that models were sent."}

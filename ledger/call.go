@@ -37,6 +37,9 @@ type Call struct {
 	// File looks at what became of a session's file, whose path and size are as
 	// our last run left them.
 	File func(path string, size int64) FileState
+	// ForkPoint finds the last message in so much of a session's file, or says why
+	// there is none. It is nil where a session that somebody holds is not to be forked.
+	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
 }
 
 // A Ticket stands for an invocation that runs.
@@ -48,21 +51,41 @@ type Ticket struct {
 	key        rewrite.Key
 	chain      int64
 	transcript bool
+	forked     bool           // its session began as a copy of another
 	fellBack   rewrite.Reason // why its resume was given up, where that could not be recorded
 }
 
 // ErrHeld says that another process uses the session that a call would resume.
 var ErrHeld = errors.New("the session is held by another process")
 
+// errMoved says that a session is not any more as it was decided on.
+var errMoved = errors.New("the session is in use by now, or was")
+
+// maxDecisions is how often a call that may fork its session is decided on: others
+// may take the session, or leave it, meanwhile.
+const maxDecisions = 4
+
 // Begin decides what becomes of a call, and records it: the chain, the session
 // with its lease, the invocation. Facts are read without a lock; the write
 // checks that the session is still free. Outcomes that wait in the spool are
 // recorded first: they may be the session's own. Where the call is to wait for the
 // session, it fails with ErrHeld, and nothing is recorded.
-func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
+func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
 	} // what can not be recorded for another reason leaves its session unfit to resume, no more
+	for n := range maxDecisions {
+		again := c.ForkPoint != nil && n < maxDecisions-1
+		if d, t, err = l.begin(c, again); !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return d, t, err
+}
+
+// begin decides once. Where that is to be done again if the session has moved, it
+// fails with errMoved then.
+func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	facts, err := l.factsOf(c)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
@@ -73,22 +96,21 @@ func (l *Ledger) Begin(c *Call) (Decision, *Ticket, error) {
 	}
 	t := &Ticket{call: c, key: l.key}
 	err = l.write(func(tx *sql.Tx) error {
-		if d.Mode == rewrite.Resume {
-			free, err := stillFree(tx, d, facts)
-			if err != nil {
-				return err
-			}
-			if !free && c.Wait {
-				return ErrHeld
-			}
-			if !free {
-				d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
-			}
+		switch holds, err := stillHolds(tx, d, facts); {
+		case err != nil:
+			return err
+		case holds:
+		case c.Wait:
+			return ErrHeld
+		case again:
+			return errMoved
+		default:
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
 		}
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
 		}
-		return t.begin(tx, c, &d)
+		return t.begin(tx, c, &d, facts)
 	})
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("record call: %w", err)
@@ -146,8 +168,9 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
 			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
-			coalesce(s.attempt, ?), s.reset
-		FROM chains c JOIN sessions s ON s.id = c.session_id
+			coalesce(s.attempt, ?), s.reset,
+			s.turns, coalesce(p.id, 0), coalesce(p.native_id, ''), coalesce(p.file, ''), coalesce(s.parent_size, 0)
+		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN sessions p ON p.id = s.parent_id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
 		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1)
@@ -165,14 +188,23 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		var base, answers, said []byte
 		var file string
 		var size int64
+		var turns int
+		var parent Source
 		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
-			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset); err != nil {
+			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
+			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size); err != nil {
 			return f, err
 		}
-		if !known || !tool.ValidID(cf.NativeID) {
-			cf.NativeID = "" // whoever has written it there: it must not get on a command line
+		for _, id := range []*string{&cf.NativeID, &parent.NativeID} {
+			if !known || !tool.ValidID(*id) {
+				*id = "" // whoever has written it there: it must not get on a command line
+			}
+		}
+		cf.Source = parent
+		if turns > 0 {
+			cf.Source = Source{Session: cf.Session, NativeID: cf.NativeID, Size: size, file: file}
 		}
 		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
 		cf.BaseBytes = sent.Base.Bytes
@@ -194,11 +226,24 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 	}
 	for i := range f.Chains {
-		if f.Chains[i].Held, err = held(l.db, f.Chains[i].Session); err != nil {
+		cf := &f.Chains[i]
+		if cf.Held, err = held(l.db, cf.Session); err != nil {
 			return f, err
+		}
+		if cf.Held && c.ForkPoint != nil {
+			cf.Source.look(cf.State, c.ForkPoint)
 		}
 	}
 	return f, nil
+}
+
+// look finds where a session that is held can be cut off.
+func (s *Source) look(state State, forkPoint func(string, int64) (string, rewrite.Reason)) {
+	if s.NativeID == "" || state != Running && state != Live {
+		s.Why = rewrite.NothingToFork
+		return
+	}
+	s.Message, s.Why = forkPoint(s.file, s.Size)
 }
 
 // share places a chain somewhere from 0 to 1, always at the same place: which
@@ -235,6 +280,27 @@ func oldest(c *Call) Millis {
 	return c.Now - c.Limits.MaxAge
 }
 
+// stillHolds tells whether what was decided on is still so.
+func stillHolds(tx *sql.Tx, d Decision, f Facts) (bool, error) {
+	switch d.Mode {
+	case rewrite.Resume:
+		return stillFree(tx, d, f)
+	case rewrite.Fork:
+		return stillForkable(tx, f.chain(d.Chain))
+	}
+	return true, nil
+}
+
+// stillForkable tells whether a session that is held has been sent no more than what
+// was decided on. It need not be its chain's newest any more: others fork it, too.
+func stillForkable(tx *sql.Tx, c *ChainFacts) (same bool, err error) {
+	err = tx.QueryRow("SELECT state = ? AND last_used = ? AND reset = 0 FROM sessions WHERE id = ?", c.State, c.LastUsed, c.Session).Scan(&same)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return same, err
+}
+
 // stillFree tells whether the session that is to be resumed is still its chain's
 // newest, unheld, and as it was when it was decided on.
 func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
@@ -256,9 +322,9 @@ func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
 	return !busy, err
 }
 
-func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
+func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision, f Facts) error {
 	if d.Reason != rewrite.Never {
-		if err := t.join(tx, c, d); err != nil {
+		if err := t.join(tx, c, d, f); err != nil {
 			return err
 		}
 	}
@@ -270,14 +336,17 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 }
 
 // join gives the call its place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
+func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision, f Facts) (err error) {
 	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
 		return err
 	}
 	d.Chain = t.chain
 	t.transcript = d.Continuity.Transcript
-	if d.Mode == rewrite.Resume {
+	switch d.Mode {
+	case rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
+	case rewrite.Fork:
+		return t.forkSession(tx, f.chain(d.Chain))
 	}
 	return t.newSession(tx)
 }
@@ -335,10 +404,33 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	if _, err = tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", t.Session, t.chain); err != nil {
+	return t.takeSession(tx)
+}
+
+// forkSession makes the session that a copy of the chain's newest is going to be. It
+// has been sent and has answered what the copy holds, and is as old. Where that one
+// is a copy itself whose first run is under way, both begin as the same.
+func (t *Ticket) forkSession(tx *sql.Tx, c *ChainFacts) error {
+	t.forked = true
+	err := tx.QueryRow(`INSERT INTO sessions
+		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
+			answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id, parent_size)
+		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes,
+			answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), ?, ?
+		FROM sessions WHERE id = ? RETURNING id, totals`,
+		Running, t.call.Now, t.call.attempt(), c.Source.Session, c.Source.Size, c.Session).Scan(&t.Session, &t.Totals)
+	if err != nil {
 		return err
 	}
-	return takeLease(tx, t.Session, ThisProcess(), c.Now)
+	return t.takeSession(tx)
+}
+
+// takeSession makes a new session its chain's newest, and takes its lease.
+func (t *Ticket) takeSession(tx *sql.Tx) error {
+	if _, err := tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", t.Session, t.chain); err != nil {
+		return err
+	}
+	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
 }
 
 // resumeSession takes the lease. Until the run has ended well the session counts
@@ -384,7 +476,8 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Tick
 
 // FallBack gives a resume up: the session is dead for that reason, and the call
 // goes on in a new one of the same chain. A session that is only busy stays
-// alive. Where that can not be recorded, the session stays as a run left it whose
+// alive; a fork that was refused is no session, and the one it was to copy is as it
+// was. Where that can not be recorded, the session stays as a run left it whose
 // end nobody saw, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
@@ -399,7 +492,7 @@ func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 	state := Dead
-	if why == rewrite.RefusedBusy {
+	if why == rewrite.RefusedBusy && !t.forked { // a copy that was refused is not there
 		state = Live
 	}
 	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?",

@@ -44,7 +44,7 @@ const (
 // SideOf tells what a call is counted as.
 func SideOf(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
 	switch {
-	case mode == rewrite.Resume:
+	case mode.Continues():
 		return Resumed
 	case mode != rewrite.Fresh, reason == rewrite.Never:
 		return Unmeasured

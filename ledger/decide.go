@@ -1,6 +1,10 @@
 package ledger
 
-import "reprise/rewrite"
+import (
+	"slices"
+
+	"reprise/rewrite"
+)
 
 // Millis is a point in time or a length of time in milliseconds; points count
 // from the Unix epoch.
@@ -52,6 +56,11 @@ type Facts struct {
 	More   bool // there are chains besides that nobody has looked at
 }
 
+// chain gives the facts about a chain that a decision names.
+func (f *Facts) chain(id int64) *ChainFacts {
+	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Chain == id })]
+}
+
 // ChainFacts are the facts about one chain and its newest session.
 type ChainFacts struct {
 	Chain      int64
@@ -72,6 +81,19 @@ type ChainFacts struct {
 	Attempt    int     // of its latest call, or rewrite.NoAttempt
 	Reset      bool    // another role's answer, or its own, has ended it
 	Share      float64 // where the chain stands among all, from 0 to 1
+	Source     Source  // of a session that is held, where the call may fork it
+}
+
+// A Source is what a session that is held can be forked from: itself, as our last
+// run that ended left it, or while its first run is under way the one that it is a
+// copy of. What the session was sent and has answered is what the source holds.
+type Source struct {
+	Session  int64
+	NativeID string
+	Size     int64          // of its file, as far as it counts
+	Message  string         // the last one there, "" where it can not be forked
+	Why      rewrite.Reason // it can not be forked; "" where nobody asked for that
+	file     string
 }
 
 // Limits are the bounds within which a session is resumed.
@@ -94,9 +116,10 @@ type Decision struct {
 	Reason  rewrite.Reason
 	Detail  rewrite.Reason // more on the reason: why a session is dead
 	Chain   int64          // 0 to begin a new chain
-	Session int64          // the session to resume, where Mode is Resume
-	// NativeID and Continuity say what to resume and what it has been sent.
+	Session int64          // the session to resume, where Mode is Resume, or to copy, where it is Fork
+	// NativeID and Continuity say what to resume or to copy, and what it has been sent.
 	NativeID   string
+	ForkAt     string // the last message that the copy keeps, where Mode is Fork
 	Continuity rewrite.Continuity
 	Whole      bool // send the whole prompt, whatever could be left out
 	// Prices are why the reason is dearer.
@@ -133,12 +156,16 @@ func Decide(f Facts) Decision {
 		d.Reason = rewrite.HeldOut
 		return d
 	}
-	if chain.Held { // after all others: they would not go away with waiting
-		d.Reason = rewrite.Leased
+	switch source := chain.Source; {
+	case !chain.Held:
+		d.Mode, d.Session, d.NativeID = rewrite.Resume, chain.Session, chain.NativeID
+	case source.Message != "":
+		d.Mode, d.Session, d.NativeID, d.ForkAt = rewrite.Fork, source.Session, source.NativeID, source.Message
+	default: // after all others: they would not go away with waiting
+		d.Reason, d.Detail = rewrite.Leased, source.Why
 		return d
 	}
-	d.Mode, d.Reason = rewrite.Resume, chain.Continuity.Relation
-	d.Session, d.NativeID, d.Continuity = chain.Session, chain.NativeID, chain.Continuity
+	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }

@@ -48,8 +48,8 @@ func TestDecide(t *testing.T) {
 		if d.Mode != tt.mode || d.Reason != tt.reason || d.Chain != tt.chain {
 			t.Errorf("%s: %s (%s) in chain %d, want %s (%s) in chain %d", tt.name, d.Mode, d.Reason, d.Chain, tt.mode, tt.reason, tt.chain)
 		}
-		if (d.Mode == rewrite.Resume) != (d.NativeID != "") {
-			t.Errorf("%s: %s with session %q", tt.name, d.Mode, d.NativeID)
+		if d.Mode.Continues() != (d.NativeID != "") || (d.Mode == rewrite.Fork) != (d.ForkAt != "") {
+			t.Errorf("%s: %s with session %q at %q", tt.name, d.Mode, d.NativeID, d.ForkAt)
 		}
 		if (d.Reason == rewrite.Dearer) != (d.Prices != Prices{}) {
 			t.Errorf("%s: %s with prices %+v", tt.name, d.Reason, d.Prices)
@@ -67,6 +67,12 @@ func decisions() []decision {
 	}
 	named := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Named = true; change(f) }
+	}
+	forkable := func(change func(*ChainFacts)) func(*Facts) {
+		return first(func(c *ChainFacts) {
+			c.State, c.Held, c.Source = Running, true, Source{Session: 8, NativeID: "id", Size: 1, Message: "last"}
+			change(c)
+		})
 	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
 	return []decision{
@@ -142,6 +148,17 @@ func decisions() []decision {
 		{"file gone", first(func(c *ChainFacts) { c.File = FileGone }), rewrite.Fresh, rewrite.SessionGone, 7},
 		{"file changed", first(func(c *ChainFacts) { c.File = FileChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
 		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, rewrite.Leased, 7},
+		{"held, and to be forked", forkable(func(*ChainFacts) {}), rewrite.Fork, rewrite.Extends, 7},
+		{"held, while another fork has its first run", forkable(func(c *ChainFacts) { c.Session, c.NativeID = 9, "" }), rewrite.Fork, rewrite.Extends, 7},
+		{"held, no message to end with", forkable(func(c *ChainFacts) { c.Source.Message, c.Source.Why = "", rewrite.NoForkPoint }), rewrite.Fresh, rewrite.Leased, 7},
+		{"free, though it could be forked", forkable(func(c *ChainFacts) { c.State, c.Held = Live, false }), rewrite.Resume, rewrite.Extends, 7},
+		{"left by who held it, though it could be forked", forkable(func(c *ChainFacts) { c.Held = false }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
+		{"to be forked, but idle", forkable(func(c *ChainFacts) { c.LastUsed = 0 }), rewrite.Fresh, rewrite.Idle, 7},
+		{"to be forked, but full", forkable(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"to be forked, but another model", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
+		{"to be forked, but held out", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Limits.HoldOut = 1 }, rewrite.Fresh, rewrite.HeldOut, 7},
+		{"to be forked, but ended", forkable(func(c *ChainFacts) { c.Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
+		{"to be forked, but identical", forkable(func(c *ChainFacts) { c.Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, rewrite.PreviousFailed, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
 		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},

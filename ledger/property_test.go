@@ -375,6 +375,7 @@ func TestNoUnsafeResume(t *testing.T) {
 			checkDelta(t, jobs[d.Session-1], after, p, d)
 		}
 		checkDecision(t, g, f, d)
+		checkFork(t, g, f, d, p)
 		checkNamed(t, jobs[0], after, f)
 	}
 	t.Logf("seed %d: %d cases, %d safe, %d resumed", seed, cases, safe, resumed)
@@ -426,6 +427,39 @@ func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
 	f.Now = 100*hour + 29*minute + 1
 	if again := Decide(f); again.Mode == rewrite.Resume {
 		t.Fatalf("resumed although idle: %v", again)
+	}
+}
+
+// checkFork: a session that somebody holds is forked exactly where it would be
+// resumed, from its source, and the copy is sent exactly what the session would be;
+// where it can not be, the call is fresh, and sent all of its prompt.
+func checkFork(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Prompt) {
+	t.Helper()
+	f.Chains = slices.Clone(f.Chains)
+	for i := range f.Chains {
+		c := &f.Chains[i]
+		c.State, c.Held = Running, true
+		c.Source = Source{Session: 100 + c.Session, NativeID: "of " + c.NativeID, Why: rewrite.NothingToFork}
+		if g.IntN(2) > 0 {
+			c.Source.Message, c.Source.Why = "last", ""
+		}
+	}
+	held := Decide(f)
+	target := rewrite.ToFork(held.NativeID, held.ForkAt, p, held.Continuity, held.Whole)
+	text, whole := target.Prompt()
+	if d.Mode != rewrite.Resume || f.chain(d.Chain).Source.Message == "" {
+		if held.Mode != rewrite.Fresh || held.NativeID != "" || held.ForkAt != "" || text != p.Text || !whole || target.Session() != "" {
+			t.Fatalf("%v while it is free, %v while it is held, sent %q", d, held, text)
+		}
+		return
+	}
+	same := held
+	same.Mode, same.Session, same.NativeID, same.ForkAt = d.Mode, d.Session, d.NativeID, ""
+	if held.Mode != rewrite.Fork || held.ForkAt != "last" || held.Session != 100+d.Session || held.NativeID != "of "+d.NativeID || !reflect.DeepEqual(same, d) {
+		t.Fatalf("%v while it is free, %v while it is held", d, held)
+	}
+	if want, all := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt(); text != want || whole != all || target.ForkAt() != "last" {
+		t.Fatalf("a resume is sent %q, a fork %q", want, text)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // A SessionFile is a session whose file the ledger knows, as prune and forget look
-// at it. The ledger has rows for no sessions but those that a fresh run of ours
-// began.
+// at it. The ledger has rows for no sessions but those that a fresh or forked run of
+// ours began.
 type SessionFile struct {
 	ID, Chain         int64
 	Tool, Home        string

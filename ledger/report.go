@@ -29,6 +29,7 @@ type SessionRow struct {
 	State    State
 	Why      rewrite.Reason // why it is dead
 	Reset    bool           // an answer or the user has ended it
+	Parent   string         // the session that it began as a copy of, "" for none
 	Held     bool
 	Version  string
 	Model    string
@@ -100,12 +101,12 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND mode = ?), `+invocationColumns+`
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns+`
 		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
 		WHERE (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions WHERE id = c.session_id AND state IN (?, ?) AND reset = 0))
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		rewrite.Resume, w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running, w.limit())
+		w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running, w.limit())
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
@@ -148,7 +149,8 @@ func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
 
 func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	rows, err := l.db.Query(`SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
-		model, turns, context_used, context_limit, created, last_used FROM sessions WHERE `+where, args...)
+		model, turns, context_used, context_limit, created, last_used,
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -157,7 +159,7 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	for rows.Next() {
 		var s SessionRow
 		if err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Turns,
-			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed); err != nil {
+			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.Parent); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 		sessions = append(sessions, s)
@@ -296,19 +298,21 @@ func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
 
 // Totals counts all that the ledger holds.
 type Totals struct {
-	Chains, Calls, Resumed, Fresh, Observed int64
-	Never                                   int64 // of the fresh ones, those that a rule has stand alone
-	PromptBytes, SentBytes                  int64 // of the managed calls
+	Chains, Calls, Resumed int64
+	Forked                 int64 // of the resumed ones, those in a copy of the session
+	Fresh, Observed        int64
+	Never                  int64 // of the fresh ones, those that a rule has stand alone
+	PromptBytes, SentBytes int64 // of the managed calls
 }
 
 // Totals sums the invocations up.
 func (l *Ledger) Totals() (t Totals, err error) {
 	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), count(*),
-		coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
+		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		coalesce(sum(reason = ?), 0),
 		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations`,
-		rewrite.Resume, rewrite.Fresh, rewrite.Observe, rewrite.Never).
-		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
+		rewrite.Fork, rewrite.Fresh, rewrite.Observe, rewrite.Never).
+		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)
 	}

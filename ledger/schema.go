@@ -156,4 +156,7 @@ FROM (
 		WHERE i.id > (SELECT max(id) FROM invocations) - 10000 AND i.outcome = 'ok' AND i.input IS NOT NULL
 			AND i.duration IS NOT NULL)
 ) WHERE age <= 20 GROUP BY rule, tool, model, side;
+`, `
+ALTER TABLE sessions ADD COLUMN parent_id INTEGER;   -- the session that it began as a copy of
+ALTER TABLE sessions ADD COLUMN parent_size INTEGER; -- how much of that one's file it holds
 `}

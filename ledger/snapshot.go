@@ -158,7 +158,7 @@ func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err 
 }
 
 func (c *ChainCalls) read(q rowsQueryer, p Period, most int) error {
-	if err := each(q, "SELECT count(*), coalesce(sum(mode = 'resume'), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
+	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, c.ID, p.Since, p.Until); err != nil {
 		return err
 	}

@@ -35,18 +35,19 @@ func (b By) column() string {
 // Sums add managed calls up, with how many of them each figure is known of.
 type Sums struct {
 	Calls, Resumed, Ended, OK            int64
+	Forked                               int64 // of Resumed, those in a copy of the session
 	Metered                              int64 // calls whose tokens are known
 	Input, CacheRead, CacheWrite, Output int64
 	Priced, Cost                         int64 // nano-dollars
 	Timed, Duration                      int64 // milliseconds
 }
 
-const sumColumns = `count(*), coalesce(sum(mode = 'resume'), 0), count(outcome), coalesce(sum(outcome = 'ok'), 0),
+const sumColumns = `count(*), coalesce(sum(` + continued + `), 0), coalesce(sum(mode = 'fork'), 0), count(outcome), coalesce(sum(outcome = 'ok'), 0),
 	count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 	count(cost), coalesce(sum(cost), 0), count(duration), coalesce(sum(duration), 0)`
 
 func (s *Sums) columns() []any {
-	return []any{&s.Calls, &s.Resumed, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
+	return []any{&s.Calls, &s.Resumed, &s.Forked, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
 		&s.Priced, &s.Cost, &s.Timed, &s.Duration}
 }
 
@@ -58,8 +59,11 @@ func (s *Sums) Add(more Sums) {
 	}
 }
 
+// continued are the calls that went on from an earlier session.
+const continued = "mode IN ('resume', 'fork')"
+
 // managed are the calls that the shim decided on since a time.
-const managed = "mode IN ('resume', 'fresh') AND started >= ?"
+const managed = "mode IN ('resume', 'fork', 'fresh') AND started >= ?"
 
 // A Group is the calls that have a key in common.
 type Group struct {
@@ -69,7 +73,7 @@ type Group struct {
 }
 
 // Groups sums the managed calls since that time up, the group with the most calls
-// first, days in their order. A fresh call made one session.
+// first, days in their order. A fresh call made one session, and so did a forked one.
 func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
 	order := "4 DESC, 1"
 	if by == ByDay {
@@ -108,7 +112,7 @@ func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
 }
 
 func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
-	err = each(q, "SELECT chain_id, arm, "+sumColumns+" FROM invocations WHERE mode IN ('resume', 'fresh') AND "+p.holds()+" AND arm <> '' GROUP BY 1, 2",
+	err = each(q, "SELECT chain_id, arm, "+sumColumns+" FROM invocations WHERE mode IN ('resume', 'fork', 'fresh') AND "+p.holds()+" AND arm <> '' GROUP BY 1, 2",
 		func(rows *sql.Rows) error {
 			var c ChainSums
 			err := rows.Scan(append([]any{&c.Chain, &c.Arm}, c.columns()...)...)
@@ -134,7 +138,7 @@ func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 	}
 	var sides []SideSums
 	err := each(l.db, fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
-		CASE WHEN mode = 'resume' THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
+		CASE WHEN `+continued+` THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
 		%s FROM invocations WHERE %s AND outcome = 'ok' AND reason <> '%s' GROUP BY 1, 2, 3, 4`,
 		Resumed, strings.Join(names, ", "), FollowUp, FirstRun, sumColumns, managed, rewrite.Never),
 		func(rows *sql.Rows) error {

@@ -1,6 +1,9 @@
 package rewrite
 
 import (
+	"bytes"
+	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -252,6 +255,8 @@ func (claude) Settle(c Call, s Surroundings) Call {
 	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
 	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
+	// The oldest that was tried (docs/claude.md). The option is not in --help.
+	c.Forks = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
 
@@ -369,7 +374,7 @@ const longestArg = 96 << 10
 // is read as before.
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole}
+	plan := Plan{Resume: t.Session(), ForkAt: t.ForkAt(), Prompt: prompt, Whole: whole}
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format != StreamJSON {
@@ -390,7 +395,11 @@ func (claude) Plan(c Call, t Target) Plan {
 		}
 	}
 	if plan.Resume != "" {
-		front = append([]string{"--resume", plan.Resume}, front...)
+		session := []string{"--resume", plan.Resume}
+		if plan.ForkAt != "" {
+			session = append(session, "--fork-session", "--resume-session-at", plan.ForkAt)
+		}
+		front = append(session, front...)
 		args = plan.placePrompt(c, args)
 	}
 	plan.Args = append(front, args...)
@@ -411,6 +420,46 @@ func (p *Plan) placePrompt(c Call, args []string) []string {
 		args = slices.Delete(args, c.promptArg, c.promptArg+1)
 	}
 	return args
+}
+
+// ForkPoint: the last entry of the conversation, of whatever type: what stands behind
+// an answer (a snapshot of the system prompt, what a hook said) belongs to it (LIVE
+// 2.1.329; a copy cut behind the answer itself sends the model the same).
+func (claude) ForkPoint(tail []byte) string {
+	for line := range backwards(tail) {
+		var entry struct {
+			Type      string `json:"type"`
+			UUID      string `json:"uuid"`
+			Sidechain bool   `json:"isSidechain"` // a subagent's, in the same file in older versions
+		}
+		if json.Unmarshal(line, &entry) != nil {
+			return ""
+		}
+		switch entry.Type {
+		case "user", "assistant", "attachment", "system":
+			if entry.Sidechain {
+				continue
+			}
+			if !isUUID(entry.UUID) {
+				return ""
+			}
+			return entry.UUID
+		}
+	}
+	return ""
+}
+
+// backwards gives the lines of a text, the last first.
+func backwards(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(text) > 0 {
+			start := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+			if !yield(text[start:]) {
+				return
+			}
+			text = text[:start]
+		}
+	}
 }
 
 // ValidID: session ids are lower-case UUIDs.
@@ -475,7 +524,7 @@ var claudeRefusals = []struct {
 	{"No conversation found with session ID", RefusedUnknown},
 	{"requires a valid session ID", RefusedUnknown},
 	{"is currently running as a background agent", RefusedBusy},
-	{"unknown option '--resume", RefusedNoResume},
+	{"unknown option '--resume'", RefusedNoResume},
 	{"Failed to resume session", RefusedBroken},
 	{"No message found with message.uuid", RefusedBroken},
 	{"No deferred tool marker found", RefusedBroken},

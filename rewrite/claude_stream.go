@@ -12,7 +12,9 @@ import (
 type claudeStream struct {
 	call     Call
 	resume   string
+	fork     bool // resume is what a copy was made of
 	previous Totals
+	results  int
 	seen     Seen
 
 	out     []byte // the last rendering, reused
@@ -26,7 +28,7 @@ type claudeStream struct {
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
-	return &claudeStream{call: c, resume: p.Resume, previous: previous}
+	return &claudeStream{call: c, resume: p.Resume, fork: p.ForkAt != "", previous: previous}
 }
 
 func (s *claudeStream) Seen() *Seen { return &s.seen }
@@ -183,12 +185,12 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 }
 
 // learnID pins the first id of valid form, or notes that the tool has left the
-// session that was asked for.
+// session that was asked for, or works in the one that it was to copy.
 func (s *claudeStream) learnID(id string) {
 	if !isUUID(id) {
 		return
 	}
-	if s.resume != "" && id != s.resume {
+	if s.resume != "" && (id == s.resume) == s.fork {
 		s.seen.WrongID = true
 	}
 	if s.seen.ID == "" {
@@ -204,6 +206,9 @@ func (s *claudeStream) learnResult(e *claudeEvent) {
 	if s.seen.Refusal == RefusedUnknown {
 		s.seen.Final = false
 		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
+	}
+	if s.seen.Refusal != "" && s.seen.ID == "" {
+		return // likewise, where nothing came before: no session was begun
 	}
 	s.learnID(e.SessionID)
 }
@@ -238,6 +243,9 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	}
 	numbers := jsonNumbers(line)
 	s.seen.Totals = encodeTotals(numbers, claudeRunsOn)
+	if s.results++; s.fork && s.results == 1 {
+		s.previous = claudeCarried(numbers, s.previous)
+	}
 	if s.resume != "" && s.seen.Version != "" && atLeast(s.seen.Version, 2, 1, 277) {
 		line = subtractTotals(line, numbers, s.previous)
 		numbers = jsonNumbers(line)
@@ -253,6 +261,44 @@ func claudeRunsOn(path string) bool {
 	}
 	return strings.HasPrefix(path, "modelUsage\t") && !strings.HasSuffix(path, "\tcontextWindow") &&
 		!strings.HasSuffix(path, "\tmaxOutputTokens")
+}
+
+// claudeCarried gives the totals that a copy of a session began with, by its first
+// result: all less what came with that result (2.1.329; older versions do not tell
+// that). They are more than was known where the session that it is a copy of has
+// ended a run meanwhile: a copy takes over the latest cost, wherever it is cut.
+func claudeCarried(numbers []jsonNumber, known Totals) Totals {
+	at := map[string]int64{}
+	for _, n := range numbers {
+		if value, err := nano(n.text); err == nil {
+			at[n.path] = value
+		}
+	}
+	carried := map[string]json.Number{}
+	if json.Unmarshal([]byte(known), &carried) != nil {
+		return known
+	}
+	cost, told := at["total_cost_usd"], false
+	for path, own := range at {
+		path, ok := strings.CutPrefix(path, claudeStreamOnlyKey)
+		path = "modelUsage" + path
+		total, in := at[path]
+		if !ok || !in || !claudeRunsOn(path) {
+			continue
+		}
+		carried[path] = json.Number(formatNano(total - own))
+		if strings.HasSuffix(path, "\tcostUSD") {
+			cost, told = cost-own, true
+		}
+	}
+	if told {
+		carried["total_cost_usd"] = json.Number(formatNano(max(0, cost)))
+	}
+	text, err := json.Marshal(carried)
+	if err != nil {
+		return known
+	}
+	return Totals(text)
 }
 
 // learnUsage adds up the usage by model, which counts subagents too, where the

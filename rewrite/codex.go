@@ -333,6 +333,10 @@ func (c *Call) codexNotice() string {
 	return ""
 }
 
+// ForkPoint: exec fork takes all that stands in the thread (0.169.0), so that a copy
+// of one in use would have an unfinished turn.
+func (codex) ForkPoint([]byte) string { return "" }
+
 // ValidID: thread ids are lower-case UUIDs. Anything else given to resume starts a
 // new thread (recordings/codex/resume-garbage-text).
 func (codex) ValidID(id string) bool { return isUUID(id) }

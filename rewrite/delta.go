@@ -12,9 +12,11 @@ const (
 )
 
 // A Target says which session a call goes to and what it is sent there. Only
-// ToFresh and ToResume make one, so that a delta never goes to a fresh session.
+// ToFresh, ToResume and ToFork make one, so that a delta never goes to a fresh
+// session.
 type Target struct {
 	id     string
+	forkAt string // the last message of it that a copy keeps, "" for the session itself
 	prompt string
 	whole  bool
 	why    Reason // why a resume has the whole prompt, where that was not asked for
@@ -40,14 +42,29 @@ func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	return t
 }
 
+// ToFork sends the prompt, or the part of it that is new, to a copy of session id
+// that ends with a message. Without one the copy would have what another process is
+// just doing there, and there is nothing but a fresh session.
+func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
+	if message == "" {
+		return ToFresh(p.Text)
+	}
+	t := ToResume(id, p, c, always)
+	t.forkAt = message
+	return t
+}
+
 // startsLikeCommand tells of a text that some tool would take for a command or for
 // a call for help, so that a part of a prompt is not sent on its own.
 func startsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")
 }
 
-// Session is the session to resume, "" for a fresh one.
+// Session is the session to resume or to copy, "" for a fresh one.
 func (t Target) Session() string { return t.id }
+
+// ForkAt is the message that a copy of the session ends with, "" where none is made.
+func (t Target) ForkAt() string { return t.forkAt }
 
 // Prompt is what the model is to be sent, and whether that is the whole prompt.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }

@@ -264,6 +264,12 @@ func FuzzPlans(f *testing.F) {
 			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Name(), args, call.Prompt, plan.Args,
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
+		if tool.Name() == "claude" {
+			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true)).Args
+			if again := tool.Parse(in); again.Reason != CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
+				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
+			}
+		}
 		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)

@@ -317,6 +317,9 @@ func withoutPrompt(args []string, prompt []argSpan) []string {
 	return args
 }
 
+// ForkPoint: gemini makes no copies by itself (0.61.0).
+func (gemini) ForkPoint([]byte) string { return "" }
+
 // ValidID: session ids are UUIDs; --session-id takes others, too, but those are
 // the caller's.
 func (gemini) ValidID(id string) bool { return isUUID(id) }

@@ -9,7 +9,11 @@ const (
 	Observe     Mode = "observe"     // unchanged, but watched for its id and usage
 	Fresh       Mode = "fresh"       // managed, in a session of its own
 	Resume      Mode = "resume"      // managed, in the chain's session
+	Fork        Mode = "fork"        // managed, in a copy of the chain's session, which another process uses
 )
+
+// Continues tells of a call that goes on from what a session was sent before.
+func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // A Reason says in one word why a call was treated as it was. The words are
 // shown to users and kept in the ledger: they are never renamed.
@@ -69,6 +73,15 @@ const (
 	ContextReset    Reason = "context_reset" // a prompt or another role's answer asked for it
 	Dearer          Reason = "dearer"        // resumes of its rule have cost more than fresh runs
 	HeldOut         Reason = "held_out"      // one of those that are not resumed, to compare with
+)
+
+// Why a call that may fork its session is fresh all the same, as the detail of
+// Leased; or else SessionGone or SessionMoved, for a file that lacks what our last
+// run left.
+const (
+	NoFork        Reason = "no_fork_support"
+	NothingToFork Reason = "nothing_to_fork" // no run of it has ended yet
+	NoForkPoint   Reason = "no_fork_point"   // no message is found where our last run ended
 )
 
 // How a prompt relates to what the session was sent; each is also the reason of

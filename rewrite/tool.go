@@ -26,6 +26,11 @@ type Tool interface {
 	Plan(call Call, target Target) Plan
 	// Stream reads and renders the output of the call that Plan described.
 	Stream(call Call, plan Plan, totals Totals) Stream
+	// ForkPoint finds the message that a copy of a session has to end with, to hold
+	// all that stands in its file up to where tail ends, and no more. Tail ends with a
+	// whole line, and may begin within one. "" where there is none, or the tool can
+	// make no such copy.
+	ForkPoint(tail []byte) (message string)
 	// ValidID tells whether id has the form of this tool's session ids.
 	ValidID(id string) bool
 	// SessionPaths gives the places where the tool keeps the session, the most
@@ -125,6 +130,7 @@ type Call struct {
 	SessionID string // the session the caller names itself
 	Home      string // the folder where the tool keeps its sessions
 	NoResume  bool   // this version is known not to resume
+	Forks     bool   // this version is known to resume in a copy that ends with a given message
 
 	SettingsFiles []string // files that Settle wants the text of
 	Unknown       string   // the option the grammar does not know, where Reason says so
@@ -175,8 +181,10 @@ type Plan struct {
 	// Hasty tells of a tool that leaves before a pipe that is full has taken all of
 	// its output.
 	Hasty bool
-	// Resume is the session the tool must come back under, "" for a fresh call.
-	Resume string
+	// Resume is the session the tool must come back under, "" for a fresh call. With
+	// ForkAt it is copied up to that message, and the tool must come back under
+	// another id.
+	Resume, ForkAt string
 	// Prompt is what the model is sent, Whole whether that is the caller's
 	// whole prompt. Asked is that whole prompt, where Prompt is not.
 	Prompt string

@@ -277,6 +277,9 @@ func (p *Plan) resumeVibe(c Call) {
 	p.Args = append(front, p.Args...)
 }
 
+// ForkPoint: vibe makes no copies from its command line (3.0.3).
+func (vibe) ForkPoint([]byte) string { return "" }
+
 // ValidID: ids look like lower-case UUIDs, but their version digit is random. vibe
 // takes the first eight characters for the whole; we never do.
 func (vibe) ValidID(id string) bool { return isUUID(id) }

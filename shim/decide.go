@@ -145,6 +145,9 @@ func (c *call) matchRules() rewrite.Reason {
 		return c.fault("match rules", err)
 	}
 	apply(c.rule, c.config, c.record)
+	if c.rule.Busy == config.BusyFork {
+		c.record.ForkPoint = c.forkPoint
+	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
 		c.record.Fresh = rewrite.ForcedFresh
 	}

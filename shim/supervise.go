@@ -14,7 +14,7 @@ import (
 
 func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 
-// run carries out a managed call: resumed or fresh as decided, and once more
+// run carries out a managed call: resumed, forked or fresh as decided, and once more
 // fresh if the tool refuses the resume.
 func (c *call) run() int {
 	var plan rewrite.Plan
@@ -42,7 +42,7 @@ func (c *call) run() int {
 	return a.shown(st).leave()
 }
 
-// plan turns the decision into the real call. Resume and delta come from the one
+// plan turns the decision into the real call. Resume, or fork, and delta come from the one
 // decision, and nowhere else.
 func (c *call) plan() rewrite.Plan {
 	return planFor(c.tool, c.parsed, c.record.Prompt, c.decision)
@@ -53,10 +53,13 @@ func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d l
 }
 
 func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
-	if d.Mode != rewrite.Resume {
-		return rewrite.ToFresh(prompt.Text)
+	switch d.Mode {
+	case rewrite.Resume:
+		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
+	case rewrite.Fork:
+		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
 	}
-	return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
+	return rewrite.ToFresh(prompt.Text)
 }
 
 // try runs the tool as planned.

@@ -228,7 +228,7 @@ func shorten(text string) string {
 type explainReport struct {
 	Schema      string         `json:"schema" doc:"name of this schema"`
 	Call        []string       `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh or resume"`
+	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh, resume or fork"`
 	Reason      rewrite.Reason `json:"reason" doc:"why, in one word"`
 	Detail      rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
 	Unknown     string         `json:"unknown_option,omitempty" doc:"the option that is not known"`
@@ -239,7 +239,7 @@ type explainReport struct {
 	Role        string         `json:"role,omitempty" doc:"part in the job"`
 	Attempt     *int           `json:"attempt,omitempty" doc:"which attempt it is, where the caller says"`
 	Chain       int64          `json:"chain,omitempty" doc:"number of the chain"`
-	Session     string         `json:"session,omitempty" doc:"the session that would be resumed"`
+	Session     string         `json:"session,omitempty" doc:"the session that would be resumed, or copied"`
 	Prices      *pricesReport  `json:"prices,omitempty" doc:"what runs cost, where the reason is dearer"`
 	Warning     string         `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	Compared    *nearestReport `json:"compared" doc:"what the prompt was compared with, null where there was nothing"`

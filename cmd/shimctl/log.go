@@ -104,7 +104,11 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	}
 	add("rule", textCell(i.Rule))
 	add("chain", idCell(i.Chain))
-	add("resumed from", wholeID(i.ResumedFrom))
+	if i.Mode == rewrite.Fork {
+		add("forked from", wholeID(i.ResumedFrom))
+	} else {
+		add("resumed from", wholeID(i.ResumedFrom))
+	}
 	add("session", wholeID(i.NativeID))
 	add("format", textCell(string(i.Format)))
 	add("model", textCell(i.Model))

@@ -72,6 +72,7 @@ func listPrice(p prices.Price, u prices.Usage, maybeLong bool) sum {
 type bill struct {
 	calls     int64
 	resumed   int64
+	forked    int64 // of the resumed ones, those in a copy of the session
 	fresh     int64
 	never     int64 // of the fresh ones, those that a rule has stand alone
 	asked     int64 // bytes of the callers' prompts
@@ -92,6 +93,8 @@ func (b *bill) add(t *prices.Table, s ledger.Spending) {
 	switch s.Mode {
 	case rewrite.Resume:
 		b.resumed += s.Calls
+	case rewrite.Fork:
+		b.resumed, b.forked = b.resumed+s.Calls, b.forked+s.Calls
 	case rewrite.Fresh:
 		b.fresh += s.Calls
 	}

@@ -93,7 +93,7 @@ func decisionCell(i ledger.InvocationRow) cell {
 		return c.as(bad)
 	case i.FellBack != "":
 		return c.as(warn)
-	case i.Mode == rewrite.Resume:
+	case i.Mode.Continues():
 		return c.as(good)
 	}
 	return c

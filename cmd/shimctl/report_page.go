@@ -76,7 +76,7 @@ func dayOf(m ledger.Millis) string { return clock(m).Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
-		if s.Mode == rewrite.Fresh || s.Mode == rewrite.Resume {
+		if s.Mode == rewrite.Fresh || s.Mode.Continues() {
 			managed = append(managed, s)
 		}
 	}
@@ -200,7 +200,11 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 			observed += s.Calls
 		}
 	}
-	calls := fmt.Sprintf("%s resumed, %s fresh", grouped(t.Resumed), grouped(created(t)))
+	calls := grouped(t.Resumed) + " resumed"
+	if t.Forked > 0 {
+		calls += fmt.Sprintf(" (%s of them forked)", grouped(t.Forked))
+	}
+	calls += fmt.Sprintf(", %s fresh", grouped(t.Calls-t.Resumed))
 	if observed > 0 {
 		calls += fmt.Sprintf("; %s observed besides", grouped(observed))
 	}
@@ -351,7 +355,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		switch {
 		case s.FellBack != "":
 			reason, class = s.FellBack, "fell"
-		case s.Mode == rewrite.Resume:
+		case s.Mode.Continues():
 			class = "resume"
 		}
 		name := fmt.Sprintf("%s: %s", s.Mode, reason)
@@ -391,8 +395,10 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		switch {
 		case i.FellBack != "":
 			call.Class = "fell"
-		case i.Mode == rewrite.Resume || i.Mode == rewrite.Fresh:
-			call.Class = string(i.Mode)
+		case i.Mode.Continues():
+			call.Class = "resume"
+		case i.Mode == rewrite.Fresh:
+			call.Class = "fresh"
 		}
 		if i.Duration.Valid {
 			call.Duration = float64(i.Duration.Int64)

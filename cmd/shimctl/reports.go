@@ -21,7 +21,7 @@ type chainReport struct {
 	Created   time.Time        `json:"created" doc:"when its first call began"`
 	Updated   time.Time        `json:"updated" doc:"when its last call began or ended"`
 	Calls     int              `json:"calls" doc:"its calls"`
-	Resumed   int              `json:"resumed" doc:"those of them that were resumed"`
+	Resumed   int              `json:"resumed" doc:"those of them that were resumed, in the session or in a copy of it"`
 	Last      invocationReport `json:"last" doc:"its last call"`
 	Sessions  []sessionReport  `json:"sessions" doc:"its sessions, the newest first"`
 }
@@ -40,6 +40,7 @@ type sessionReport struct {
 	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
 	Reset         bool           `json:"reset" doc:"an answer or shimctl reset has ended it"`
 	Busy          bool           `json:"busy" doc:"a process uses it now"`
+	ForkedFrom    string         `json:"forked_from,omitempty" doc:"the session that it began as a copy of"`
 	Version       string         `json:"version,omitempty" doc:"version of the tool"`
 	Model         string         `json:"model,omitempty" doc:"the model asked for"`
 	Turns         int            `json:"turns" doc:"calls of it that ended well"`
@@ -51,7 +52,7 @@ type sessionReport struct {
 
 func sessionJSON(s ledger.SessionRow) sessionReport {
 	return sessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
-		Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
+		ForkedFrom: s.Parent, Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
 		ContextLimit: nonZero(s.Context.Limit), Created: clock(s.Created), LastUsed: clock(s.LastUsed)}
 }
 
@@ -62,12 +63,12 @@ type invocationReport struct {
 	Chain        *int64         `json:"chain" doc:"number of its chain, null where it belongs to none"`
 	Started      time.Time      `json:"started" doc:"when it began"`
 	Milliseconds *int64         `json:"duration_ms" doc:"how long it took, null while it runs"`
-	Mode         rewrite.Mode   `json:"mode" doc:"resume, fresh or observe"`
+	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh or observe"`
 	Reason       rewrite.Reason `json:"reason" doc:"why, in one word"`
 	Detail       rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
 	Rule         string         `json:"rule,omitempty" doc:"the rule that held for it"`
-	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session that it was to resume"`
-	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool did not take the resume, and the call ran fresh"`
+	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session that it was to resume, or to resume in a copy of"`
+	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool did not take the resume or the fork, and the call ran fresh"`
 	Session      string         `json:"session,omitempty" doc:"the session that it ended in"`
 	Format       rewrite.Format `json:"format" doc:"the output format that the caller asked for"`
 	Model        string         `json:"model,omitempty" doc:"the model that answered"`

@@ -65,10 +65,17 @@ func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.Invocat
 			stem, bar = "└─ ", "   "
 		}
 		state, context := stateCell(s), contextCell(s.Context)
-		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s\n", stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
-			count(int64(s.Turns), "turn"), a.stdout.paint(context.meaning, context.human), printable(s.Model))
+		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s%s\n", stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
+			count(int64(s.Turns), "turn"), a.stdout.paint(context.meaning, context.human), printable(s.Model), forkedFrom(s))
 		a.showCalls(r, bar, ofSession(calls, s.ID))
 	}
+}
+
+func forkedFrom(s ledger.SessionRow) string {
+	if s.Parent == "" {
+		return ""
+	}
+	return "  forked from " + s.Parent
 }
 
 // showCalls prints the calls of a session as a table that hangs below it.

@@ -183,8 +183,8 @@ func printGroup(w *tabwriter.Writer, key string, g ledger.Group) {
 		amount("share", rate(g.OK, g.Ended)), amount("share", cacheRate(g)), amount("tokens", tokensPerSession(g)), cost(g), amount("ms", rate(g.Duration, g.Timed)))
 }
 
-// created is how many sessions were made: each fresh run makes one.
-func created(g ledger.Group) int64 { return g.Calls - g.Resumed }
+// created is how many sessions were made: each fresh run makes one, and each fork.
+func created(g ledger.Group) int64 { return g.Calls - g.Resumed + g.Forked }
 
 func reuseRate(g ledger.Group) float64 { return rate(g.Resumed, g.Calls) }
 

@@ -23,7 +23,8 @@ type groupReport struct {
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
-	Resumed          int64    `json:"resumed" doc:"those that were resumed"`
+	Resumed          int64    `json:"resumed" doc:"those that were resumed, in the session or in a copy of it"`
+	Forked           int64    `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
 	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
 	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
 	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
@@ -112,7 +113,7 @@ func statsJSON(s stats) statsReport {
 func key(f figure) string { return strings.ReplaceAll(title(f), " ", "_") }
 
 func groupJSON(g ledger.Group) groupReport {
-	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, SessionsCreated: created(g), SessionsReused: g.Reused,
+	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: created(g), SessionsReused: g.Reused,
 		ReuseRate: number(reuseRate(g)), CacheRate: number(cacheRate(g)), TokensPerSession: number(tokensPerSession(g)),
 		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
 		PricedCalls: g.Priced, MeanMS: number(rate(g.Duration, g.Timed))}

@@ -162,7 +162,11 @@ func (a *app) figures(o overview) *table {
 	add := func(name string, c cell, about ...string) {
 		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
 	}
-	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed), fmt.Sprintf("%d fresh", o.bill.fresh)}
+	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed)}
+	if o.bill.forked > 0 {
+		calls = append(calls, fmt.Sprintf("%d of them forked", o.bill.forked))
+	}
+	calls = append(calls, fmt.Sprintf("%d fresh", o.bill.fresh))
 	if o.bill.never > 0 {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}
@@ -266,7 +270,8 @@ type statusReport struct {
 type totalsReport struct {
 	Chains      int64 `json:"chains" doc:"chains"`
 	Calls       int64 `json:"calls" doc:"calls"`
-	Resumed     int64 `json:"resumed" doc:"calls that were resumed"`
+	Resumed     int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
+	Forked      int64 `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
 	Fresh       int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
 	Never       int64 `json:"never" doc:"of the fresh ones, those that a rule has stand alone"`
@@ -276,7 +281,8 @@ type totalsReport struct {
 
 type recentReport struct {
 	Days       int   `json:"days" doc:"how many days"`
-	Resumed    int64 `json:"resumed" doc:"calls that were resumed"`
+	Resumed    int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
+	Forked     int64 `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
 	Fresh      int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
@@ -290,7 +296,7 @@ type recentReport struct {
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
-		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Fresh: o.bill.fresh, Input: o.bill.input,
+		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
 		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]warning{}, o.warnings...)}

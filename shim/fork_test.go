@@ -1,0 +1,62 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// message is an entry of one of claude's transcripts.
+func message(n int, more string) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":"00000000-0000-4000-8000-%012d","more":%q}`+"\n", n, more)
+}
+
+func TestForkPoint(t *testing.T) {
+	one, two := message(1, ""), message(2, "")
+	long := strings.Repeat("x", maxTail)
+	tests := map[string]struct {
+		text    string
+		size    int
+		message int // 0 for none
+		why     rewrite.Reason
+	}{
+		"all of the file":                     {one, len(one), 1, ""},
+		"what somebody writes behind":         {one + two, len(one), 1, ""},
+		"half a line behind":                  {one + two[:20], len(one), 1, ""},
+		"it ended within a line":              {one + two, len(one) + 20, 0, rewrite.SessionMoved},
+		"it is shorter":                       {one, len(one) + 1, 0, rewrite.SessionMoved},
+		"it was empty":                        {one, 0, 0, rewrite.SessionMoved},
+		"no message":                          {"{}\n", 3, 0, rewrite.NoForkPoint},
+		"far more before":                     {message(3, long) + one, len(message(3, long)) + len(one), 1, ""},
+		"a last message that is far too long": {one + message(3, long) + two, len(one) + len(message(3, long)), 0, rewrite.NoForkPoint},
+	}
+	dir := t.TempDir()
+	tool, _ := rewrite.Lookup("claude")
+	c := &call{tool: tool, parsed: rewrite.Call{Forks: true}}
+	for name, tt := range tests {
+		path := filepath.Join(dir, "session.jsonl")
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if tt.message > 0 {
+			want = fmt.Sprintf("00000000-0000-4000-8000-%012d", tt.message)
+		}
+		if got, why := c.forkPoint(path, int64(tt.size)); got != want || why != tt.why {
+			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
+		}
+	}
+	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
+		if got, why := c.forkPoint(path, 1); got != "" || why != rewrite.SessionGone {
+			t.Errorf("%s: %q (%s)", name, got, why)
+		}
+	}
+	c.parsed.Forks = false
+	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), 1); got != "" || why != rewrite.NoFork {
+		t.Errorf("a version that makes no copies: %q (%s)", got, why)
+	}
+}
