@@ -79,7 +79,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.follow()
 	a.mu.Lock()
 	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
-	if err == nil && a.plan.Resume != "" {
+	if err == nil && a.plan.Resume != "" && a.plan.ForkAt == "" {
 		a.tell(a.plan.Resume)
 	}
 	a.mu.Unlock()
@@ -263,7 +263,7 @@ func (a *attempt) look() {
 
 // tell has the session's id and the tool's process noted, once. Of a resume both are
 // known from the start, so that a tool that outlives us has its session to itself also
-// before it has said a word.
+// before it has said a word. A copy has an id of its own.
 func (a *attempt) tell(id string) {
 	if !a.told {
 		a.told = true
