@@ -28,7 +28,7 @@ type fakeTool interface {
 	// header begins a session's file.
 	header(id string) string
 	// begins is what the tool does with its files as it starts, ended as it ends by itself.
-	begins(q request, r *Run)
+	begins(q request, r *Run, s Script)
 	ended(q request, r *Run, s Script, exit int)
 	// shown is what it prints, and refused what it prints, and exits with, where it does
 	// not take a resume.
@@ -43,7 +43,7 @@ var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "g
 // plain is a tool that does nothing with its files but keep sessions, and exits with 1.
 type plain struct{}
 
-func (plain) begins(request, *Run)             {}
+func (plain) begins(request, *Run, Script)     {}
 func (plain) ended(request, *Run, Script, int) {}
 func (plain) limit(string) int                 { return 1 }
 
@@ -125,7 +125,7 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		shown, exit := tool.refused(q.format, s, r)
 		return r.print(shown, s, exit, end)
 	}
-	tool.begins(q, r)
+	tool.begins(q, r, s)
 	switch {
 	case q.resume != "":
 		r.Session = q.resume

@@ -60,7 +60,7 @@ func (fakeGemini) header(id string) string {
 
 // begins does what a start does in a later minute: it takes what a resume has left for
 // a broken session, and deletes all of that id; and a resume leaves such a file.
-func (g fakeGemini) begins(q request, r *Run) {
+func (g fakeGemini) begins(q request, r *Run, _ Script) {
 	left, _ := filepath.Glob(filepath.Join(geminiChats(r.Dir), "session-2026-11-21T09-00-*.jsonl"))
 	for _, path := range left {
 		_ = os.Remove(path) // another start may have been quicker

@@ -70,8 +70,8 @@ func (v fakeVibe) find(id string) string {
 func (fakeVibe) header(id string) string { return `{"session_id":"` + id + `"}` }
 
 // begins: a run that goes on with a session writes to its newest journal.
-func (v fakeVibe) begins(q request, _ *Run) {
-	if q.resume == "" || v.find(q.resume) == "" {
+func (v fakeVibe) begins(q request, _ *Run, s Script) {
+	if q.resume == "" || s.OnResume != Takes || v.find(q.resume) == "" {
 		return
 	}
 	journals, _ := filepath.Glob(vibeSession(q.resume) + "/journal/*.jsonl")
