@@ -188,6 +188,9 @@ func (w *world) notes(name string) (runs []run) {
 		w.must(err)
 	}
 	for line := range strings.Lines(string(text)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is just being written
+		}
 		var r run
 		w.must(json.Unmarshal([]byte(line), &r))
 		runs = append(runs, r)
