@@ -15,6 +15,10 @@ const (
 // Files are the files of the sample project, the one to be changed last.
 var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
 
+// Task is what the roles are to do in it.
+const Task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
+	"Callers that close twice get no second error.\n"
+
 // header is the line that a file of the sample project begins with.
 func header(file string) string { return "// This is " + file + "." }
 
@@ -41,8 +45,7 @@ func WriteProject(dir string) error {
 func brief(opening string, rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n", opening)
-	b.WriteString("Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
-		"Callers that close twice get no second error.\n\n## Read first\n\n")
+	b.WriteString(Task + "\n## Read first\n\n")
 	for _, file := range Files {
 		b.WriteString("- " + file + "\n")
 	}
@@ -54,17 +57,17 @@ func brief(opening string, rounds int) string {
 	return b.String()
 }
 
-// The contracts stand at the end of each prompt, as those of orchestrators do.
-const (
-	coderContract    = "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n"
-	reviewerContract = "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n"
-)
+// Contracts stand, by role, at the end of each prompt, as those of orchestrators do.
+var Contracts = map[string]string{
+	"coder":    "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
+	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
+}
 
 // writePrompts writes the parts that the loop puts prompts together from.
 func writePrompts(dir string, rounds int) error {
 	parts := map[string]string{
-		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": coderContract,
-		"reviewer.md": brief(reviewerOpening, rounds), "reviewer-notes.md": "", "reviewer-contract.md": reviewerContract,
+		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": Contracts["coder"],
+		"reviewer.md": brief(reviewerOpening, rounds), "reviewer-notes.md": "", "reviewer-contract.md": Contracts["reviewer"],
 	}
 	for name, text := range parts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

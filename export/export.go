@@ -37,6 +37,7 @@ type invocation struct {
 	Mode         string    `json:"mode"`
 	Reason       string    `json:"reason"`
 	Detail       string    `json:"detail"`
+	Arm          string    `json:"arm"`
 	FellBack     string    `json:"fell_back"`
 	ResumedFrom  string    `json:"resumed_from"`
 	Session      string    `json:"session"`
@@ -73,7 +74,7 @@ func NDJSON(w io.Writer, calls Calls) error {
 func line(i ledger.Invocation) invocation {
 	l := invocation{
 		Schema: Schema, ID: i.ID, Started: at(i.Started), Milliseconds: known(i.Duration), Tool: i.Tool, Directory: i.Cwd,
-		Task: i.Task, Role: i.Role, Rule: i.Rule, Mode: string(i.Mode), Reason: string(i.Reason), Detail: string(i.Detail),
+		Task: i.Task, Role: i.Role, Rule: i.Rule, Mode: string(i.Mode), Reason: string(i.Reason), Detail: string(i.Detail), Arm: i.Arm,
 		FellBack: string(i.FellBack), ResumedFrom: i.ResumedFrom, Session: i.NativeID, Format: string(i.Format),
 		ModelAsked: i.Asked, Model: i.Model, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes,
 		Input: known(i.Input), CacheRead: known(i.CacheRead), CacheWrite: known(i.CacheWrite), Output: known(i.Output),

@@ -24,7 +24,7 @@ func n(v int64) sql.NullInt64 { return sql.NullInt64{Int64: v, Valid: true} }
 var (
 	resumed = ledger.Invocation{
 		ID: 2, Chain: 1, Tool: "claude", Cwd: "/p", Task: "ABC-1", Role: "coder", Rule: "steroids", Started: 1_800_000_000_123,
-		Duration: n(4567), Mode: rewrite.Resume, Reason: rewrite.Extends, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
+		Duration: n(4567), Mode: rewrite.Resume, Reason: rewrite.Extends, Arm: ledger.Treated, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
 		Asked: "opus", Model: "claude-opus-5", PromptBytes: 3000, SentBytes: 400,
 		Input: n(10), CacheRead: n(900), CacheWrite: n(90), Output: n(20), Cost: n(1_234_567), Outcome: "ok", Exit: n(0),
 	}
@@ -57,7 +57,7 @@ func TestNDJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"schema":"shimctl.invocation/1","id":2,"started":"2027-01-15T08:00:00.123Z","duration_ms":4567,"tool":"claude",` +
-		`"directory":"/p","chain":1,"task":"ABC-1","role":"coder","rule":"steroids","mode":"resume","reason":"extends","detail":"",` +
+		`"directory":"/p","chain":1,"task":"ABC-1","role":"coder","rule":"steroids","mode":"resume","reason":"extends","detail":"","arm":"treated",` +
 		`"fell_back":"","resumed_from":"id","session":"id","format":"json","model_asked":"opus","model":"claude-opus-5",` +
 		`"prompt_bytes":3000,"sent_bytes":400,"input_tokens":10,"cache_read_tokens":900,"cache_write_tokens":90,"output_tokens":20,` +
 		`"cost_nano_usd":1234567,"outcome":"ok","exit_code":0,"signal":null}`

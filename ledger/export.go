@@ -20,6 +20,7 @@ type Invocation struct {
 	Duration       sql.NullInt64 // milliseconds
 	Mode           rewrite.Mode
 	Reason, Detail rewrite.Reason
+	Arm            string // Control or Treated, "" where no chain was held out
 	ResumedFrom    string
 	FellBack       rewrite.Reason
 	Format         rewrite.Format
@@ -68,7 +69,7 @@ func (l *Ledger) Invocations(since Millis) iter.Seq2[Invocation, error] {
 func (l *Ledger) invocations(after int64, since Millis) ([]Invocation, error) {
 	rows, err := l.db.Query(`
 		SELECT i.id, coalesce(i.chain_id, 0), i.tool, i.cwd, coalesce(c.task, ''), coalesce(c.role, ''), i.rule,
-			i.started, i.duration, i.mode, i.reason, i.detail, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''),
+			i.started, i.duration, i.mode, i.reason, i.detail, i.arm, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''),
 			i.format, coalesce(i.native_id, ''), coalesce(s.model, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes,
 			i.input, i.cache_read, i.cache_write, i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal
 		FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id LEFT JOIN sessions s ON s.id = i.session_id
@@ -81,7 +82,7 @@ func (l *Ledger) invocations(after int64, since Millis) ([]Invocation, error) {
 	for rows.Next() {
 		var i Invocation
 		if err := rows.Scan(&i.ID, &i.Chain, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
-			&i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.ResumedFrom, &i.FellBack,
+			&i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Arm, &i.ResumedFrom, &i.FellBack,
 			&i.Format, &i.NativeID, &i.Asked, &i.Model, &i.PromptBytes, &i.SentBytes,
 			&i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal); err != nil {
 			return nil, err

@@ -100,8 +100,9 @@ var ErrInUse = errors.New("a live process holds a session of it")
 // Forgotten counts what was removed.
 type Forgotten struct{ Sessions, Calls int64 }
 
-// Forget removes all of a chain: its sessions, its calls, and the calls in which the
-// caller named its sessions itself. What stood there is overwritten.
+// Forget removes all of a chain: its sessions, its calls, the calls in which the caller
+// named its sessions itself, and what runs of its rules cost, unless other calls have the
+// rule too. What stood there is overwritten.
 func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
 	if err := l.Settle(); err != nil { // nothing of it is to wait in the spool
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
@@ -120,8 +121,17 @@ func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
 		if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
 			return err
 		}
+		rules, err := rulesOf(tx, c.ID)
+		if err != nil {
+			return err
+		}
 		if f.Calls, err = dropChain(tx, c.ID); err != nil {
 			return err
+		}
+		for _, rule := range rules { // what its runs cost tells of others only where others have it
+			if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
+				return err
+			}
 		}
 		for _, id := range c.NativeIDs {
 			n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
@@ -139,6 +149,16 @@ func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
 		return f, fmt.Errorf("forget chain %d: it is removed, but traces of it may be left: %w", c.ID, err)
 	}
 	return f, nil
+}
+
+func rulesOf(tx *sql.Tx, chain int64) (rules []string, err error) {
+	err = each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
+		var rule string
+		err := rows.Scan(&rule)
+		rules = append(rules, rule)
+		return err
+	}, chain)
+	return rules, err
 }
 
 // scrubTime is how long others may hold a scrub up.

@@ -245,57 +245,6 @@ func (l *Ledger) Reset(chain int64) error {
 	})
 }
 
-// A Spending sums up calls that are alike in all that their price depends on.
-type Spending struct {
-	Day                    Millis // the day's beginning, UTC
-	Tool                   string
-	Model                  string // "" where the tool did not say
-	Mode                   rewrite.Mode
-	Never                  bool // a rule has it stand alone
-	Counted                bool // the tool counted its tokens
-	Priced                 bool // the tool gave a price
-	Long                   bool // some prompt may have been longer than the bound: all of a run's together are
-	Calls                  int64
-	PromptBytes, SentBytes int64
-	Input                  int64 // tokens, in kinds that share none
-	CacheRead              int64
-	CacheWrite             int64
-	Output                 int64
-	Cost                   int64 // nano-dollars
-}
-
-// Spendings sums up the calls that began at since or later. Runs whose prompts together
-// had more than longPrompt tokens are counted apart.
-func (l *Ledger) Spendings(since Millis, longPrompt int64) ([]Spending, error) {
-	// The table is read on from the first such call, which is much faster than to look
-	// each up by the index.
-	rows, err := l.db.Query(`SELECT started / ? * ? AS d, tool, model, mode, reason = ? AS h, input IS NOT NULL AS u,
-		cost IS NOT NULL AS c, coalesce(input + cache_read + cache_write > ?, 0) AS x, count(*), coalesce(sum(input), 0),
-		coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0), coalesce(sum(cost), 0),
-		sum(prompt_bytes), sum(sent_bytes) FROM invocations
-		WHERE id >= (SELECT min(id) FROM invocations WHERE started >= ?) AND +started >= ? GROUP BY d, tool, model, mode, h, u, c, x`,
-		day, day, rewrite.Never, longPrompt, since, since)
-	if err != nil {
-		return nil, fmt.Errorf("sum up spendings: %w", err)
-	}
-	defer rows.Close()
-	var list []Spending
-	for rows.Next() {
-		var s Spending
-		var model sql.NullString
-		if err := rows.Scan(&s.Day, &s.Tool, &model, &s.Mode, &s.Never, &s.Counted, &s.Priced, &s.Long, &s.Calls,
-			&s.Input, &s.CacheRead, &s.CacheWrite, &s.Output, &s.Cost, &s.PromptBytes, &s.SentBytes); err != nil {
-			return nil, fmt.Errorf("sum up spendings: %w", err)
-		}
-		s.Model = model.String
-		list = append(list, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("sum up spendings: %w", err)
-	}
-	return list, nil
-}
-
 // Totals counts all that the ledger holds.
 type Totals struct {
 	Chains, Calls, Resumed int64

@@ -43,13 +43,9 @@ type Slice struct {
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool told their tokens, and their cost
 	Long              bool // some prompt may have been longer than the bound: all of a run's together are
+	PromptBytes       int64
+	SentBytes         int64
 	Sums
-}
-
-// Spending is what the price of the calls depends on.
-func (s Slice) Spending() Spending {
-	return Spending{Day: s.Day, Tool: s.Tool, Model: s.Model, Mode: s.Mode, Counted: s.Counted, Priced: s.Priced, Long: s.Long,
-		Calls: s.Calls, Input: s.Input, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output, Cost: s.Cost}
 }
 
 // Side is what the calls are counted as.
@@ -117,19 +113,93 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
+// Slices sums up the calls of the period, as a snapshot does.
+func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
+	err = l.inOneMoment(func(q rowsQueryer) error {
+		list, err = slicesOf(q, p, longPrompt)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up days: %w", err)
+	}
+	return list, nil
+}
+
+// What slicesOf reads of calls that are alike, in the bits below their day.
+const (
+	isWell = 1 << iota
+	isEnded
+	isCounted
+	isPriced
+	isLong
+	isTimed
+	belowDay = iota
+)
+
+// slicesOf has SQLite sort by as few columns as will do, and works out here what follows
+// from them: each column takes a tenth of a second of a million calls.
 func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
-	err = each(q, `SELECT started / 86400000 * 86400000, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
-		coalesce(outcome = 'ok', 0), input IS NOT NULL, cost IS NOT NULL,
-		coalesce(input + cache_read + cache_write > ?, 0), `+sumColumns+`
-		FROM invocations WHERE `+p.holds()+` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12`,
-		func(rows *sql.Rows) error {
-			var s Slice
-			err := rows.Scan(append([]any{&s.Day, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm,
-				&s.Well, &s.Counted, &s.Priced, &s.Long}, s.columns()...)...)
-			list = append(list, s)
+	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
+		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
+		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
+		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes)
+		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed)
+	at := map[Slice]int{} // by what they have in common, without any sum
+	err = inPieces(q, p, query, func(rows *sql.Rows) error {
+		var s Slice
+		var sums Sums
+		var bits, prompts, sent int64
+		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm,
+			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent); err != nil {
 			return err
-		}, longPrompt, p.Since, p.Until)
+		}
+		s.Day = Millis(bits>>belowDay) * day
+		s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
+		i, ok := at[s]
+		if !ok {
+			i = len(list)
+			at[s] = i
+			list = append(list, s)
+		}
+		allIf := func(they bool) int64 {
+			if they {
+				return sums.Calls
+			}
+			return 0
+		}
+		sums.Resumed, sums.Forked = allIf(s.Mode.Continues()), allIf(s.Mode == rewrite.Fork)
+		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
+		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
+		list[i].Add(sums)
+		list[i].PromptBytes, list[i].SentBytes = list[i].PromptBytes+prompts, list[i].SentBytes+sent
+		return nil
+	})
+	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
 	return list, err
+}
+
+// pieceSize is how many numbers of calls are sorted at a time: by far fewer comparisons than
+// all together need, and few enough to stay in the processor's cache.
+const pieceSize = 2000
+
+// inPieces runs a query that groups the calls of the period, one piece of the table after
+// the other; %s in it is the condition. What belongs together comes once from each piece.
+func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error) error {
+	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ?")
+	next := func(condition string, bound any) (first sql.NullInt64, err error) {
+		err = each(q, "SELECT min(id) FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
+		return first, err
+	}
+	first, err := next("started >= ?", p.Since)
+	for first.Valid && err == nil {
+		last := first.Int64 + pieceSize - 1
+		if err = each(q, query, read, first.Int64, last, p.Since, p.Until); err == nil {
+			first, err = next("id > ?", last)
+		}
+	}
+	return err
 }
 
 func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err error) {

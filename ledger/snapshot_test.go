@@ -59,6 +59,65 @@ func TestSnapshotAddsUp(t *testing.T) {
 	}
 }
 
+// What slices sum up is what their calls are, also where numbers are missing and the calls
+// fill more pieces than one.
+func TestSlicesAreTheirCalls(t *testing.T) {
+	l, _ := newLedger(t)
+	if err := fill(l, 3*pieceSize); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec(`DELETE FROM invocations WHERE id BETWEEN ?1 / 2 AND 5 * ?1 / 2;
+		UPDATE invocations SET outcome = NULL, duration = NULL, input = NULL, cost = NULL WHERE id % 7 = 0;
+		UPDATE invocations SET fell_back = 'session_dead', model = NULL WHERE id % 11 = 0;
+		UPDATE invocations SET cache_read = 100000 WHERE id % 13 = 0;
+		UPDATE invocations SET mode = 'fork' WHERE mode = 'resume' AND id % 5 = 0;
+		UPDATE invocations SET started = started * 1000`, pieceSize); err != nil {
+		t.Fatal(err)
+	}
+	period := Period{1000, 3*pieceSize*1_000_000 - 5_000_000}
+	want := map[Slice]Slice{}
+	for i, err := range l.Invocations(period.Since) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Started >= period.Until {
+			continue
+		}
+		key := Slice{Day: i.Started / day * day, Tool: i.Tool, Rule: i.Rule, Model: i.Model, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack,
+			Arm: i.Arm, Well: i.Outcome == "ok", Counted: i.Input.Valid, Priced: i.Cost.Valid,
+			Long: i.Input.Valid && i.Input.Int64+i.CacheRead.Int64+i.CacheWrite.Int64 > 100_000}
+		one := func(is bool) int64 {
+			if is {
+				return 1
+			}
+			return 0
+		}
+		s, known := want[key]
+		if !known {
+			s = key
+		}
+		s.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
+			Input: i.Input.Int64, CacheRead: i.CacheRead.Int64, CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64,
+			Priced: one(key.Priced), Cost: i.Cost.Int64, Timed: one(i.Duration.Valid), Duration: i.Duration.Int64})
+		s.PromptBytes, s.SentBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes
+		want[key] = s
+	}
+	got, err := l.Slices(period, 100_000)
+	if err != nil || len(got) != len(want) || len(got) < 50 {
+		t.Fatalf("%d slices, want %d, %v", len(got), len(want), err)
+	}
+	for _, s := range got {
+		key := s
+		key.Sums, key.PromptBytes, key.SentBytes = Sums{}, 0, 0
+		if want[key] != s {
+			t.Errorf("got  %+v\nwant %+v", s, want[key])
+		}
+	}
+	if !slices.IsSortedFunc(got, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) }) {
+		t.Error("they are not in the order of their days")
+	}
+}
+
 // Only what began in the period is in it.
 func TestSnapshotPeriod(t *testing.T) {
 	l, _ := newLedger(t)
@@ -117,5 +176,20 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	})
 	if n := calls(l.db); err != nil || n != 2 {
 		t.Errorf("%d calls, %v", n, err)
+	}
+}
+
+// The group with the most calls comes first, however many of them were resumed.
+func TestGroupsInOrder(t *testing.T) {
+	l, _ := newLedger(t)
+	if err := fill(l, 20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec("UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END"); err != nil {
+		t.Fatal(err)
+	}
+	groups, err := l.Groups(ByRule, 0)
+	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
+		t.Errorf("%+v, %v", groups, err)
 	}
 }

@@ -28,8 +28,11 @@ type chainsReport struct {
 }
 
 func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	chains, err := l.Chains(wanted)
-	if err != nil {
+	var chains []ledger.ChainRow
+	if err := a.slowly("listing the chains", func() (err error) {
+		chains, err = l.Chains(wanted)
+		return err
+	}); err != nil {
 		return err
 	}
 	if asJSON {

@@ -39,31 +39,53 @@ func configPathCommand(a *app) *cobra.Command {
 }
 
 func configCheckCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use: "check", Short: "look for mistakes in the configuration",
 		Long: `Reads the configuration file, the rules in it and the user's own price list, as the shims and shimctl
 do. The exit status is 3 if there is a mistake.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.configCheck() },
+		RunE: func(*cobra.Command, []string) error { return a.configCheck(asJSON) },
 	}
+	jsonFlag(c, &asJSON, "shimctl.config.check/1")
+	return c
 }
 
-func (a *app) configCheck() error {
+type configCheckReport struct {
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	File     string          `json:"file" doc:"where the configuration file is, or would be"`
+	Mistakes []mistakeReport `json:"mistakes" doc:"what is wrong in it, or in the price list"`
+}
+
+type mistakeReport struct {
+	Problem string `json:"problem" doc:"what is wrong, and where"`
+	Hint    string `json:"hint,omitempty" doc:"what can be done about it"`
+}
+
+func (a *app) configCheck(asJSON bool) error {
 	path, err := config.ConfigFile(a.getenv)
 	if err != nil {
 		return err
 	}
-	findings := false
+	mistakes := []mistakeReport{}
 	if _, err := config.Load(path); err != nil {
-		a.complain(err.Error(), hintFor(err))
-		findings = true
+		mistakes = append(mistakes, mistakeReport{err.Error(), hintFor(err)})
 	}
 	if _, err := a.loadPrices(); err != nil {
-		a.complain(err.Error(), "docs/configuration.md shows what stands in it")
-		findings = true
+		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/configuration.md shows what stands in it"})
 	}
-	if findings {
-		return errFindings
+	if asJSON {
+		err = a.printJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
+	} else {
+		for _, m := range mistakes {
+			a.complain(m.Problem, m.Hint)
+		}
+	}
+	if len(mistakes) > 0 {
+		return errors.Join(err, errFindings)
+	}
+	if asJSON {
+		return err
 	}
 	found := "no mistake was found"
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +141,7 @@ func (a *app) configShow(asJSON bool) error {
 	if asJSON {
 		return a.printJSON(r)
 	}
-	t := newTable("KEY", "VALUE", "DEFAULT", "ABOUT")
+	t := newFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
 	for _, s := range r.Settings {
 		value := textCell(s.Value)
 		if s.Value != s.Default {

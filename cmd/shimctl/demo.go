@@ -32,7 +32,7 @@ not touched. If none is, a small stand-in for Claude Code is called.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
 	}
-	c.Flags().StringVar(&tool, "tool", "", "the `name` of the tool to call, or "+bundledName)
+	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to call, or "+bundledName)
 	return c
 }
 

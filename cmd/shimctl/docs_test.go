@@ -17,19 +17,21 @@ import (
 
 // schemas are what --json prints.
 var schemas = map[string]any{
-	"shimctl.status/1":   statusReport{},
-	"shimctl.chains/1":   chainsReport{},
-	"shimctl.sessions/1": sessionsReport{},
-	"shimctl.show/1":     showReport{},
-	"shimctl.log/1":      logReport{},
-	"shimctl.tail/1":     tailReport{},
-	"shimctl.explain/1":  explainReport{},
-	"shimctl.doctor/1":   doctorReport{},
-	"shimctl.config/1":   configReport{},
-	"shimctl.suggest/1":  suggestReport{},
-	"shimctl.stats/1":    statsReport{},
-	"shimctl.prune/1":    pruneReport{},
-	allSchema:            allSessionsReport{},
+	"shimctl.status/1":       statusReport{},
+	"shimctl.chains/1":       chainsReport{},
+	"shimctl.sessions/1":     sessionsReport{},
+	"shimctl.show/1":         showReport{},
+	"shimctl.log/1":          logReport{},
+	"shimctl.tail/1":         tailReport{},
+	"shimctl.explain/1":      explainReport{},
+	"shimctl.doctor/1":       doctorReport{},
+	"shimctl.config/1":       configReport{},
+	"shimctl.suggest/1":      suggestReport{},
+	"shimctl.stats/1":        statsReport{},
+	"shimctl.prune/1":        pruneReport{},
+	"shimctl.version/1":      versionReport{},
+	"shimctl.config.check/1": configCheckReport{},
+	allSchema:                allSessionsReport{},
 }
 
 // shared are objects that stand in several schemas.
@@ -178,48 +180,80 @@ func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
 	return "number", nil
 }
 
-// Each --json names a schema that is documented, and each flag is used in a scenario.
+// Each --json names a schema that is documented; each command and flag stands in the
+// reference and is used in a scenario.
 func TestFlagsAreDocumentedAndTried(t *testing.T) {
-	var scenarios strings.Builder
-	files, err := filepath.Glob("../../testdata/script/*.txtar")
+	calls := scenarioCalls(t)
+	reference, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scenarios.Write(text)
-	}
-	root := (&app{}).root()
-	for _, c := range everyCommand(root) {
+	for _, c := range everyCommand((&app{}).root()) {
 		if c.Long == "" || c.Short == "" {
 			t.Errorf("%s says nothing about itself", c.CommandPath())
 		}
-		if !tried(scenarios.String(), c.CommandPath(), "") {
+		if !tried(calls, c, nil) {
 			t.Errorf("no scenario calls %s", c.CommandPath())
 		}
-		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		_, section, ok := strings.Cut(string(reference), "\n## "+c.CommandPath()+"\n")
+		if !ok {
+			t.Errorf("%s is not in the reference", c.CommandPath())
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Name == "json" {
 				words := strings.Fields(f.Usage)
 				if _, ok := schemas[strings.Trim(words[3], ",")]; !ok {
 					t.Errorf("%s: --json: %q names no schema that is documented", c.CommandPath(), f.Usage)
 				}
 			}
-			if !tried(scenarios.String(), c.CommandPath(), "--"+f.Name) {
+			if !strings.Contains(section, " --"+f.Name+" ") {
+				t.Errorf("%s --%s is not in the reference", c.CommandPath(), f.Name)
+			}
+			if !tried(calls, c, f) {
 				t.Errorf("no scenario calls %s --%s", c.CommandPath(), f.Name)
 			}
 		})
 	}
 }
 
-// tried tells whether a line of the scenarios calls the command, with the flag.
-func tried(scenarios, command, flag string) bool {
-	for _, line := range strings.Split(scenarios, "\n") {
-		if _, after, ok := strings.Cut(line, command); ok && strings.Contains(line, "exec") && strings.Contains(after, flag) {
-			return true
+// scenarioCalls are the words of each call of shimctl that a scenario executes.
+func scenarioCalls(t *testing.T) (calls [][]string) {
+	files, err := filepath.Glob("../../testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(strings.TrimPrefix(line, "!"))
+			if !strings.HasPrefix(line, "exec ") {
+				continue
+			}
+			for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&()", r) }) {
+				words := strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" '\"", r) })
+				if at := slices.Index(words, "shimctl"); at >= 0 {
+					calls = append(calls, words[at:])
+				}
+			}
 		}
 	}
-	return false
+	return calls
+}
+
+// tried tells whether the command is called, with the flag.
+func tried(calls [][]string, c *cobra.Command, f *pflag.Flag) bool {
+	path := strings.Fields(c.CommandPath())
+	return slices.ContainsFunc(calls, func(words []string) bool {
+		if len(words) < len(path) || !slices.Equal(words[:len(path)], path) {
+			return false
+		}
+		return f == nil || slices.ContainsFunc(words[len(path):], func(word string) bool {
+			name, _, _ := strings.Cut(word, "=")
+			return name == "--"+f.Name || f.Shorthand != "" && name == "-"+f.Shorthand
+		})
+	})
 }

@@ -47,13 +47,11 @@ type doctorReport struct {
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
-	cfg, configured := a.checkConfig()
-	checks := append(a.checkTools(cfg), a.checkShells()...)
-	checks = append(checks, a.checkKeys(cfg)...)
-	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
-	if measure {
-		checks = append(checks, a.measure())
-	}
+	var checks []check
+	_ = a.slowly("checking", func() error {
+		checks = a.checks(measure)
+		return nil
+	})
 	if asJSON {
 		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
@@ -67,13 +65,38 @@ func (a *app) doctor(asJSON, measure bool) (err error) {
 	return err
 }
 
+func (a *app) checks(measure bool) []check {
+	cfg, configured := a.checkConfig()
+	checks := append(a.checkTools(cfg), a.checkShells()...)
+	checks = append(checks, a.checkKeys(cfg)...)
+	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
+	if measure {
+		checks = append(checks, a.measure())
+	}
+	return checks
+}
+
 func (a *app) printChecks(checks []check) {
+	if !a.stdout.terminal {
+		t := newTable("RESULT", "CHECK", "FINDS", "FIX")
+		for _, c := range checks {
+			t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds), textCell(c.Fix))
+		}
+		t.print(a.stdout)
+		return
+	}
+	t := newFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
 	for _, c := range checks {
-		fmt.Fprintf(a.stdout, "%-8s %-15s %s\n", c.Result, c.Name, c.Finds)
+		t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds))
 		if c.Fix != "" {
-			fmt.Fprintf(a.stdout, "%-8s %-15s fix: %s\n", "", "", c.Fix)
+			t.add(cell{}, cell{}, textCell("fix: "+c.Fix).as(strong))
 		}
 	}
+	t.print(a.stdout)
+}
+
+func (c check) resultCell() cell {
+	return textCell(c.Result).as(map[string]meaning{"ok": good, "note": warn, "problem": bad}[c.Result])
 }
 
 // checkTools looks at each name as a caller would find it. A tool that is not
@@ -152,13 +175,13 @@ func (a *app) checkConfig() (config.Config, check) {
 	c := check{Name: "configuration", Result: "ok"}
 	path, err := config.ConfigFile(a.getenv)
 	if err != nil {
-		c.Result, c.Finds, c.Fix = "problem", err.Error(), "set HOME, or REPRISE_CONFIG to an absolute path"
+		c.Result, c.Finds, c.Fix = "problem", a.tildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path"
 		return config.Config{}, c
 	}
 	cfg, err := config.Load(path)
 	switch {
 	case err != nil:
-		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
 		c.Fix = orElse(hintFor(err), "correct the file, or move it away")
 	case !cfg.Enabled:
 		c.Result, c.Finds = "note", a.tilde(path)+" switches reprise off"
@@ -179,7 +202,7 @@ func (a *app) checkLedger() check {
 		err = tryLedger(path)
 	}
 	if err != nil {
-		c.Result, c.Finds = "problem", err.Error()+"; every call is passed through"
+		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
 		c.Fix = orElse(fixFor(err), "make its folder and the disk writable, or run shimctl ledger reset")
 		return c
 	}

@@ -120,12 +120,13 @@ func (a *app) openPrompt(name string) (*os.File, error) {
 }
 
 func (a *app) printExplanation(e shim.Explanation) {
-	fmt.Fprintf(a.stdout, "decision: %s: %s\n", e.Mode, e.Reason)
+	t := newFoldedTable("FIELD", "VALUE")
 	show := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(a.stdout, "%s: %s\n", name, value)
+			t.add(textCell(name).as(dim), textCell(value))
 		}
 	}
+	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
 	show("detail", string(e.Detail))
 	show("rule", e.Rule)
 	show("task", e.Task)
@@ -135,7 +136,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	show("unknown option", e.Unknown)
 	if e.Fault != nil {
-		show("fault", e.Fault.Error())
+		show("fault", a.tildeIn(e.Fault.Error()))
 	}
 	show("real binary", a.tilde(orElse(e.Real, "not found")))
 	if e.Chain != 0 {
@@ -152,10 +153,11 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
 			count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
-	show("runs", commandLine(e))
+	t.add(textCell("runs").as(dim), cell{human: commandLine(e, shorten), raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
 	}
+	t.print(a.stdout)
 }
 
 func blocksSent(e shim.Explanation) (n int) {
@@ -183,37 +185,48 @@ func (a *app) printBlocks(e shim.Explanation) {
 	if len(e.Blocks) == 0 {
 		return
 	}
-	fmt.Fprintln(a.stdout, "\nblocks of the prompt, = for those that the session has been sent, + for new ones:")
+	fmt.Fprintln(a.stdout)
+	a.heading("blocks of the prompt, and whether the session has been sent them")
+	t := newTable("BLOCK", "SENT", "SIZE", "BEGINS")
 	for i, b := range e.Blocks {
-		mark := '+'
+		sent := textCell("new").as(good)
 		if b.Sent {
-			mark = '='
+			sent = textCell("sent").as(dim)
 		}
-		fmt.Fprintf(a.stdout, "%4d %c %8s  %s\n", i+1, mark, size(int64(len(b.Text))), shorten(b.Text))
+		begins, _, _ := strings.Cut(b.Text, "\n")
+		t.add(idCell(int64(i+1)), sent, sizeCell(int64(len(b.Text))), textCell(begins))
 	}
+	t.print(a.stdout)
 	if e.Plan.Whole {
 		return
 	}
-	fmt.Fprintln(a.stdout, "\nwhat is sent:")
-	for line := range strings.Lines(e.Plan.Prompt) {
-		fmt.Fprint(a.stdout, "  | "+line)
+	fmt.Fprintln(a.stdout)
+	a.heading("what is sent")
+	text := newTable("TEXT")
+	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
+		if a.stdout.terminal {
+			fmt.Fprintln(a.stdout, "  | "+printable(line)) // whole, however wide it is
+		}
+		text.add(textCell(line))
 	}
-	if !strings.HasSuffix(e.Plan.Prompt, "\n") {
-		fmt.Fprintln(a.stdout)
+	if !a.stdout.terminal {
+		text.print(a.stdout)
 	}
 }
 
-// commandLine shows the real call as a shell would take it; a long prompt is cut.
-func commandLine(e shim.Explanation) string {
+// commandLine shows the real call as a shell would take it; show makes a long prompt short.
+func commandLine(e shim.Explanation, show func(string) string) string {
 	words := []string{e.Tool}
 	for _, arg := range e.Plan.Args {
-		words = append(words, quote(shorten(arg)))
+		words = append(words, quote(show(arg)))
 	}
 	if e.Plan.HasStdin {
 		words = append(words, fmt.Sprintf("< (%s)", size(int64(len(e.Plan.Stdin)))))
 	}
 	return strings.Join(words, " ")
 }
+
+func whole(text string) string { return text }
 
 func shorten(text string) string {
 	const most = 100

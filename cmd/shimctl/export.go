@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,10 +38,10 @@ directories and the names of tasks and roles.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context(), f) },
 	}
 	c.Flags().StringVar(&f.format, "format", "ndjson", "the `FORMAT`: ndjson, prometheus or otlp")
-	c.Flags().StringVar(&f.since, "since", "", "only calls started since `TIME`, as 24h or 2026-11-21 or in RFC 3339 (ndjson, otlp)")
+	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "put the result into `FILE`, all at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, as http://127.0.0.1:4318 (otlp)")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may take to answer (otlp)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may `TAKE` to answer (otlp)")
 	return c
 }
 
@@ -48,10 +49,11 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	since, err := a.since(f.since)
+	from, err := a.sinceTime(f.since)
 	if err != nil {
 		return err
 	}
+	since := ledger.Millis(from.UnixMilli())
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err = ledger.OpenMemory()
@@ -64,14 +66,23 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	case "otlp":
 		return a.sendSpans(ctx, l, f, since)
 	case "prometheus":
-		sums, err := readFigures(l)
-		if err != nil {
+		var sums export.Figures
+		if err := a.slowly("adding the calls up", func() (err error) {
+			sums, err = readFigures(l)
+			return err
+		}); err != nil {
 			return err
 		}
 		// Another user's collector reads it; it names no task and no directory.
 		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, sums) })
 	}
-	return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
+	write := func() error {
+		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
+	}
+	if f.output == "" && a.stdout.terminal {
+		return write() // one sees that it gets on
+	}
+	return a.slowly("writing the calls", write)
 }
 
 // check refuses flags that the format has no use for: they would be meant for
@@ -93,22 +104,6 @@ func (f exportFlags) check() error {
 		return usageError{"--timeout must be more than 0s", "write a number and its unit, as in 10s"}
 	}
 	return nil
-}
-
-// since reads a length of time before now, a day or a time.
-func (a *app) since(text string) (ledger.Millis, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return ledger.Millis(a.now.Add(-d).UnixMilli()), nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return ledger.Millis(t.UnixMilli()), nil
-		}
-	}
-	return 0, usageError{fmt.Sprintf("%q is no time", text), "write 24h, 2026-11-21 or 2026-11-21T08:00:00Z"}
 }
 
 func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
@@ -177,7 +172,11 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		return fmt.Errorf("read %s: %w", headersEnv, err)
 	}
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
-	sent, err := o.Send(ctx, l.Invocations(since))
+	var sent export.Sent
+	err = a.slowly("sending spans", func() (err error) {
+		sent, err = o.Send(ctx, l.Invocations(since))
+		return err
+	})
 	for _, said := range sent.Said {
 		fmt.Fprintf(a.stderr, "the collector says: %q\n", said)
 	}
@@ -186,6 +185,9 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		fmt.Fprintf(a.stdout, "; %s not ended", count(sent.Running, "call"))
 	}
 	fmt.Fprintln(a.stdout)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = hinted{err, "nothing listens there: start the collector, or name another --endpoint"}
+	}
 	if err == nil && sent.Rejected > 0 {
 		err = fmt.Errorf("send spans: the collector rejected %s", count(sent.Rejected, "span"))
 	}

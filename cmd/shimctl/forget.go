@@ -18,15 +18,10 @@ func forgetCommand(a *app) *cobra.Command {
 	var sessions bool
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
-		Long: `Removes a chain from the ledger and the log: its sessions, its calls, its names. What stood in the
-files is overwritten. CHAIN is its number in shimctl status, the name of its task, or how the id of one of
-its sessions begins. The tool's own files stay, unless --sessions is given.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError{"forget takes one chain", "shimctl chains lists them"}
-			}
-			return nil
-		},
+		Long: `Removes a chain from the ledger, the log and the index of sessions --all: its sessions, its calls, its
+names. What stood in the files is overwritten. CHAIN is its number in shimctl status, the name of its task, or
+how the id of one of its sessions begins. The tool's own files stay, unless --sessions is given.`,
+		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], sessions) },
 	}
 	c.Flags().BoolVar(&sessions, "sessions", false, "remove the tool's session files, too")
@@ -57,7 +52,7 @@ func (a *app) forget(name string, sessions bool) error {
 		return err
 	}
 	lines, err := a.forgetInLog(c)
-	if err != nil {
+	if err = errors.Join(err, a.forgetHistory(c)); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, count(f.Sessions, "session"), count(f.Calls, "call"),

@@ -12,7 +12,7 @@ import (
 
 func ledgerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "ledger", Short: "mend the ledger, or begin a new one",
+		Use: "ledger COMMAND", Short: "mend the ledger, or begin a new one",
 		Long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside, under
 names that end in the time.`,
 	}

@@ -42,11 +42,14 @@ type logReport struct {
 }
 
 func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	calls, err := l.InvocationRows(wanted)
-	if err != nil {
+	var calls []ledger.InvocationRow
+	if err := a.slowly("listing the calls", func() (err error) {
+		calls, err = l.InvocationRows(wanted)
+		return err
+	}); err != nil {
 		return err
 	}
-	reverse(calls)
+	slices.Reverse(calls) // at a terminal one looks at the end
 	if asJSON {
 		return a.printJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
 	}
@@ -57,9 +60,6 @@ func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON boo
 	a.callTable(r, calls).print(a.stdout)
 	return nil
 }
-
-// reverse puts the latest last: at a terminal that is where one looks.
-func reverse(calls []ledger.InvocationRow) { slices.Reverse(calls) }
 
 func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *table {
 	t := newTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
@@ -85,7 +85,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	if asJSON {
 		return a.printJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
 	}
-	t := newTable("FIELD", "VALUE")
+	t := newFoldedTable("FIELD", "VALUE")
 	add := func(name string, c cell) {
 		c.right = false
 		if c.raw != "" {

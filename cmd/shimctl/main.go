@@ -96,9 +96,9 @@ func (a *app) main(args []string) int {
 }
 
 func (a *app) complain(problem, hint string) {
-	fmt.Fprintln(a.stderr, "error: "+problem)
+	fmt.Fprintln(a.stderr, "error: "+a.tildeIn(problem))
 	if hint != "" {
-		fmt.Fprintln(a.stderr, "hint: "+hint)
+		fmt.Fprintln(a.stderr, "hint: "+a.tildeIn(hint))
 	}
 }
 

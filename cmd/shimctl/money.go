@@ -88,7 +88,7 @@ type bill struct {
 	uncounted int64 // calls whose tokens are not known
 }
 
-func (b *bill) add(t *prices.Table, s ledger.Spending) {
+func (b *bill) add(t *prices.Table, s ledger.Slice) {
 	b.calls += s.Calls
 	switch s.Mode {
 	case rewrite.Resume:
@@ -98,7 +98,7 @@ func (b *bill) add(t *prices.Table, s ledger.Spending) {
 	case rewrite.Fresh:
 		b.fresh += s.Calls
 	}
-	if s.Never {
+	if s.Reason == rewrite.Never {
 		b.never += s.Calls
 	}
 	b.asked, b.sent = b.asked+s.PromptBytes, b.sent+s.SentBytes
@@ -121,7 +121,7 @@ func (b *bill) add(t *prices.Table, s ledger.Spending) {
 // prompt counts the tokens of all kinds that the model was sent.
 func (b *bill) prompt() int64 { return b.input + b.cached + b.write }
 
-func costOfAll(t *prices.Table, s ledger.Spending) sum {
+func costOfAll(t *prices.Table, s ledger.Slice) sum {
 	if s.Priced {
 		return sum{known: true, nano: s.Cost, most: s.Cost}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -94,14 +95,20 @@ type cell struct {
 type table struct {
 	header []string
 	rows   [][]cell
+	folds  bool // the last column holds sentences: a narrow terminal has them folded, not cut
 }
 
 func newTable(header ...string) *table { return &table{header: header} }
+
+func newFoldedTable(header ...string) *table { return &table{header: header, folds: true} }
 
 func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
 
 // print writes the table as the screen wants it.
 func (t *table) print(s screen) {
+	w := bufio.NewWriterSize(s.Writer, 1<<16)
+	defer w.Flush()
+	s.Writer = w
 	if s.terminal {
 		t.align(s)
 		return
@@ -132,22 +139,33 @@ func (t *table) align(s screen) {
 	columns, widths := t.fit(s.width)
 	line := func(column func(i int) cell) {
 		var b strings.Builder
+		indent := 0
 		for n, i := range columns {
-			c := column(i)
+			c, last := column(i), n == len(columns)-1
+			if last && t.folds {
+				for n, part := range fold(printable(c.human), widths[i]) {
+					if n > 0 {
+						b.WriteString("\n" + strings.Repeat(" ", indent))
+					}
+					b.WriteString(s.paint(c.meaning, part))
+				}
+				break
+			}
 			shown := runewidth.Truncate(printable(c.human), widths[i], "…")
 			fill := strings.Repeat(" ", widths[i]-runewidth.StringWidth(shown))
 			if c.right {
 				b.WriteString(fill)
 			}
 			b.WriteString(s.paint(c.meaning, shown))
-			if n < len(columns)-1 {
+			if !last {
 				if !c.right {
 					b.WriteString(fill)
 				}
 				b.WriteString(strings.Repeat(" ", gap))
+				indent += widths[i] + gap
 			}
 		}
-		fmt.Fprintln(s, b.String())
+		fmt.Fprintln(s, strings.TrimRight(b.String(), " "))
 	}
 	line(func(i int) cell {
 		return cell{human: t.header[i], meaning: dim, right: len(t.rows) > 0 && t.rows[0][i].right}
@@ -155,6 +173,22 @@ func (t *table) align(s screen) {
 	for _, row := range t.rows {
 		line(func(i int) cell { return row[i] })
 	}
+}
+
+// fold breaks a sentence at spaces, into lines that are no wider than width if no word is;
+// there is no limit where that is 0.
+func fold(text string, width int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := words[0]
+	for _, word := range words[1:] {
+		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
+			lines = append(lines, line)
+			line = word
+		} else {
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 // fit gives the columns that are shown and the width of each: what it needs; where all
@@ -187,7 +221,7 @@ func (t *table) fit(limit int) (columns, widths []int) {
 			total--
 			continue
 		}
-		if len(columns) == 1 {
+		if len(columns) == 1 || t.folds {
 			break
 		}
 		last := columns[len(columns)-1]
@@ -206,6 +240,21 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// sentences prints what is no table: on a terminal folded to its width, elsewhere each on a
+// line, under a header like a table's.
+func (a *app) sentences(header string, m meaning, list ...string) {
+	t := newTable(header)
+	for _, s := range list {
+		if a.stdout.terminal {
+			fmt.Fprintln(a.stdout, a.stdout.paint(m, strings.Join(fold(printable(s), a.stdout.width), "\n")))
+		}
+		t.add(textCell(s).as(m))
+	}
+	if !a.stdout.terminal {
+		t.print(a.stdout)
+	}
 }
 
 // nothing says on stderr that there is nothing to show; that is no error.

@@ -35,11 +35,13 @@ func idCell(id int64) cell {
 	return cell{human: strconv.FormatInt(id, 10), raw: strconv.FormatInt(id, 10), right: true}
 }
 
-// sessionID is short for people: shimctl takes any prefix that is unique.
+// sessionCell is short for people: shimctl takes any prefix that is unique. Ids that begin
+// with the time, as codex' do, have the same eight letters for a minute.
 func sessionCell(id string) cell {
+	const enough = len("01234567-0123")
 	short := id
-	if len(id) > 8 {
-		short = id[:8]
+	if len(id) > enough {
+		short = id[:enough]
 	}
 	return cell{human: orDash(short), raw: id}
 }
@@ -196,6 +198,8 @@ func dollars(nano int64) string {
 		return sign + "<$0.0001"
 	case d < 0.1:
 		return fmt.Sprintf("%s$%.4f", sign, d)
+	case d >= 1000:
+		return sign + "$" + grouped(int64(d+0.5))
 	}
 	return fmt.Sprintf("%s$%.2f", sign, d)
 }

@@ -44,6 +44,34 @@ func TestTableOnATerminal(t *testing.T) {
 	}
 }
 
+// Sentences are never cut: a terminal has them folded, a program on one line.
+func TestFolded(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		width    int
+		want     string
+	}{
+		{true, 0, "CHECK   FINDS\nledger  all is well with /a/very/long/path here\n"},
+		{true, 25, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
+		{true, 10, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
+		{false, 10, "CHECK\tFINDS\nledger\tall is well with /a/very/long/path here\n"},
+	} {
+		var b strings.Builder
+		table := newFoldedTable("CHECK", "FINDS")
+		table.add(textCell("ledger"), textCell("all is well with /a/very/long/path here"))
+		table.print(screen{Writer: &b, terminal: c.terminal, width: c.width})
+		if b.String() != c.want {
+			t.Errorf("%+v:\n%s", c, b.String())
+		}
+		b.Reset()
+		a := &app{stdout: screen{Writer: &b, terminal: c.terminal, width: 9}}
+		a.sentences("NOTE", plain, "One sentence.", "And another.")
+		if want := map[bool]string{true: "One\nsentence.\nAnd\nanother.\n", false: "NOTE\nOne sentence.\nAnd another.\n"}[c.terminal]; b.String() != want {
+			t.Errorf("%q", b.String())
+		}
+	}
+}
+
 func TestTableForPrograms(t *testing.T) {
 	var b strings.Builder
 	table := newTable("N", "TEXT")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,9 +34,9 @@ otherwise stands under [prune] in the configuration; a flag replaces both of its
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
 	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
-	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this time, as 168h")
-	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep so many of each chain's newest sessions")
-	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago from the ledger, too")
+	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, as 168h")
+	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
+	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago than `TIME` from the ledger, too")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }
@@ -179,17 +178,15 @@ func (a *app) printPrune(p pruning, asJSON bool) error {
 		return a.printJSON(pruneJSON(p))
 	}
 	if len(p.verdicts) > 0 {
-		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "CHAIN\tTOOL\tSESSION\tUSED\tSIZE\tVERDICT\tWHY")
+		t := newFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
 		for _, v := range p.verdicts {
-			verb := "keep"
+			freed, verb := cell{human: "-", right: true}, textCell("keep").as(dim)
 			if v.Remove {
-				verb = "remove"
+				freed, verb = sizeCell(v.bytes), textCell("remove")
 			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Chain, v.Tool, orDash(v.NativeID), ago(a.now, v.LastUsed),
-				sizeIf(v.bytes, v.Remove), verb, v.why())
+			t.add(idCell(v.Chain), textCell(v.Tool), sessionCell(v.NativeID), a.whenCell(v.LastUsed), freed, verb, textCell(v.why()))
 		}
-		w.Flush()
+		t.print(a.stdout)
 		fmt.Fprintln(a.stdout)
 	}
 	kept := int64(len(p.verdicts)) - p.removed
@@ -197,18 +194,12 @@ func (a *app) printPrune(p pruning, asJSON bool) error {
 	if p.dry {
 		verb = "would remove"
 	}
-	fmt.Fprintf(a.stdout, "%s %s (%s), %d kept\n", verb, count(p.removed, "session"), size(p.bytes), kept)
+	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, count(p.removed, "session"), size(p.bytes), kept)}
 	if p.chains+p.calls > 0 {
-		fmt.Fprintf(a.stdout, "%s %s and %s from the ledger\n", verb, count(p.chains, "chain"), count(p.calls, "call"))
+		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, count(p.chains, "chain"), count(p.calls, "call")))
 	}
+	a.sentences("SUM", plain, sum...)
 	return nil
-}
-
-func sizeIf(bytes int64, known bool) string {
-	if !known {
-		return "-"
-	}
-	return size(bytes)
 }
 
 func (v verdict) why() string {

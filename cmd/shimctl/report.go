@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ one that exists keeps its permissions. docs/measuring.md explains each figure.`,
 		},
 	}
 	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: 12h or 7d ago, or a date as 2026-01-31, in UTC")
+	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
 	return c
 }
@@ -57,9 +56,11 @@ func (a *app) report(file, since, until string) error {
 	}
 	var page bytes.Buffer
 	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
-		done := a.patience("reading a large ledger")
-		s, err := l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
-		done()
+		var s ledger.Snapshot
+		err := a.slowly("adding the calls up", func() (err error) {
+			s, err = l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -77,19 +78,6 @@ func (a *app) report(file, since, until string) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
-}
-
-// patience says to who sits at the terminal what takes longer than a second, until done.
-func (a *app) patience(words string) (done func()) {
-	if !a.stderr.terminal {
-		return func() {}
-	}
-	late := time.AfterFunc(time.Second, func() { fmt.Fprint(a.stderr, words) })
-	return func() {
-		if !late.Stop() {
-			fmt.Fprint(a.stderr, "\r\x1b[K")
-		}
-	}
 }
 
 // replaceFile writes a file as a whole or not at all. What is no regular file, such as

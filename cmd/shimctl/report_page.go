@@ -37,7 +37,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 	var all bill
 	for _, slice := range managed {
 		st.Total.Add(slice.Sums)
-		all.add(r.prices, slice.Spending())
+		all.add(r.prices, slice)
 	}
 	if !st.compare(s.Arms) {
 		st.estimate(sidesOf(managed))
@@ -135,7 +135,7 @@ func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
-		span.bill.add(r.prices, s.Spending())
+		span.bill.add(r.prices, s)
 		for i, n := range saved(s) {
 			span.saved[i] += n
 		}
@@ -148,6 +148,21 @@ func (s spanOfDays) label() string {
 		return dayOf(s.first)
 	}
 	return dayOf(s.first) + " to " + dayOf(s.last)
+}
+
+// unitOf is how long the spans are, but for the last, which may be shorter.
+func unitOf(spans []spanOfDays) string {
+	if len(spans) == 1 {
+		return "day"
+	}
+	switch weeks := int64(spans[1].first-spans[0].first) / dayLength / 7; weeks {
+	case 0:
+		return "day"
+	case 1:
+		return "week"
+	default:
+		return fmt.Sprintf("span of %d weeks", weeks)
+	}
 }
 
 // savingOf tells what resuming saved on a slice, by figure, so that all slices together
@@ -238,16 +253,17 @@ func briefly(n float64) string {
 func charts(spans []spanOfDays) []report.Chart {
 	const with, without = "as it was", "without resuming"
 	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
+	unit := unitOf(spans)
 	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
 		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
 	})
-	tokens := report.Chart{Title: "Tokens by day", Kinds: []report.Kind{
+	tokens := report.Chart{Title: "Tokens by " + unit, Kinds: []report.Kind{
 		{Name: "cache read", Class: "cache-read"}, {Name: "cache write", Class: "cache-write"},
 		{Name: "input", Class: "input"}, {Name: "output", Class: "output"}}}
-	dear := report.Chart{Title: "Tokens by day but for cache reads", About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
+	dear := report.Chart{Title: fmt.Sprintf("Tokens by %s but for cache reads", unit), About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
 		Kinds: tokens.Kinds[1:]}
-	money := report.Chart{Title: "Money by day", Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
-	cache := report.Chart{Title: "From the cache by day", About: "Of the tokens that models read, the share that came from the provider's cache.",
+	money := report.Chart{Title: "Money by " + unit, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	cache := report.Chart{Title: "From the cache by " + unit, About: "Of the tokens that models read, the share that came from the provider's cache.",
 		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: amount("share", 1)}
 	if saved {
 		tokens.With, tokens.Without, tokens.About = with, without, about

@@ -147,6 +147,10 @@ func TestSpans(t *testing.T) {
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), dayOf(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}
+		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
+		if drawn := charts(spans); drawn[0].Title != "Tokens by "+unit || drawn[3].Title != "From the cache by "+unit {
+			t.Errorf("%d days: %q, %q", days, drawn[0].Title, drawn[3].Title)
+		}
 		if width := int64(spans[0].last-spans[0].first)/dayLength + 1; width != want.width {
 			t.Errorf("%d days: columns of %d", days, width)
 		}

@@ -37,7 +37,6 @@ func (a *app) root() *cobra.Command {
 
 // makeGroup makes c a command that has subcommands and does nothing else.
 func makeGroup(c *cobra.Command) {
-	c.SuggestionsMinimumDistance = 2
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(c, args[0])
@@ -88,8 +87,16 @@ func printFlags(w io.Writer, title string, flags *pflag.FlagSet) {
 
 func unknownCommand(c *cobra.Command, name string) error {
 	hint := c.CommandPath() + " --help lists the commands"
-	if near := c.SuggestionsFor(name); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q", near[0])
+	var known []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	if near := config.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q", near)
+	} else if begin := c.SuggestionsFor(name); len(begin) > 0 { // with what was typed
+		hint = fmt.Sprintf("did you mean %q", begin[0])
 	}
 	return usageError{fmt.Sprintf("there is no command %q", name), hint}
 }
@@ -97,6 +104,25 @@ func unknownCommand(c *cobra.Command, name string) error {
 // flagError names the known flag that is most like a mistyped one.
 func flagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " --help lists the flags"
+	var lacking *pflag.ValueRequiredError
+	if errors.As(err, &lacking) {
+		return usageError{fmt.Sprintf("--%s lacks its value", lacking.GetFlag().Name), hint}
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		switch f.Value.Type() {
+		case "int":
+			hint = "write a whole number, as 20"
+		case "duration":
+			hint = "write a number and its unit, as 168h"
+		case "bool":
+			hint = "write true or false, or the flag alone"
+		default:
+			hint = errors.Unwrap(invalid).Error()
+		}
+		return usageError{fmt.Sprintf("--%s can not be %q", f.Name, invalid.GetValue()), hint}
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return usageError{err.Error(), hint}

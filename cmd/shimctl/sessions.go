@@ -36,8 +36,11 @@ type sessionsReport struct {
 }
 
 func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
-	sessions, err := l.SessionRows(wanted)
-	if err != nil {
+	var sessions []ledger.SessionRow
+	if err := a.slowly("listing the sessions", func() (err error) {
+		sessions, err = l.SessionRows(wanted)
+		return err
+	}); err != nil {
 		return err
 	}
 	if asJSON {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"reprise/config"
@@ -25,19 +26,19 @@ type allSessionsReport struct {
 }
 
 type keptSessionEntry struct {
-	ID         string    `json:"id" doc:"the tool's own id"`
-	Tool       string    `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Chain      *int64    `json:"chain" doc:"number of its chain, null where the ledger has none: it is never resumed"`
-	Directory  string    `json:"directory,omitempty" doc:"working directory"`
-	Model      string    `json:"model,omitempty" doc:"the model that answered last"`
-	Version    string    `json:"version,omitempty" doc:"version of the tool"`
-	Started    time.Time `json:"started" doc:"when it began"`
-	LastUsed   time.Time `json:"last_used" doc:"when it was last used"`
-	Turns      *int64    `json:"turns" doc:"prompts of the user, null where the tool does not tell"`
-	Input      *int64    `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null where not known"`
-	CacheRead  *int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite *int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output     *int64    `json:"output_tokens" doc:"tokens that the model wrote"`
+	ID         string     `json:"id" doc:"the tool's own id"`
+	Tool       string     `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Chain      *int64     `json:"chain" doc:"number of its chain, null where the ledger has none: it is never resumed"`
+	Directory  string     `json:"directory,omitempty" doc:"working directory"`
+	Model      string     `json:"model,omitempty" doc:"the model that answered last"`
+	Version    string     `json:"version,omitempty" doc:"version of the tool"`
+	Started    *time.Time `json:"started" doc:"when it began, null where the tool does not tell"`
+	LastUsed   *time.Time `json:"last_used" doc:"when it was last used, likewise"`
+	Turns      *int64     `json:"turns" doc:"prompts of the user, null where the tool does not tell"`
+	Input      *int64     `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null where not known"`
+	CacheRead  *int64     `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite *int64     `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     *int64     `json:"output_tokens" doc:"tokens that the model wrote"`
 	moneyReport
 }
 
@@ -72,14 +73,20 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	for _, s := range kept {
 		count := func(n int64) cell { return tokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
 		t.add(sessionCell(s.ID), textCell(s.Tool), idCell(chains[s.ID]), tokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
-			a.whenCell(millis(s.Updated)), a.whenCell(millis(s.Started)), count(s.Input), count(s.CacheRead), count(s.CacheWrite),
+			a.perhapsCell(s.Updated), a.perhapsCell(s.Started), count(s.Input), count(s.CacheRead), count(s.CacheWrite),
 			count(s.Output), priceCell(r.costOfKept(s)), textCell(s.Model), textCell(s.Version), a.pathCell(s.Cwd))
 	}
 	t.print(a.stdout)
 	return nil
 }
 
-func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
+// perhapsCell is a time that the tool may not have told.
+func (a *app) perhapsCell(t time.Time) cell {
+	if t.IsZero() {
+		return unknownCell()
+	}
+	return a.whenCell(ledger.Millis(t.UnixMilli()))
+}
 
 // chainsOf finds the chains of those sessions that the ledger has.
 func chainsOf(l *ledger.Ledger, kept []history.Session) (map[string]int64, error) {
@@ -109,7 +116,13 @@ func (r reporter) costOfKept(s history.Session) sum {
 
 func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
 	e := keptSessionEntry{ID: s.ID, Tool: s.Tool, Chain: nonZero(chain), Directory: s.Cwd, Model: s.Model, Version: s.Version,
-		Started: s.Started, LastUsed: s.Updated, moneyReport: moneyJSON(r.costOfKept(s), "list")}
+		moneyReport: moneyJSON(r.costOfKept(s), "list")}
+	if !s.Started.IsZero() {
+		e.Started = &s.Started
+	}
+	if !s.Updated.IsZero() {
+		e.LastUsed = &s.Updated
+	}
 	if s.Turns >= 0 {
 		turns := int64(s.Turns)
 		e.Turns = &turns
@@ -123,11 +136,10 @@ func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
 // readHistory reads what is new in the tools' folders. How far they were read is kept
 // beside the ledger; without it all is read again, which only takes longer.
 func (a *app) readHistory(tool string) ([]history.Session, error) {
-	dir, err := config.StateDir(a.getenv)
+	path, err := a.historyFile()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "sessions.json")
 	var cache history.Cache
 	text, err := os.ReadFile(path)
 	if err == nil && json.Unmarshal(text, &cache) != nil {
@@ -146,6 +158,36 @@ func (a *app) readHistory(tool string) ([]history.Session, error) {
 		}
 	}
 	return kept, nil
+}
+
+func (a *app) historyFile() (string, error) {
+	dir, err := config.StateDir(a.getenv)
+	return filepath.Join(dir, "sessions.json"), err
+}
+
+// forgetHistory overwrites and removes what was remembered of the tools' sessions, if any
+// of a chain's is among them.
+func (a *app) forgetHistory(c ledger.ChainName) error {
+	path, err := a.historyFile()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(c.NativeIDs, func(id string) bool { return strings.Contains(string(text), id) }) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read sessions: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("forget sessions: %w", err)
+	}
+	_, err = f.Write(make([]byte, len(text)))
+	if err = errors.Join(err, f.Sync(), f.Close(), os.Remove(path)); err != nil {
+		return fmt.Errorf("forget sessions: %w", err)
+	}
+	return nil
 }
 
 // writePrivately puts a file in place as a whole.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	if err != nil {
 		return err
 	}
-	reverse(calls)
+	slices.Reverse(calls) // at a terminal one looks at the end
 	switch {
 	case asJSON:
 		return a.printJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})

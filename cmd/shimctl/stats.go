@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,7 @@ gives an estimate and says how it was made. docs/measuring.md explains each figu
 		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
 	}
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: 12h or 7d ago, or a date as 2026-01-31, in UTC")
+	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
 	return c
 }
@@ -43,8 +42,11 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.readStats(ledger.By(by), from)
-	if err != nil {
+	var s stats
+	if err := a.slowly("adding the calls up", func() (err error) {
+		s, err = a.readStats(ledger.By(by), from)
+		return err
+	}); err != nil {
 		return err
 	}
 	if asJSON {
@@ -54,13 +56,18 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	return nil
 }
 
-// sinceTime reads how long ago, or since which day; "" is the beginning.
+// whenWords say what sinceTime reads.
+const whenWords = "12h or 7d ago, a date as 2026-01-31, in UTC, or a time in RFC 3339"
+
+// sinceTime reads how long ago, since which day or which moment; "" is the beginning.
 func (a *app) sinceTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.UnixMilli(0), nil
 	}
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		return day, nil
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
 	}
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
@@ -70,7 +77,7 @@ func (a *app) sinceTime(text string) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return a.now.Add(-d), nil
 	}
-	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), "12h, 7d, or a date as 2026-01-31"}
+	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), whenWords}
 }
 
 // stats is what is shown. Without a control group Comparison is nil, and Saving
@@ -150,19 +157,19 @@ func (a *app) printStats(s stats) {
 		fmt.Fprintln(a.stderr, "no managed call has been made"+sinceWords(s.Since))
 		return
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\tCALLS\tRESUMED\tREUSE\tSESSIONS\tREUSED\tOK\tCACHE\tTOKENS/SESSION\tCOST\tDURATION\n", strings.ToUpper(string(s.By)))
+	t := newTable(strings.ToUpper(string(s.By)), "CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST",
+		"PRICED", "DURATION")
 	for _, g := range s.Groups {
-		key := orDash(g.Key)
+		key := textCell(g.Key)
 		if s.By == ledger.ByCwd {
-			key = a.tilde(key)
+			key = a.pathCell(g.Key)
 		}
-		printGroup(w, key, g)
+		t.add(groupRow(key, g)...)
 	}
-	if len(s.Groups) > 1 {
-		printGroup(w, "all", s.Total)
+	if len(s.Groups) > 1 && a.stdout.terminal {
+		t.add(groupRow(textCell("all").as(strong), s.Total)...)
 	}
-	w.Flush()
+	t.print(a.stdout)
 	fmt.Fprintln(a.stdout)
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
@@ -178,9 +185,10 @@ func sinceWords(since time.Time) string {
 	return " since " + since.UTC().Format(time.RFC3339)
 }
 
-func printGroup(w *tabwriter.Writer, key string, g ledger.Group) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", key, g.Calls, g.Resumed, amount("share", reuseRate(g)), created(g), g.Reused,
-		amount("share", rate(g.OK, g.Ended)), amount("share", cacheRate(g)), amount("tokens", tokensPerSession(g)), cost(g), amount("ms", rate(g.Duration, g.Timed)))
+func groupRow(key cell, g ledger.Group) []cell {
+	return []cell{key, numberCell(g.Calls), numberCell(g.Resumed), amountCell("share", reuseRate(g)), numberCell(created(g)), numberCell(g.Reused),
+		amountCell("share", rate(g.OK, g.Ended)), amountCell("share", cacheRate(g)), amountCell("tokens", tokensPerSession(g)),
+		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), numberCell(g.Priced), amountCell("ms", rate(g.Duration, g.Timed))}
 }
 
 // created is how many sessions were made: each fresh run makes one, and each fork.
@@ -199,16 +207,6 @@ func tokensPerSession(g ledger.Group) float64 {
 	return rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, created(g))
 }
 
-func cost(g ledger.Group) string {
-	switch g.Priced {
-	case 0:
-		return "n/a"
-	case g.Calls:
-		return amount("nano_usd", float64(g.Cost))
-	}
-	return fmt.Sprintf("%s (%d calls)", amount("nano_usd", float64(g.Cost)), g.Priced)
-}
-
 // rate is NaN where there is nothing to divide by.
 func rate(part, whole int64) float64 {
 	if whole == 0 {
@@ -223,34 +221,55 @@ func amount(unit string, n float64) string {
 		return "n/a"
 	}
 	text := inUnit(unit, n)
-	if strings.Trim(text, "-0. %$s") == "" {
+	if strings.Trim(text, "-0. %$ms") == "" {
 		return strings.TrimPrefix(text, "-")
 	}
 	return text
 }
 
 func inUnit(unit string, n float64) string {
-	switch {
-	case unit == "share":
+	switch unit {
+	case "share":
 		return fmt.Sprintf("%.0f %%", 100*n)
-	case unit == "nano_usd" && math.Abs(n) < 1e9:
-		return fmt.Sprintf("%.4f $", n/1e9)
-	case unit == "nano_usd":
-		return fmt.Sprintf("%.2f $", n/1e9)
-	case unit == "ms":
-		return fmt.Sprintf("%.1f s", n/1000)
+	case "nano_usd":
+		return dollars(int64(math.Round(n)))
+	case "ms":
+		sign := ""
+		if n < 0 {
+			sign, n = "-", -n
+		}
+		return sign + span(time.Duration(math.Round(n))*time.Millisecond)
 	}
-	return fmt.Sprintf("%.0f", n)
+	return grouped(int64(math.Round(n)))
+}
+
+// amountCell is a number in its unit; programs read per cent, dollars and milliseconds.
+func amountCell(unit string, n float64) cell {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return unknownCell()
+	}
+	return cell{human: amount(unit, n), raw: plainAmount(unit, n), right: true}
+}
+
+func plainAmount(unit string, n float64) string {
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.1f%%", 100*n)
+	case "nano_usd":
+		return exactDollars(int64(math.Round(n)))
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64)
 }
 
 func (a *app) printComparison(c *comparison) {
-	fmt.Fprint(a.stdout, strings.Join(c.words(), "\n"), "\n\n")
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tCONTROL\t\tTREATED\t\tDIFFERENCE\t")
+	a.sentences("NOTE", plain, c.words()...)
+	fmt.Fprintln(a.stdout)
+	t := newTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
 	for _, f := range c.Figures {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", title(f.figure), withInterval(f.unit, f.Control), withInterval(f.unit, f.Treated), withInterval(f.unit, f.Difference))
+		t.add(textCell(title(f.figure)), amountCell(f.unit, f.Control.Mean), amountCell(f.unit, f.Treated.Mean), amountCell(f.unit, f.Difference.Mean),
+			intervalCell(f.unit, f.Difference), intervalCell(f.unit, f.Control), intervalCell(f.unit, f.Treated))
 	}
-	w.Flush()
+	t.print(a.stdout)
 }
 
 // words say how the arms were compared.
@@ -276,11 +295,11 @@ func title(f figure) string {
 	return f.name
 }
 
-func withInterval(unit string, e estimate) string {
+func intervalCell(unit string, e estimate) cell {
 	if math.IsNaN(e.Mean) {
-		return "n/a\t"
+		return unknownCell()
 	}
-	return fmt.Sprintf("%s\t%s to %s", amount(unit, e.Mean), amount(unit, e.Low), amount(unit, e.High))
+	return cell{human: amount(unit, e.Low) + " to " + amount(unit, e.High), raw: plainAmount(unit, e.Low) + " to " + plainAmount(unit, e.High), right: true}
 }
 
 // estimateWords say how the estimate was made, or why there is none.
@@ -308,15 +327,14 @@ func (s stats) estimateWords() (words []string) {
 
 func (a *app) printSaving(s stats) {
 	e := s.Saving
-	fmt.Fprintln(a.stdout, strings.Join(s.estimateWords(), "\n"))
+	a.sentences("NOTE", plain, s.estimateWords()...)
 	if e.Resumed == 0 {
 		return
 	}
 	fmt.Fprintln(a.stdout)
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tRESUMED\tFRESH\tSAVED IN ALL")
+	t := newTable("FIGURE", "RESUMED", "FRESH", "SAVED")
 	for _, f := range e.Figures {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", title(f.figure), amount(f.unit, f.Resumed), amount(f.unit, f.Fresh), amount(f.unit, f.Saved))
+		t.add(textCell(title(f.figure)), amountCell(f.unit, f.Resumed), amountCell(f.unit, f.Fresh), amountCell(f.unit, f.Saved))
 	}
-	w.Flush()
+	t.print(a.stdout)
 }

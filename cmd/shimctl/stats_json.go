@@ -15,7 +15,7 @@ type statsReport struct {
 	Groups     []groupReport     `json:"groups" doc:"the groups, that with the most calls first; days in their order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
-	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"` // null with one
+	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"`
 }
 
 type groupReport struct {
@@ -35,7 +35,7 @@ type groupReport struct {
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
-	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"` // whose cost is known
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"`
 	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null where it is known of none"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ const (
 
 // An overview is what status shows.
 type overview struct {
-	totals    ledger.Totals // of all calls
+	totals    ledger.Totals // of all calls, which the screen has no room for
 	bill      bill          // of the last days
 	saved     stats         // of the last days
 	chains    []ledger.ChainRow
@@ -50,7 +51,9 @@ type overview struct {
 func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	var o overview
 	err := a.slowly("adding the calls up", func() (err error) {
-		o, err = a.overview(l, r)
+		if o, err = a.overview(l, r); err == nil && asJSON {
+			o.totals, err = l.Totals()
+		}
 		return err
 	})
 	if err != nil {
@@ -59,7 +62,7 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(statusJSON(r, o))
 	}
-	if o.totals.Calls == 0 {
+	if len(o.decisions) == 0 {
 		a.nothing("no managed call has been made yet")
 		return nil
 	}
@@ -74,9 +77,6 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 		return o, err
 	}
 	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
-	if o.totals, err = l.Totals(); err != nil {
-		return o, err
-	}
 	if err = a.sums(l, r, since, &o); err != nil {
 		return o, err
 	}
@@ -96,21 +96,30 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	return o, nil
 }
 
-// sums adds up the last days' calls. What they cost and what was saved is each read from
-// all of them; on a connection of its own that is done side by side.
+// sums adds up the last days' calls. The arms are read from all of them once more; on a
+// connection of its own that is done side by side.
 func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
-	forSaving, err := a.openOrEmpty()
+	forArms, err := a.openOrEmpty()
 	if err != nil {
 		return err
 	}
-	defer forSaving.Close()
-	saved := make(chan error)
-	go func() { saved <- o.saved.readSaving(forSaving, since) }()
-	spendings, err := l.Spendings(since, r.prices.LongPrompt())
-	for _, s := range spendings {
+	defer forArms.Close()
+	var reading sync.WaitGroup
+	var slices []ledger.Slice
+	var arms []ledger.ChainSums
+	var slicesErr, armsErr error
+	reading.Go(func() {
+		slices, slicesErr = l.Slices(ledger.Period{Since: since, Until: ledger.Always.Until}, r.prices.LongPrompt())
+	})
+	reading.Go(func() { arms, armsErr = forArms.Arms(since) })
+	reading.Wait()
+	for _, s := range slices {
 		o.bill.add(r.prices, s)
 	}
-	return cmp.Or(<-saved, err)
+	if !o.saved.compare(arms) {
+		o.saved.estimate(sidesOf(slices))
+	}
+	return cmp.Or(slicesErr, armsErr)
 }
 
 func (a *app) printStatus(o overview) {
@@ -128,23 +137,19 @@ func (a *app) printStatus(o overview) {
 	}
 	fmt.Fprintln(a.stdout)
 	a.heading("last decisions")
-	t := newTable("CALL", "TOOL", "DECISION", "MEANING", "WHEN", "CHAIN")
+	t := newFoldedTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING")
 	for _, i := range o.decisions {
 		reason := i.Reason
 		if i.FellBack != "" {
 			reason = i.FellBack
 		}
-		t.add(idCell(i.ID), textCell(i.Tool), decisionCell(i), textCell(meaningOf(reason)).as(dim), a.whenCell(i.Started), idCell(i.Chain))
+		t.add(idCell(i.ID), a.whenCell(i.Started), textCell(i.Tool), idCell(i.Chain), decisionCell(i), textCell(meaningOf(reason)).as(dim))
 	}
 	t.print(a.stdout)
 	if len(o.warnings) > 0 {
 		fmt.Fprintln(a.stdout)
 		a.heading("warnings")
-		t := newTable("WARNING")
-		for _, w := range o.warnings {
-			t.add(textCell(w.Says).as(warn))
-		}
-		t.print(a.stdout)
+		a.sentences("WARNING", warn, mapped(o.warnings, func(w warning) string { return w.Says })...)
 	}
 }
 
@@ -157,16 +162,16 @@ func (a *app) heading(title string) {
 
 // figures tell what came of the last days' calls.
 func (a *app) figures(o overview) *table {
-	t := newTable("FIGURE", "VALUE", "ABOUT")
+	t := newFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.resumed + o.bill.fresh
 	add := func(name string, c cell, about ...string) {
 		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
 	}
-	calls := []string{fmt.Sprintf("%d resumed", o.bill.resumed)}
+	calls := []string{grouped(o.bill.resumed) + " resumed"}
 	if o.bill.forked > 0 {
-		calls = append(calls, fmt.Sprintf("%d of them forked", o.bill.forked))
+		calls = append(calls, grouped(o.bill.forked)+" of them forked")
 	}
-	calls = append(calls, fmt.Sprintf("%d fresh", o.bill.fresh))
+	calls = append(calls, grouped(o.bill.fresh)+" fresh")
 	if o.bill.never > 0 {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}

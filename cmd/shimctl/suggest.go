@@ -23,7 +23,7 @@ const maxSuggestions = 10
 
 func suggestCommand(a *app) *cobra.Command {
 	var asJSON bool
-	var since time.Duration
+	var since string
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
@@ -39,14 +39,15 @@ differ; without them you have to say what names it.`,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}
 	jsonFlag(c, &asJSON, "shimctl.suggest/1")
-	c.Flags().DurationVar(&since, "since", 168*time.Hour, "how far to look back")
+	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+whenWords)
 	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller's in `FILE`, given twice; - for stdin")
 	return c
 }
 
-func (a *app) suggest(since time.Duration, files []string, asJSON bool) error {
-	if since <= 0 {
-		return usageError{fmt.Sprintf("--since must be more than 0s, not %s", since), "write a number and its unit, as in 72h"}
+func (a *app) suggest(since string, files []string, asJSON bool) error {
+	from, err := a.sinceTime(since)
+	if err != nil {
+		return err
 	}
 	if len(files) != 0 && len(files) != 2 {
 		return usageError{"suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller"}
@@ -55,9 +56,11 @@ func (a *app) suggest(since time.Duration, files []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	from := a.now.Add(-since)
-	found, err := a.suggestions(from, prompts)
-	if err != nil {
+	var found []suggestion
+	if err := a.slowly("looking through the calls", func() (err error) {
+		found, err = a.suggestions(from, prompts)
+		return err
+	}); err != nil {
 		return err
 	}
 	if asJSON {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"reprise/config"
@@ -13,7 +14,7 @@ func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s %ss", grouped(n), noun)
 }
 
 func size(bytes int64) string {
@@ -22,8 +23,10 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%d B", bytes)
 	case bytes < 10_000_000:
 		return fmt.Sprintf("%d kB", bytes/1000)
+	case bytes < 10_000_000_000:
+		return fmt.Sprintf("%d MB", bytes/1_000_000)
 	}
-	return fmt.Sprintf("%d MB", bytes/1_000_000)
+	return fmt.Sprintf("%d GB", bytes/1_000_000_000)
 }
 
 func orDash(text string) string { return orElse(text, "-") }
@@ -45,6 +48,16 @@ func (a *app) tilde(path string) string {
 		return "~" + rest
 	}
 	return path
+}
+
+// tildeIn does so for the paths in a message.
+func (a *app) tildeIn(message string) string {
+	home := a.getenv("HOME")
+	if home == "" || home == "/" {
+		return message
+	}
+	path := regexp.MustCompile(`(^|[\s"'(:=])` + regexp.QuoteMeta(home) + `($|[\s"'):/])`)
+	return path.ReplaceAllString(message, "${1}~${2}")
 }
 
 // hintFor says what can be done about an error.

@@ -8,12 +8,27 @@ import (
 )
 
 func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use: "version", Short: "name this build",
 		Long: "Prints the version and, where it is known, the commit that shims and shimctl were built from.",
 		Args: noArguments,
-		Run:  func(*cobra.Command, []string) { fmt.Fprintln(a.stdout, version()) },
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.printJSON(versionReport{"shimctl.version/1", config.Version, config.Commit})
+			}
+			fmt.Fprintln(a.stdout, version())
+			return nil
+		},
 	}
+	jsonFlag(c, &asJSON, "shimctl.version/1")
+	return c
+}
+
+type versionReport struct {
+	Schema  string `json:"schema" doc:"name of this schema"`
+	Version string `json:"version" doc:"the version"`
+	Commit  string `json:"commit,omitempty" doc:"the commit that it was built from"`
 }
 
 func version() string {

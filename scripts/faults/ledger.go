@@ -171,7 +171,7 @@ func broken(name string, damage func(*world), fixes string) kind {
 		w.shimctl("status") // folds the log into the file
 		damage(w)
 		w.passes(call{prompt: job(1)})
-		if out, err := w.shimctl("doctor"); err == nil || !strings.Contains(out, "problem  ledger") {
+		if out, err := w.shimctl("doctor"); err == nil || !strings.Contains(out, "problem\tledger\t") {
 			w.lose("doctor does not see it: %s", out)
 		}
 		before := w.ledgers()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/mail"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +19,19 @@ import (
 	"time"
 )
 
+// nobody is whom the Debian package names where nobody is given; by RFC 2606 there is no such address.
+const nobody = "reprise <reprise@reprise.invalid>"
+
 func main() {
 	out := flag.String("out", "bin/release", "the `folder` to write to")
 	arches := flag.String("arch", "amd64,arm64", "the `architectures` to build for")
+	maintainer := flag.String("maintainer", nobody, "the `NAME <ADDRESS>` that the Debian package bears")
 	flag.Parse()
-	r := release{root: ".", out: *out, arches: strings.Split(*arches, ",")}
-	err := r.readCommit()
+	r := release{root: ".", out: *out, arches: strings.Split(*arches, ","), maintainer: *maintainer}
+	err := r.checkMaintainer()
+	if err == nil {
+		err = r.readCommit()
+	}
 	if err == nil {
 		err = r.build()
 	}
@@ -37,8 +45,18 @@ func main() {
 type release struct {
 	root, out       string
 	arches          []string
+	maintainer      string // of the Debian package: a name and an address
 	version, commit string
 	time            time.Time // of the commit, which everything in the archives bears
+}
+
+// checkMaintainer refuses what Debian's policy does not take: it wants a name and an address.
+func (r *release) checkMaintainer() error {
+	a, err := mail.ParseAddress(r.maintainer)
+	if err != nil || a.Name == "" || strings.ContainsAny(r.maintainer, "\r\n") {
+		return fmt.Errorf("build Debian package: %q is no maintainer\nhint: write a name and an address, as -maintainer 'Jo Doe <jo@example.org>'", r.maintainer)
+	}
+	return nil
 }
 
 // readCommit names the release after the checkout's commit. SOURCE_DATE_EPOCH beats its time.

@@ -133,7 +133,7 @@ func (r *release) debian(out, tree, arch string, files []file) error {
 	control := fmt.Sprintf(`Package: reprise
 Version: %s
 Architecture: %s
-Maintainer: reprise <reprise@localhost>
+Maintainer: %s
 Installed-Size: %d
 Section: devel
 Priority: optional
@@ -144,7 +144,7 @@ Description: resume the sessions of coding agents that are called in loops
  .
  Nothing changes until /usr/lib/reprise/bin is put first on PATH; see
  /usr/share/doc/reprise/README.Debian.
-`, r.debianVersion(), arch, total/1024)
+`, r.debianVersion(), arch, r.maintainer, total/1024)
 	if err := os.Mkdir(at("DEBIAN"), 0o755); err != nil {
 		return err
 	}

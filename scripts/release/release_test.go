@@ -46,7 +46,7 @@ func built(t *testing.T, root string) string {
 		t.Skip("set REPRISE_E2E to build releases, on Linux")
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	r := release{root: root, out: out, arches: []string{runtime.GOARCH}, version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC()}
+	r := release{root: root, out: out, arches: []string{runtime.GOARCH}, version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(), maintainer: nobody}
 	if err := r.build(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +121,9 @@ func install(t *testing.T, packages string) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if said := shell(t, system, "dpkg-query --admindir=var/lib/dpkg -W -f '${Status}, ${Maintainer}' reprise"); said != "install ok installed, "+nobody {
+		t.Errorf("dpkg says %q", said)
+	}
 	// The tool in /usr/bin is the real one, although shimctl is found there too.
 	said := shell(t, system, "HOME=$PWD/home PATH=$PWD/usr/lib/reprise/bin:$PWD/usr/bin usr/bin/shimctl doctor")
 	if want := system + "/usr/lib/reprise/bin/claude in front of " + system + "/usr/bin/claude"; !strings.Contains(said, want) {
@@ -150,6 +153,17 @@ func TestDebianVersions(t *testing.T) {
 	} {
 		if got := (&release{version: version, time: at}).debianVersion(); got != want {
 			t.Errorf("%s: got %s, want %s", version, got, want)
+		}
+	}
+}
+
+func TestMaintainer(t *testing.T) {
+	for maintainer, ok := range map[string]bool{
+		nobody: true, "Jo Doe <jo@example.org>": true, "": false, "Jo Doe": false, "jo@example.org": false, "<jo@example.org>": false,
+		"Jo <jo@example.org>\nEssential: yes": false,
+	} {
+		if err := (&release{maintainer: maintainer}).checkMaintainer(); (err == nil) != ok {
+			t.Errorf("%q: %v", maintainer, err)
 		}
 	}
 }

@@ -60,17 +60,13 @@ var (
 	target = demo.Files[len(demo.Files)-1]
 )
 
-const task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
-	"Callers that close twice get no second error.\n\nAccepted at revision %d.\n"
+const task = demo.Task + "\nAccepted at revision %d.\n"
 
+// Openings and standards are not the demo's: docs/savings.md was measured with these, and a
+// demo of another length would change its figures.
 var openings = map[string]string{
 	"coder":    "You are the coder of a small project. You change what the task asks for, and nothing else.",
 	"reviewer": "You are the reviewer of a small project. You judge a change by its code, and change nothing.",
-}
-
-var contracts = map[string]string{
-	"coder":    "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
-	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
 }
 
 func rejection(round int, review string) string {
@@ -92,7 +88,7 @@ func notes(j *job, role string) string {
 			b.WriteString(resubmitted(i + 1))
 		}
 	}
-	return b.String() + contracts[role]
+	return b.String() + demo.Contracts[role]
 }
 
 func latest(j *job, role string) string {
@@ -114,7 +110,7 @@ func latest(j *job, role string) string {
 	default:
 		b.WriteString(resubmitted(j.round))
 	}
-	return b.String() + contracts[role]
+	return b.String() + demo.Contracts[role]
 }
 
 func transcript(j *job, _ string) string {
