@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -121,41 +119,13 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 }
 
 // output writes to stdout, or puts a whole file in the place of the one at path:
-// who reads it meanwhile sees the old one or the new one. A pipe or a device is written
-// to: root would replace /dev/null for everybody.
+// who reads it meanwhile sees the old one or the new one.
 func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
 		return errors.Join(write(w), w.Flush())
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return intoDevice(path, write)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(write(w), w.Flush(), f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
-}
-
-func intoDevice(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return replaceFile(path, mode, write)
 }
 
 // headersEnv is OpenTelemetry's own variable, for what should not stand on a

@@ -2,13 +2,9 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"reprise/ledger"
 	"reprise/report"
@@ -72,26 +68,10 @@ func (a *app) report(file, since, until string) error {
 	if file == "-" {
 		_, err = a.stdout.Write(page.Bytes())
 	} else {
-		err = replaceFile(file, page.Bytes())
+		err = replaceFile(file, 0o600, func(w io.Writer) error { _, err := page.WriteTo(w); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
-}
-
-// replaceFile writes a file as a whole or not at all. What is no regular file, such as
-// /dev/stdout, is written to; a link stays one.
-func replaceFile(path string, content []byte) error {
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a directory")}
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, content, 0o600)
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	return renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.WithExistingPermissions())
 }
