@@ -317,12 +317,12 @@ func TestLongest(t *testing.T) {
 }
 
 // FuzzRules: whatever rules the file holds, a call matches the same way each time, and its names are no longer
-// than a name may be.
+// than a name may be, and are the rule's own or words of what the rule looks at.
 func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"", "task = \"t\"", "prompt = ['(?m)^Task: (?P<task>.+)$']", "cwd = \"**/x\"\ntool = \"codex\"",
 		"never = true", "argv = [\"--agent (?P<role>\\\\w+)\"]\nkeep = [\"STATUS\"]", "fresh_when = [\"again\"]\nreset_when = {prompt = [\"x\"]}",
 		"delta = \"off\"\nttl = \"1m\"", "env = {A = \"(?P<task>.*)\"}"} {
-		f.Add("[[rule]]\nname = \"r\"\n"+rule, "Task: one\n\nSTATUS: again", "/home/u/x")
+		f.Add("[[rule]]\nname = \"r\"\n"+rule, "Task: one  more\n\nSTATUS: again", "/home/u/x")
 	}
 	f.Fuzz(func(t *testing.T, text, prompt, cwd string) {
 		c, err := Parse("f", text, "/h")
@@ -343,6 +343,20 @@ func FuzzRules(f *testing.F) {
 		}
 		if strings.Contains(m.Task, "\n") || strings.Contains(m.Role, "\n") {
 			t.Fatalf("task %q, role %q", m.Task, m.Role)
+		}
+		looked := strings.Join(append(slices.Clone(s.Args), prompt, cwd), "\n")
+		for _, v := range m.env {
+			looked += "\n" + s.Env(v.name)
+		}
+		for _, word := range strings.Fields(m.Task) {
+			if m.Task != m.task && !strings.Contains(looked, word) {
+				t.Fatalf("task %q of %q", m.Task, looked)
+			}
+		}
+		for _, word := range strings.Fields(m.Role) {
+			if m.Role != strings.ToLower(m.role) && !strings.Contains(strings.ToLower(looked), word) {
+				t.Fatalf("role %q of %q", m.Role, looked)
+			}
 		}
 		if keep := m.Keep(); keep != nil {
 			keep(prompt)

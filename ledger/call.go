@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"reprise/rewrite"
@@ -444,7 +445,8 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	return takeLease(tx, session, ThisProcess(), t.call.Now)
 }
 
-// Pin notes the session's id and the tool's process as soon as they are seen.
+// Pin notes the session's id and the tool's process as soon as they are known. A lease
+// that is another's by now stays as it is.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 	return l.write(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
@@ -452,7 +454,8 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			return err
 		}
 		p := ProcessOf(child)
-		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ?", p.PID, p.Start, session)
+		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
+			p.PID, p.Start, session, os.Getpid())
 		return err
 	})
 }

@@ -73,6 +73,32 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	}
 }
 
+// What is noted too late of a tool does not get into the lease of the next one.
+func TestLatePinLeavesAnothersLease(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	child := func() (pid int) {
+		if err := l.db.QueryRow("SELECT child FROM leases").Scan(&pid); err != nil {
+			t.Fatal(err)
+		}
+		return pid
+	}
+	for _, step := range []struct {
+		tool, want int
+		after      string
+	}{{100, 100, "UPDATE leases SET pid = pid + 1"}, {200, 100, ""}} {
+		if err := l.Pin(ticket.Session, someID, step.tool); err != nil {
+			t.Fatal(err)
+		}
+		if got := child(); got != step.want {
+			t.Errorf("the lease names %d, want %d", got, step.want)
+		}
+		if _, err := l.db.Exec(step.after); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A call that is to wait is not recorded while it does.
 func TestWaiting(t *testing.T) {
 	l, _ := newLedger(t)

@@ -89,7 +89,8 @@ func makePrivate(path string) error {
 	return nil
 }
 
-// narrow takes away from a file's mode what goes beyond most.
+// narrow takes away from a file's or folder's mode what goes beyond most. A device is not
+// ours: root would change it for everybody.
 func narrow(path string, most fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -101,7 +102,7 @@ func narrow(path string, most fs.FileMode) error {
 
 func narrowTo(f *os.File, most fs.FileMode) error {
 	info, err := f.Stat()
-	if err != nil || info.Mode().Perm()&^most == 0 {
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() || info.Mode().Perm()&^most == 0 {
 		return err
 	}
 	return f.Chmod(info.Mode().Perm() & most)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -258,6 +259,28 @@ func TestFilesArePrivate(t *testing.T) {
 		if info, err := os.Stat(p); err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v", filepath.Base(p), info.Mode())
 		}
+	}
+}
+
+// Where a ledger is to be there may be a link to a device.
+func TestNoDeviceIsMadePrivate(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "fifo"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "ledger.db")
+	if err := os.Symlink("fifo", path); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Open(path); err == nil {
+		l.Close()
+		t.Error("a pipe is a ledger")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
 

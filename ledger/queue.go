@@ -39,9 +39,20 @@ func (q queue) inTurn(do func(*turn) error) error {
 		return do(&turn{})
 	}
 	_ = narrowTo(f, 0o600) // there is nothing in it to hide
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		return q.take(f, do) // nobody is there: most of the time
+	// A lock that is free is taken without a look at the clock: a machine that is so busy
+	// that we were not run for a while is nobody who holds it.
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil && !wait(f) {
+		return sqlite3.Error{Code: sqlite3.ErrBusy}
 	}
+	defer f.Close()
+	t := &turn{file: f}
+	t.note(false)
+	return do(t)
+}
+
+// wait waits for the lock as long as those get on who have it. Where it gives up the
+// file is closed, or will be.
+func wait(f *os.File) bool {
 	mine, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		flock(f)
@@ -54,22 +65,14 @@ func (q queue) inTurn(do func(*turn) error) error {
 	for start, pause := time.Now(), LockTimeout; ; pause = 10 * lockPause {
 		select {
 		case <-mine:
-			return q.take(f, do)
+			return true
 		case <-time.After(pause):
 			if time.Since(start) > longestWait || !atWork(f) {
 				close(gone)
-				return sqlite3.Error{Code: sqlite3.ErrBusy}
+				return false
 			}
 		}
 	}
-}
-
-// take takes the turn.
-func (queue) take(f *os.File, do func(*turn) error) error {
-	defer f.Close()
-	t := &turn{file: f}
-	t.note(false)
-	return do(t)
 }
 
 // flock waits for the lock. On a file system without such locks there is no queue.

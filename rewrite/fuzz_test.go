@@ -3,6 +3,8 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -252,8 +254,12 @@ func FuzzPlans(f *testing.F) {
 			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--output-dir" || arg == Scratch })
 		}
 		plan := tool.Plan(call, ToFresh(prompt.Text))
+		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
+		if !maps.Equal(settings(again), settings(call)) {
+			t.Fatalf("%s %q: settings %v, planned as %q: %v", tool.Name(), args, call.Settings, plan.Args, again.Settings)
+		}
 		if again.Mode != Fresh || again.Prompt != call.Prompt || again.Model != call.Model {
 			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Name(), args, call.Prompt, plan.Args,
 				again.Mode, again.Reason, again.Prompt, again.Model)
@@ -265,9 +271,10 @@ func FuzzPlans(f *testing.F) {
 			}
 		}
 		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true))
+		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
-		if again.Reason != CallerSession || again.Model != call.Model {
+		if again.Reason != CallerSession || again.Model != call.Model || again.SessionID != someID || !maps.Equal(settings(again), settings(call)) {
 			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Name(), args, call.Prompt, plan.Args, again.Mode, again.Reason)
 		}
 		at := slices.Index(plan.Args, someID)
@@ -279,6 +286,73 @@ func FuzzPlans(f *testing.F) {
 			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Name(), args, prompt.Text, plan.Args, sent)
 		}
 	})
+}
+
+// settings are a call's, by name: codex takes an option with two values for the same as
+// two options.
+func settings(c Call) map[string]string {
+	values := map[string]string{}
+	for _, s := range c.Settings {
+		values[s.Name] += "\x00" + s.Value
+	}
+	return values
+}
+
+// keepsOptions looks whether a plan still has all that the caller wrote, in its order, but
+// for his prompt and his format.
+func keepsOptions(t *testing.T, call Call, plan Plan) {
+	t.Helper()
+	if call.Tool == "codex" {
+		return // images are attached to their option: that its settings stay is looked at
+	}
+	spans := append(slices.Clone(call.promptArgs), call.formatArg)
+	if call.promptArg >= 0 {
+		spans = append(spans, argSpan{call.promptArg, 1})
+	}
+	rest := plan.Args
+	for i, arg := range call.Args {
+		if slices.ContainsFunc(spans, func(s argSpan) bool { return s.at <= i && i < s.at+s.n }) {
+			continue
+		}
+		at := slices.Index(rest, arg)
+		if at < 0 {
+			t.Fatalf("%s %q: %q is lost in %q", call.Tool, call.Args, arg, plan.Args)
+		}
+		rest = rest[at+1:]
+	}
+}
+
+// Whatever the model says, each format shows it, and all take the same for the answer.
+func FuzzAnswers(f *testing.F) {
+	for _, text := range hostileAnswers {
+		if len(text) <= 10_000 {
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, run := range hostileRuns(strings.ToValidUTF8(text, "")) {
+			run.check(t, strings.ToValidUTF8(text, ""))
+		}
+	})
+}
+
+// agree looks whether what was learned of a run is the same in every format that is
+// rendered from one stream.
+func agree(t *testing.T, tool Tool, stdout []byte, formats ...Format) {
+	t.Helper()
+	var first Seen
+	for i, format := range formats {
+		s := tool.Stream(Call{Format: format, Mode: Fresh}, Plan{Prompt: "hi", Whole: true}, "")
+		codexRun(s, stdout, nil)
+		seen := *s.Seen()
+		seen.Exit = 0 // it belongs to the format
+		if i == 0 {
+			first = seen
+		}
+		if !reflect.DeepEqual(seen, first) {
+			t.Fatalf("%s: of %q %s sees %+v, and %s %+v", tool.Name(), stdout, formats[0], first, format, seen)
+		}
+	}
 }
 
 // Whatever a tool prints, it is shown as it is where the caller's format is the tool's
@@ -293,6 +367,10 @@ func FuzzStreams(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
+		agree(t, claude{}, stdout, StreamJSON, Text, JSON, JSONVerbose)
+		if !slices.ContainsFunc(slices.Collect(bytes.Lines(stdout)), func(line []byte) bool { return string(bytes.TrimSpace(line)) == "{" }) {
+			agree(t, gemini{}, stdout, StreamJSON, Text)
+		}
 		for _, tool := range tools {
 			for _, format := range []Format{Text, JSON, JSONVerbose, StreamJSON} {
 				for _, resume := range []string{"", someID} {
@@ -340,7 +418,8 @@ func FuzzBanner(f *testing.F) {
 }
 
 // What followed files hold never names a session of bad form, nor one that is not
-// in it.
+// in it, nor another than the one that was to be gone on with; and a file that is put in
+// place again changes nothing.
 func FuzzFiles(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"session_meta","payload":{"cli_version":"1","id":"` + someID + `"}}`,
@@ -359,8 +438,17 @@ func FuzzFiles(f *testing.F) {
 				s.ErrLine([]byte("session id: " + someID + "\n"))
 				known := s.Seen().ID
 				s.File("x/"+name, data)
+				once := *s.Seen()
 				s.File("x/"+name, data)
 				seen := s.Seen()
+				if tool.Name() == "vibe" && !reflect.DeepEqual(once, *seen) {
+					t.Fatalf("%q twice: %+v, then %+v", data, once, *seen)
+				}
+				resumed := tool.Stream(Call{Format: Text}, Plan{Resume: foreignID}, "")
+				resumed.File("x/"+name, data)
+				if got := resumed.Seen(); got.ID != "" && got.ID != foreignID && !got.WrongID {
+					t.Fatalf("%s: %q has id %q, and not the wrong one", tool.Name(), data, got.ID)
+				}
 				if seen.ID != known && (!tool.ValidID(seen.ID) || !bytes.Contains(data, []byte(seen.ID))) {
 					t.Fatalf("%s: id %q of %q", tool.Name(), seen.ID, data)
 				}

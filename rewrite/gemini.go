@@ -276,7 +276,7 @@ func (gemini) Compose(c Call, stdin string) string {
 // stream-json lacks, and it names the session.
 func (gemini) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Relaunches: true, Hasty: true}
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Relaunches: true, Hasty: true}
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format == Text {

@@ -7,11 +7,11 @@ import (
 )
 
 // geminiStream reads gemini's stream-json, and renders it as text or leaves it as
-// it is; or it reads json, which is left as it is too.
+// it is, but for the prompt that a resume shows; or it reads json, which has no prompt.
 type geminiStream struct {
-	call   Call
-	resume string
-	seen   Seen
+	call Call
+	plan Plan
+	seen Seen
 
 	stderr  string // text: what it would have written there
 	out     []byte // the last rendering, reused
@@ -24,7 +24,7 @@ type geminiStream struct {
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
-	return &geminiStream{call: c, resume: p.Resume, newline: true, asked: true}
+	return &geminiStream{call: c, plan: p, newline: true, asked: true}
 }
 
 func (s *geminiStream) TakeStderr() string {
@@ -88,6 +88,9 @@ func (s *geminiStream) Line(line []byte) []byte {
 	}
 	s.learn(&event)
 	if s.call.Format != Text {
+		if event.Role == "user" {
+			return s.plan.asAsked(line)
+		}
 		return line
 	}
 	s.print(&event)
@@ -176,7 +179,7 @@ func (s *geminiStream) learnID(id string) {
 	if !isUUID(id) {
 		return
 	}
-	if s.resume != "" && id != s.resume {
+	if s.plan.Resume != "" && id != s.plan.Resume {
 		s.seen.WrongID = true
 	}
 	if s.seen.ID == "" {

@@ -293,6 +293,27 @@ func TestGeminiRendersTheRest(t *testing.T) {
 	}
 }
 
+// stream-json shows the prompt: it is to be the caller's, whatever the model was sent
+// of it.
+func TestGeminiShowsTheCallersPrompt(t *testing.T) {
+	const asked = "THE \"WHOLE\" <prompt>\n\n\u2028what number"
+	recorded := string(geminiRecording(t, "resume-ok-stream", "stdout"))
+	s := gemini{}.Stream(Call{Format: StreamJSON}, Plan{Resume: someID, Prompt: "what number", Asked: asked}, "")
+	var got strings.Builder
+	for line := range strings.Lines(recorded) {
+		got.Write(s.Line([]byte(line)))
+	}
+	if want := strings.Replace(recorded, `"what number"`, `"THE \"WHOLE\" <prompt>\n\n what number"`, 1); got.String() != want {
+		t.Errorf("shown: %s", got.String())
+	}
+	prompt := NewPrompt("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", testKey)
+	c := Compare(sentTo(strings.TrimSuffix(prompt.Text, "\n\nThe last note."), "done"), prompt)
+	plan := gemini{}.Plan(Call{Format: StreamJSON}, ToResume(someID, prompt, c, false))
+	if plan.Asked != prompt.Text || plan.Prompt == prompt.Text {
+		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)
+	}
+}
+
 func TestGeminiSees(t *testing.T) {
 	const resumed = "407ae252-545b-4b91-86f8-e992e4bccfd4"
 	tests := []struct {

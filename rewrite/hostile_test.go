@@ -91,24 +91,31 @@ func hostileRuns(text string) []hostileRun {
 	}
 }
 
+// check looks at what became of a run whose model says a text.
+func (run hostileRun) check(t *testing.T, text string) {
+	t.Helper()
+	shown, _ := codexRun(run.stream, []byte(run.stdout), []byte(run.stderr))
+	if shown != run.shown && !(text == "" && shown == "\n"+run.shown || text == "" && run.name == "gemini text") {
+		t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
+	}
+	seen := run.stream.Seen()
+	if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
+		t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
+	}
+	if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
+		t.Errorf("%s: the answer is %.200q", run.name, seen.Answer)
+	}
+}
+
 // Whatever the model says, it is the answer, it is shown as it is, and neither the id
 // nor the fate of the session comes from it.
 func TestHostileAnswers(t *testing.T) {
 	for what, text := range hostileAnswers {
-		for _, run := range hostileRuns(text) {
-			name := run.name + ", " + what
-			shown, _ := codexRun(run.stream, []byte(run.stdout), []byte(run.stderr))
-			if shown != run.shown && !(text == "" && shown == "\n"+run.shown || text == "" && run.name == "gemini text") {
-				t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", name, len(shown), len(run.shown), shown)
+		t.Run(what, func(t *testing.T) {
+			for _, run := range hostileRuns(text) {
+				run.check(t, text)
 			}
-			seen := run.stream.Seen()
-			if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
-				t.Errorf("%s: id %q, wrong %v, refusal %q", name, seen.ID, seen.WrongID, seen.Refusal)
-			}
-			if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
-				t.Errorf("%s: the answer is %.200q", name, seen.Answer)
-			}
-		}
+		})
 	}
 }
 
@@ -179,19 +186,21 @@ func TestHostileEvents(t *testing.T) {
 		"huge numbers":        `{"type":"result","x":1e999999,"session_id":1e400}`,
 	}
 	for what, line := range lines {
-		for _, tool := range tools {
-			if tool.Name() == "vibe" && what == "an array" {
-				continue
+		t.Run(what, func(t *testing.T) {
+			for _, tool := range tools {
+				if tool.Name() == "vibe" && what == "an array" {
+					continue
+				}
+				s := tool.Stream(Call{Format: StreamJSON}, Plan{}, "")
+				shown, _ := codexRun(s, []byte(line+"\n"), nil)
+				if shown != line+"\n" {
+					t.Errorf("%s: %.200q is shown", tool.Name(), shown)
+				}
+				if seen := s.Seen(); seen.ID != "" {
+					t.Errorf("%s: id %q", tool.Name(), seen.ID)
+				}
 			}
-			s := tool.Stream(Call{Format: StreamJSON}, Plan{}, "")
-			shown, _ := codexRun(s, []byte(line+"\n"), nil)
-			if shown != line+"\n" {
-				t.Errorf("%s, %s: %.200q is shown", tool.Name(), what, shown)
-			}
-			if seen := s.Seen(); seen.ID != "" {
-				t.Errorf("%s, %s: id %q", tool.Name(), what, seen.ID)
-			}
-		}
+		})
 	}
 }
 

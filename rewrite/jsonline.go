@@ -153,3 +153,22 @@ func withoutKey(line []byte, key string) []byte {
 	}
 	return line
 }
+
+// asAsked puts the caller's prompt, in an event that shows the prompt, in the place of
+// what the model was sent of it.
+func (p *Plan) asAsked(event []byte) []byte {
+	if p.Asked == "" {
+		return event
+	}
+	return bytes.Replace(event, rawString(p.Prompt), rawString(p.Asked), 1)
+}
+
+// rawString writes text as gemini and vibe write it in JSON: nothing is escaped but what
+// must be (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
+func rawString(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // there is no string that it could not write
+	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}

@@ -60,27 +60,9 @@ func (s *vibeStream) Line(line []byte) []byte {
 	}
 	s.learn(&e)
 	if e.Role == "user" {
-		return s.asAsked(line)
+		return s.plan.asAsked(line)
 	}
 	return line
-}
-
-// asAsked puts the caller's prompt in the place of what the model was sent of it.
-func (s *vibeStream) asAsked(entry []byte) []byte {
-	if s.plan.Asked == "" {
-		return entry
-	}
-	return bytes.Replace(entry, vibeString(s.plan.Prompt), vibeString(s.plan.Asked), 1)
-}
-
-// vibeString writes text as vibe writes it in JSON: nothing is escaped but what
-// must be (recordings/vibe/multi-streaming).
-func vibeString(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // there is no string that it could not write
-	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
 func (s *vibeStream) End() []byte {
@@ -115,7 +97,7 @@ func (s *vibeStream) endJSON() []byte {
 		return s.output // no array that we know: as it is
 	}
 	s.seen.Final = true
-	return append([]byte("["), s.asAsked(s.output[turn.offset:])...)
+	return append([]byte("["), s.plan.asAsked(s.output[turn.offset:])...)
 }
 
 // A vibeTurn is where a turn begins in an array of entries: its first entry, and

@@ -19,7 +19,7 @@ type attempt struct {
 	plan    rewrite.Plan
 	stream  rewrite.Stream
 	tool    rewrite.Tool
-	pinned  func(id string, pid int) // told once, when the session's id is seen
+	pinned  func(id string, pid int) // told once, as soon as the session's id is known
 	fault   func(what string, err error)
 	signals *inbox // caught for the tool
 
@@ -34,7 +34,8 @@ type attempt struct {
 	stdout  *sink
 	stderr  *sink
 	tail    ring // the end of stderr
-	told    bool
+	told    bool // pinned was
+	seen    bool // the tool has named its session
 }
 
 // A gateState says what becomes of a resumed run's output.
@@ -78,6 +79,9 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.follow()
 	a.mu.Lock()
 	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
+	if err == nil && a.plan.Resume != "" && a.plan.ForkAt == "" {
+		a.tell(a.plan.Resume)
+	}
 	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
@@ -154,13 +158,13 @@ func (a *attempt) heed(sig os.Signal) {
 // session's id has been seen, since the tool writes none any more then.
 func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
 	a.mu.Lock()
-	told := a.told
+	seen := a.seen
 	a.mu.Unlock()
 	if a.sweeper == nil {
 		return nil
 	}
 	a.sweeper.sweep()
-	if told {
+	if seen {
 		return nil
 	}
 	return time.After(a.sweeper.next(since))
@@ -241,9 +245,9 @@ func (a *attempt) show(rendered []byte) {
 // look acts on what the stream has learned by now.
 func (a *attempt) look() {
 	seen := a.stream.Seen()
-	if seen.ID != "" && !seen.WrongID && !a.told {
-		a.told = true
-		a.pinned(seen.ID, a.process.pid)
+	if seen.ID != "" && !seen.WrongID {
+		a.seen = true
+		a.tell(seen.ID)
 	}
 	if a.gate != gateClosed {
 		return
@@ -255,6 +259,16 @@ func (a *attempt) look() {
 		a.refuse(seen.Refusal)
 	case seen.Content, seen.Final && !seen.Failed:
 		a.open()
+	}
+}
+
+// tell has the session's id and the tool's process noted, once. Of a resume both are
+// known from the start, so that a tool that outlives us has its session to itself also
+// before it has said a word. A copy has an id of its own.
+func (a *attempt) tell(id string) {
+	if !a.told {
+		a.told = true
+		a.pinned(id, a.process.pid)
 	}
 }
 
@@ -285,15 +299,27 @@ func (a *attempt) release() {
 	}
 }
 
+// judge looks for a refusal in what a run has left that was never shown. Of one that
+// somebody has killed nothing is shown either, where it had said that it refuses; but it
+// is not run again.
+func (a *attempt) judge(st status) {
+	exit := st.exit
+	if st.signal != 0 {
+		exit = 1
+	}
+	why := a.tool.Refused(string(a.tail.data), exit)
+	if why != "" && (st.signal == 0 || why != rewrite.RefusedSilent) {
+		a.gate, a.refusal, a.stopped = gateRefused, why, st.signal
+	}
+}
+
 // finish judges a run that has ended, and shows what was kept for the end.
 func (a *attempt) finish(st status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && st.signal == 0 && !seen.Final && a.stopped == 0 {
-		if why := a.tool.Refused(string(a.tail.data), st.exit); why != "" {
-			a.gate, a.refusal = gateRefused, why
-		}
+	if a.gate == gateClosed && !seen.Final && a.stopped == 0 {
+		a.judge(st)
 	}
 	if a.gate == gateRefused {
 		a.stdout.drop()

@@ -69,6 +69,27 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 	return contents(t, out), a
 }
 
+// The id of a resume is known before the tool says it, that of a new session, or of a
+// copy, is not.
+func TestWhatIsPinnedAtTheStart(t *testing.T) {
+	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n")
+	for _, test := range []struct {
+		plan rewrite.Plan
+		want string
+	}{{rewrite.Plan{Resume: "one"}, "one"}, {rewrite.Plan{Resume: "one", ForkAt: "message"}, ""}, {rewrite.Plan{}, ""}} {
+		got := ""
+		out := outputFile(t)
+		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: newInbox(),
+			pinned: func(id string, pid int) { got = id }, fault: func(string, error) {}}
+		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if got != test.want {
+			t.Errorf("%+v: %q is pinned, want %q", test.plan, got, test.want)
+		}
+	}
+}
+
 func TestFollowedFilesReachTheStream(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/old.jsonl", []byte("old\n"), 0o600); err != nil {

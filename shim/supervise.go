@@ -120,8 +120,8 @@ func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
 	return f, err
 }
 
-// pin notes the session's id while the tool runs. The ledger must not hold up the
-// tool's output, so it is written beside it.
+// pin notes the session's id and the tool's process while it runs. The ledger must not
+// hold up the tool's output, so it is written beside it.
 func (c *call) pin(id string, pid int) {
 	session := c.ticket.Session
 	if session == 0 {

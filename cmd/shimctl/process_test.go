@@ -216,14 +216,16 @@ func TestStreamsArriveWhole(t *testing.T) {
 		"escapes of a model": `printf '{"type":"assistant","text":"\\u001b[31m"}\n'`,
 	}
 	for name, script := range scripts {
-		direct, err := exec.Command("sh", "-c", script).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := shimmed(t, script, "-p", "hi", "--output-format", "stream-json").Output()
-		if err != nil || !bytes.Equal(got, direct) {
-			t.Errorf("%s: %d bytes arrive of %d: %v", name, len(got), len(direct), err)
-		}
+		t.Run(name, func(t *testing.T) {
+			direct, err := exec.Command("sh", "-c", script).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := shimmed(t, script, "-p", "hi", "--output-format", "stream-json").Output()
+			if err != nil || !bytes.Equal(got, direct) {
+				t.Errorf("%d bytes arrive of %d: %v", len(got), len(direct), err)
+			}
+		})
 	}
 }
 
@@ -264,16 +266,18 @@ func TestStdinOfEveryKind(t *testing.T) {
 	ours.Close()
 	defer theirs.Close()
 	for name, stdin := range map[string]any{"a pipe": strings.NewReader(text), "a file read in part": opened, "a socket": theirs} {
-		cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$(cat)"`, "-p")
-		switch s := stdin.(type) {
-		case *strings.Reader:
-			cmd.Stdin = s
-		case *os.File:
-			cmd.Stdin = s
-		}
-		if got, err := cmd.Output(); err != nil || string(got) != text {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$(cat)"`, "-p")
+			switch s := stdin.(type) {
+			case *strings.Reader:
+				cmd.Stdin = s
+			case *os.File:
+				cmd.Stdin = s
+			}
+			if got, err := cmd.Output(); err != nil || string(got) != text {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 	}
 }
 

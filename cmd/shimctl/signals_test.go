@@ -142,15 +142,17 @@ func TestInherited(t *testing.T) {
 		"non-blocking stdin":       {"-n"},
 	}
 	for name, launch := range tests {
-		call := twins(t, launch, "probe")
-		want, err := call.direct.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := call.shim.Output()
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%s: %v\n%s", name, err, lineDiff(string(want), string(got)))
-		}
+		t.Run(name, func(t *testing.T) {
+			call := twins(t, launch, "probe")
+			want, err := call.direct.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := call.shim.Output()
+			if err != nil || string(got) != string(want) {
+				t.Errorf("%v\n%s", err, lineDiff(string(want), string(got)))
+			}
+		})
 	}
 }
 
@@ -339,6 +341,31 @@ func TestTerminalSignalsArriveOnce(t *testing.T) {
 	c.end()
 }
 
+// A tool that is killed as it refuses a resume: the caller sees its death, and no word
+// of a resume that it has not asked for.
+func TestKilledAsItRefuses(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
+	cmd := shimmed(t, `case "$*" in *--resume*) echo "No conversation found with session ID: x" >&2; kill -TERM $$ ;; esac`+"\n"+string(fake), "-p", prompt)
+	cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
+	first := *cmd
+	if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
+		t.Fatalf("%q, %v", out, err)
+	}
+	cmd.Args[2] += "\n\nMore."
+	var seen strings.Builder
+	cmd.Stdout, cmd.Stderr = &seen, &seen
+	if ws := ended(t, cmd); ws.Signal() != syscall.SIGTERM || seen.Len() > 0 {
+		t.Errorf("%x, %q", ws, seen.String())
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "2.args")); err == nil {
+		t.Error("it was run again")
+	}
+}
+
 // waitStopped waits until a child has stopped or ended.
 func waitStopped(t *testing.T, pid int) syscall.WaitStatus {
 	t.Helper()
@@ -362,22 +389,24 @@ func TestJobControl(t *testing.T) {
 		"all are stopped":           {group(syscall.SIGSTOP), group(syscall.SIGCONT)},
 	}
 	for name, test := range tests {
-		cmd := twins(t, nil, "count", "FREE=20").shim
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		c := startCounting(t, cmd)
-		for round := range 5 {
-			pid, sig := test.stop(cmd.Process.Pid)
-			c.send(pid, sig)
-			if ws := waitStopped(t, cmd.Process.Pid); !ws.Stopped() || ws.StopSignal() != sig {
-				t.Fatalf("%s, round %d: %x", name, round, ws)
+		t.Run(name, func(t *testing.T) {
+			cmd := twins(t, nil, "count", "FREE=20").shim
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			c := startCounting(t, cmd)
+			for round := range 5 {
+				pid, sig := test.stop(cmd.Process.Pid)
+				c.send(pid, sig)
+				if ws := waitStopped(t, cmd.Process.Pid); !ws.Stopped() || ws.StopSignal() != sig {
+					t.Fatalf("round %d: %x", round, ws)
+				}
+				pid, sig = test.cont(cmd.Process.Pid)
+				c.send(pid, sig)
+				if got := append(c.until(syscall.SIGCONT), c.settled()...); len(got) != 1 {
+					t.Errorf("round %d: %d arrive", round, got)
+				}
 			}
-			pid, sig = test.cont(cmd.Process.Pid)
-			c.send(pid, sig)
-			if got := append(c.until(syscall.SIGCONT), c.settled()...); len(got) != 1 {
-				t.Errorf("%s, round %d: %d arrive", name, round, got)
-			}
-		}
-		c.end()
+			c.end()
+		})
 	}
 }
 

@@ -73,13 +73,15 @@ func flood(t *testing.T, does string) (size, memory int) {
 
 // However much the tool writes, in lines or in one, memory does not grow with it.
 func TestMuchOutput(t *testing.T) {
-	for _, shape := range []string{"lines", "line"} {
-		_, little := flood(t, shape+" 4194304")
-		size, memory := flood(t, shape+" 1073741824")
-		t.Logf("1 GB in %s: %d kB of memory, of 4 MB %d kB", shape, memory, little)
-		if want := 1<<30 + 1; size != want || memory > 2*little {
-			t.Errorf("%s: %d bytes arrive of %d; %d kB of memory, and %d kB for little", shape, size, want, memory, little)
-		}
+	for name, shape := range map[string]string{"1 GB of lines": "lines", "a line of 1 GB": "line"} {
+		t.Run(name, func(t *testing.T) {
+			_, little := flood(t, shape+" 4194304")
+			size, memory := flood(t, shape+" 1073741824")
+			t.Logf("%d kB of memory, of 4 MB %d kB", memory, little)
+			if want := 1<<30 + 1; size != want || memory > 2*little {
+				t.Errorf("%d bytes arrive of %d; %d kB of memory, and %d kB for little", size, want, memory, little)
+			}
+		})
 	}
 }
 
@@ -173,76 +175,78 @@ func TestOutputAfterTheEndUnread(t *testing.T) {
 // everything arrives.
 func TestNonBlockingStreams(t *testing.T) {
 	for _, kind := range []string{"pipes", "sockets"} {
-		var in, out [2]int
-		var err error
-		if kind == "pipes" {
-			err = unix.Pipe2(in[:], unix.O_CLOEXEC)
-			if err == nil {
-				err = unix.Pipe2(out[:], unix.O_CLOEXEC)
-			}
-		} else {
-			in, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-			if err == nil {
-				out, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		// What the tool writes on stderr it writes first: that is the caller's own pipe, which
-		// it finds full later on.
-		cmd := shimmed(t, `cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
-			"-p", "--verbose", "--output-format", "stream-json")
-		for _, fd := range []int{in[0], out[1]} {
-			if err := unix.SetNonblock(fd, true); err != nil {
-				t.Fatal(err)
-			}
-		}
-		theirIn, theirOut := os.NewFile(uintptr(in[0]), "in"), os.NewFile(uintptr(out[1]), "out")
-		ourIn, ourOut := os.NewFile(uintptr(in[1]), "in"), os.NewFile(uintptr(out[0]), "out")
-		start := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir}
-		// File.Fd would make it blocking: these are handed on by their numbers.
-		attr := &syscall.ProcAttr{Dir: cmd.Dir, Env: start.Env, Files: []uintptr{uintptr(in[0]), uintptr(out[1]), uintptr(out[1])}}
-		pid, err := syscall.ForkExec(start.Path, start.Args, attr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			time.Sleep(50 * time.Millisecond) // an empty stdin at first
-			_, _ = ourIn.WriteString("a prompt")
-			ourIn.Close()
-		}()
-		got := make(chan []byte)
-		go func() {
-			var b bytes.Buffer
-			buf := make([]byte, 30000)
-			for b.Len() < 5000000+len("\noops\n") {
-				n, err := ourOut.Read(buf)
-				b.Write(buf[:n])
-				if err != nil {
-					break
+		t.Run("non-blocking "+kind, func(t *testing.T) {
+			var in, out [2]int
+			var err error
+			if kind == "pipes" {
+				err = unix.Pipe2(in[:], unix.O_CLOEXEC)
+				if err == nil {
+					err = unix.Pipe2(out[:], unix.O_CLOEXEC)
+				}
+			} else {
+				in, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+				if err == nil {
+					out, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 				}
 			}
-			got <- b.Bytes()
-		}()
-		if b := <-got; len(b) != 5000000+len("\noops\n") {
-			t.Errorf("%s: %d bytes arrive", kind, len(b))
-		}
-		var ws syscall.WaitStatus
-		if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil || ws.ExitStatus() != 0 {
-			t.Errorf("%s: %v, %v", kind, ws, err)
-		}
-		for _, fd := range []int{in[0], out[1]} {
-			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
-				t.Errorf("%s: descriptor %d has become blocking", kind, fd)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked")); err != nil || string(asked) != "a prompt" {
-			t.Errorf("%s: %q, %v", kind, asked, err)
-		}
-		theirIn.Close()
-		theirOut.Close()
-		ourOut.Close()
+			// What the tool writes on stderr it writes first: that is the caller's own pipe, which
+			// it finds full later on.
+			cmd := shimmed(t, `cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
+				"-p", "--verbose", "--output-format", "stream-json")
+			for _, fd := range []int{in[0], out[1]} {
+				if err := unix.SetNonblock(fd, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			theirIn, theirOut := os.NewFile(uintptr(in[0]), "in"), os.NewFile(uintptr(out[1]), "out")
+			ourIn, ourOut := os.NewFile(uintptr(in[1]), "in"), os.NewFile(uintptr(out[0]), "out")
+			start := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir}
+			// File.Fd would make it blocking: these are handed on by their numbers.
+			attr := &syscall.ProcAttr{Dir: cmd.Dir, Env: start.Env, Files: []uintptr{uintptr(in[0]), uintptr(out[1]), uintptr(out[1])}}
+			pid, err := syscall.ForkExec(start.Path, start.Args, attr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				time.Sleep(50 * time.Millisecond) // an empty stdin at first
+				_, _ = ourIn.WriteString("a prompt")
+				ourIn.Close()
+			}()
+			got := make(chan []byte)
+			go func() {
+				var b bytes.Buffer
+				buf := make([]byte, 30000)
+				for b.Len() < 5000000+len("\noops\n") {
+					n, err := ourOut.Read(buf)
+					b.Write(buf[:n])
+					if err != nil {
+						break
+					}
+				}
+				got <- b.Bytes()
+			}()
+			if b := <-got; len(b) != 5000000+len("\noops\n") {
+				t.Errorf("%d bytes arrive", len(b))
+			}
+			var ws syscall.WaitStatus
+			if _, err := syscall.Wait4(pid, &ws, 0, nil); err != nil || ws.ExitStatus() != 0 {
+				t.Errorf("%v, %v", ws, err)
+			}
+			for _, fd := range []int{in[0], out[1]} {
+				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
+					t.Errorf("descriptor %d has become blocking", fd)
+				}
+			}
+			if asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked")); err != nil || string(asked) != "a prompt" {
+				t.Errorf("%q, %v", asked, err)
+			}
+			theirIn.Close()
+			theirOut.Close()
+			ourOut.Close()
+		})
 	}
 }
 

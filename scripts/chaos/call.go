@@ -90,6 +90,19 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Format == "stream-json" {
 			c.Args = append(c.Args, "--json")
 		}
+	case "gemini":
+		if t.Format != "text" {
+			c.Args = []string{"-o", t.Format}
+		}
+		if rng.IntN(25) == 0 {
+			c.own = true
+			c.Args = append(c.Args, "--session-id", newID())
+		}
+		if t.Way != OnStdin {
+			c.Args = append(c.Args, "-p")
+		}
+	case "vibe":
+		c.Args = []string{"--output", map[string]string{"text": "text", "json": "json", "stream-json": "streaming"}[t.Format], "-p"}
 	}
 	prompt := ""
 	switch t.Way {
@@ -101,6 +114,10 @@ func (c *Call) line(rng *rand.Rand) {
 		}
 	case OnBoth:
 		prompt, c.Data, _ = strings.Cut(text, "\n\n")
+		if t.Tool == "gemini" { // what stands on stdin comes first
+			at := strings.LastIndex(text, "\n\n")
+			prompt, c.Data = text[at+2:], text[:at]
+		}
 	case OnStdin:
 		c.Data = text
 		if t.Tool == "codex" && rng.IntN(2) == 0 {
@@ -110,11 +127,17 @@ func (c *Call) line(rng *rand.Rand) {
 	if c.Data != "" {
 		c.Stdin = []string{"pipe", "file", "late"}[rng.IntN(3)]
 	}
-	c.Sent = c.Data
+	c.Sent = fakes[t.Tool].compose(prompt, c.Data)
 	if prompt != "" {
 		c.Args = append(c.Args, prompt)
-		c.Sent = fakes[t.Tool].compose(prompt, c.Data)
 	}
+}
+
+// refusals are how each tool can fail to take a resume: gemini has no locks, and says
+// why.
+var refusals = map[string][]Refusal{
+	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
+	"gemini": {Unknown, Broken, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
 // newScript thinks up what the tool does.
@@ -134,7 +157,8 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 		s.Ending = []Ending{Early, Middle, Limit, Status, Died, Hangs}[rng.IntN(6)]
 	}
 	if rng.IntN(6) == 0 {
-		s.OnResume = []Refusal{Unknown, Busy, OtherID, Silent}[rng.IntN(4)]
+		ways := refusals[t.Tool]
+		s.OnResume = ways[rng.IntN(len(ways))]
 	}
 	switch {
 	case rng.IntN(15) == 0:

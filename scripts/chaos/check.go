@@ -35,9 +35,14 @@ func (c *Call) count() {
 	for _, r := range c.runs {
 		if r.Resumed {
 			t.add("resumes")
+			t.add("resumes of " + c.thread.Tool)
 		}
 		if r.Resumed && r.Refused {
-			t.add("resumes that the tool did not take: " + string(c.Script.OnResume))
+			why := c.Script.OnResume
+			if why == Takes { // another run has deleted it
+				why = Unknown
+			}
+			t.add("resumes that the tool did not take: " + string(why))
 		}
 	}
 	if len(c.runs) > 0 && c.Script.Ending != Well {
@@ -159,6 +164,7 @@ func (c *Call) checkStatus() {
 		return
 	}
 	last := c.runs[len(c.runs)-1]
+	last.Exit = c.exit(last)
 	signaled := func(s syscall.Signal) bool { return ws.Signaled() && ws.Signal() == s }
 	switch {
 	case last.Exit >= 0 && !ws.Signaled() && ws.ExitStatus() == last.Exit:
@@ -174,6 +180,14 @@ func (c *Call) checkStatus() {
 	}
 }
 
+// exit is a run's exit status as it is in the caller's format.
+func (c *Call) exit(r Run) int {
+	if c.Script.Ending == Limit && !r.Refused && r.Exit > 0 {
+		return fakes[c.thread.Tool].limit(c.thread.Format)
+	}
+	return r.Exit
+}
+
 func (c *Call) listensBadly() bool {
 	return c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
 }
@@ -187,7 +201,7 @@ func (c *Call) checkOutput() {
 	}
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
-		ended = c.state.ExitCode() >= 0 && last.Exit == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
+		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
 		if last.Session != "" || c.Script.Ending == Early {
 			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)

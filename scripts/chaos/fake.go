@@ -20,14 +20,32 @@ import (
 type fakeTool interface {
 	// read takes a command line apart.
 	read(args []string) request
-	// compose joins prompt and stdin.
+	// compose joins prompt and stdin, either of which may be empty.
 	compose(prompt, stdin string) string
 	// path is where a new session is kept; find is where one is.
 	path(id, dir string) string
 	find(id string) string
 	// header begins a session's file.
 	header(id string) string
+	// begins is what the tool does with its files as it starts, ended as it ends by itself.
+	begins(q request, r *Run, s Script)
+	ended(q request, r *Run, s Script, exit int)
+	// shown is what it prints, and refused what it prints, and exits with, where it does
+	// not take a resume.
+	shown(format string, s Script, r *Run, turns int) Shown
+	refused(format string, s Script, r *Run) (Shown, int)
+	// limit is what it exits with after an error of the model's API.
+	limit(format string) int
 }
+
+var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "gemini": fakeGemini{}, "vibe": fakeVibe{}}
+
+// plain is a tool that does nothing with its files but keep sessions, and exits with 1.
+type plain struct{}
+
+func (plain) begins(request, *Run, Script)     {}
+func (plain) ended(request, *Run, Script, int) {}
+func (plain) limit(string) int                 { return 1 }
 
 // A request is a command line understood.
 type request struct {
@@ -36,6 +54,8 @@ type request struct {
 	resume string
 	id     string // that the caller has chosen
 	waits  bool   // stdin is read to its end whatever comes
+	deaf   bool   // stdin is not read beside a prompt
+	dir    string // where to write down how the run ended, "" for nowhere
 }
 
 // A turn is a line of a session's file.
@@ -64,11 +84,7 @@ func play(name string) int {
 	check(err)
 	r := &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:], Resumed: q.resume != "", Dir: cwd, Exit: -1}
 	r.save(dir, call) // it can be killed from now on
-	stdin := readStdin(q)
-	r.Prompt = stdin
-	if q.prompt != "" {
-		r.Prompt = tool.compose(q.prompt, stdin)
-	}
+	r.Prompt = tool.compose(q.prompt, readStdin(q))
 	exit := r.run(name, tool, q, s, dir, call)
 	r.Exit = exit
 	r.save(dir, call)
@@ -78,6 +94,9 @@ func play(name string) int {
 // readStdin: without a prompt in argv, or where it always does, a tool reads to the
 // end; else only where something comes soon.
 func readStdin(q request) string {
+	if q.prompt != "" && q.deaf {
+		return ""
+	}
 	if q.prompt != "" && !q.waits {
 		fds := []unix.PollFd{{Events: unix.POLLIN}}
 		for {
@@ -100,15 +119,21 @@ func readStdin(q request) string {
 
 func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call string) int {
 	file, turns := "", 0
+	end := func(exit int) { tool.ended(q, r, s, exit) }
+	refuse := func() int {
+		r.Refused = true
+		shown, exit := tool.refused(q.format, s, r)
+		return r.print(shown, s, exit, end)
+	}
+	tool.begins(q, r, s)
 	switch {
 	case q.resume != "":
 		r.Session = q.resume
-		if file = tool.find(q.resume); file == "" || s.OnResume == Unknown || s.OnResume == Busy || s.OnResume == Silent {
-			r.Refused = true
-			if file == "" {
-				s.OnResume = Unknown
-			}
-			return r.print(show(name, q.format, s, r, 0), s, 1)
+		if file = tool.find(q.resume); file == "" {
+			s.OnResume = Unknown
+		}
+		if s.OnResume != Takes && s.OnResume != OtherID {
+			return refuse()
 		}
 		if s.OnResume == OtherID {
 			r.Refused, r.Session = true, newID()
@@ -124,22 +149,30 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	r.Busy = !hold(filepath.Join(dir, "locks", r.Session))
 	if s.Ending == Early && !r.Refused {
 		r.save(dir, call)
-		return r.print(show(name, q.format, s, r, 0), s, s.Code)
+		return r.print(show(name, q.format, s, r, 0), s, s.Code, end)
 	}
 	turns = r.load(file)
 	r.save(dir, call)
 	time.Sleep(time.Duration(s.Lead) * time.Millisecond)
 	check(os.MkdirAll(filepath.Dir(file), 0o700))
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	flags := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	if r.Resumed && !r.Refused {
+		flags &^= os.O_CREATE
+	}
+	f, err := os.OpenFile(file, flags, 0o600)
+	if errors.Is(err, os.ErrNotExist) { // another run has deleted it
+		s.OnResume = Unknown
+		return refuse()
+	}
 	check(err)
 	if turns == 0 && len(r.Asked) == 0 {
 		fmt.Fprintln(f, tool.header(r.Session))
 	}
 	fmt.Fprintln(f, toJSON(turn{"response_item", "user", r.Prompt}))
-	shown := show(name, q.format, s, r, turns+1)
 	if r.Refused { // under another id: the shim is to end this run
-		return r.print(shown, s, 1)
+		return refuse()
 	}
+	shown := show(name, q.format, s, r, turns+1)
 	if s.Ending == Well || s.Ending == Status {
 		for _, text := range s.Said {
 			fmt.Fprintln(f, toJSON(turn{"response_item", "assistant", text}))
@@ -153,9 +186,9 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	case Middle, Status:
 		exit = s.Code
 	case Limit:
-		exit = 1
+		exit = tool.limit(q.format)
 	}
-	return r.print(shown, s, exit)
+	return r.print(shown, s, exit, end)
 }
 
 // load reads what the session holds, and counts its answers.
@@ -173,6 +206,7 @@ func (r *Run) load(file string) (turns int) {
 		if json.Unmarshal(lines.Bytes(), &t) != nil {
 			continue
 		}
+		r.history = append(r.history, t)
 		switch t.Role {
 		case "user":
 			r.Asked = append(r.Asked, marks(t.Text)...)
@@ -196,7 +230,7 @@ func hold(path string) bool {
 
 // print writes stderr and stdout, in pieces with pauses between them, and ends the
 // run as its script says. What stdout does not take kills it, as it does any tool.
-func (r *Run) print(shown Shown, s Script, exit int) int {
+func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 	io.WriteString(os.Stderr, shown.Stderr)
 	for len(shown.Stdout) > 0 {
 		n := strings.IndexByte(shown.Stdout, '\n') + 1
@@ -206,6 +240,9 @@ func (r *Run) print(shown Shown, s Script, exit int) int {
 		io.WriteString(os.Stdout, shown.Stdout[:n])
 		shown.Stdout = shown.Stdout[n:]
 		time.Sleep(time.Duration(s.Pause) * time.Millisecond)
+	}
+	if r.Refused || s.Ending != Early && !stops(s.Ending) {
+		end(exit)
 	}
 	if r.Refused {
 		if s.OnResume == OtherID {

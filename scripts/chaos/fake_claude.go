@@ -11,7 +11,7 @@ import (
 // claudeVersion is the one that is played: its figures run on over a session.
 const claudeVersion = "2.1.329"
 
-type fakeClaude struct{}
+type fakeClaude struct{ plain }
 
 func (fakeClaude) read(args []string) (q request) {
 	q.format = "text"
@@ -48,8 +48,8 @@ func (fakeClaude) read(args []string) (q request) {
 }
 
 func (fakeClaude) compose(prompt, stdin string) string {
-	if stdin == "" {
-		return prompt
+	if prompt == "" || stdin == "" {
+		return prompt + stdin
 	}
 	return prompt + "\n" + stdin
 }
@@ -94,7 +94,7 @@ func claudeEvents(s Script, r *Run, turns int) (lines []string) {
 	return lines
 }
 
-func claudeShown(format string, s Script, r *Run, turns int) Shown {
+func (fakeClaude) shown(format string, s Script, r *Run, turns int) Shown {
 	lines, stderr := claudeEvents(s, r, turns), s.Noise
 	if stops(s.Ending) {
 		if s.Ending == Middle {
@@ -124,26 +124,22 @@ func claudeShown(format string, s Script, r *Run, turns int) Shown {
 	return Shown{s.Said[len(s.Said)-1] + "\n", stderr}
 }
 
-// refused is what a failed resume prints.
-func refused(tool, format string, s Script, r *Run) Shown {
-	if tool == "codex" {
-		return codexRefused(format, s, r)
-	}
+func (fakeClaude) refused(format string, s Script, r *Run) (Shown, int) {
 	switch s.OnResume {
 	case OtherID:
 		if format != "stream-json" {
-			return Shown{"", s.Noise}
+			return Shown{"", s.Noise}, 1
 		}
-		return Shown{claudeEvents(s, r, 1)[0], s.Noise}
+		return Shown{claudeEvents(s, r, 1)[0], s.Noise}, 1
 	case Silent:
-		return Shown{"", s.Noise}
+		return Shown{"", s.Noise}, 1
 	case Busy:
-		return Shown{"", s.Noise + "Session " + r.Session + " is currently running as a background agent (bg).\n"}
+		return Shown{"", s.Noise + "Session " + r.Session + " is currently running as a background agent (bg).\n"}, 1
 	}
 	message := "No conversation found with session ID: " + r.Session
 	if format != "stream-json" {
-		return Shown{"", s.Noise + message + "\n"}
+		return Shown{"", s.Noise + message + "\n"}, 1
 	}
 	return Shown{fmt.Sprintf(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"%s","total_cost_usd":0,"modelUsage":{},"errors":["%s"]}`+"\n",
-		r.Session, message), s.Noise + message + "\n"}
+		r.Session, message), s.Noise + message + "\n"}, 1
 }

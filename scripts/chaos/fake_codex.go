@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-type fakeCodex struct{}
+type fakeCodex struct{ plain }
 
 func (fakeCodex) read(args []string) (q request) {
 	q.format, q.waits = "text", true
@@ -31,6 +31,8 @@ func (fakeCodex) read(args []string) (q request) {
 
 func (fakeCodex) compose(prompt, stdin string) string {
 	switch {
+	case prompt == "":
+		return stdin
 	case strings.TrimSpace(stdin) == "":
 		return prompt
 	case !strings.HasSuffix(stdin, "\n"):
@@ -76,7 +78,7 @@ func codexFigures(turns int) string {
 		codexUsage(turns), (codexInput+codexOutput)*turns, codexUsage(1), codexInput+codexOutput)
 }
 
-func codexShown(format string, s Script, r *Run, turns int) Shown {
+func (fakeCodex) shown(format string, s Script, r *Run, turns int) Shown {
 	if format == "text" {
 		return codexText(s, r, turns)
 	}
@@ -143,19 +145,17 @@ func thousands(n int) string {
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-func codexRefused(format string, s Script, r *Run) Shown {
-	switch s.OnResume {
-	case OtherID:
+func (fakeCodex) refused(format string, s Script, r *Run) (Shown, int) {
+	if s.OnResume == OtherID {
 		if format == "text" {
-			return Shown{"", codexText(s, r, 1).Stderr}
+			return Shown{"", codexText(s, r, 1).Stderr}, 1
 		}
-		return Shown{fmt.Sprintf(`{"type":"thread.started","thread_id":"%s"}`+"\n", r.Session), s.Noise}
-	case Silent:
-		return Shown{"", s.Noise + "Error: thread/resume: thread/resume failed: something (code -32000)\n"}
-	case Busy:
-		return Shown{"", s.Noise + "Error: thread/resume: thread/resume failed: thread " + r.Session + " already has an active writer (code -32600)\n"}
+		return Shown{fmt.Sprintf(`{"type":"thread.started","thread_id":"%s"}`+"\n", r.Session), s.Noise}, 1
 	}
-	return Shown{"", s.Noise + "Error: thread/resume: thread/resume failed: no rollout found for thread id " + r.Session + " (code -32600)\n"}
+	why := map[Refusal]string{
+		Silent:  "something (code -32000)",
+		Busy:    "thread " + r.Session + " already has an active writer (code -32600)",
+		Unknown: "no rollout found for thread id " + r.Session + " (code -32600)",
+	}[s.OnResume]
+	return Shown{"", s.Noise + "Error: thread/resume: thread/resume failed: " + why + "\n"}, 1
 }
-
-var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}}

@@ -81,6 +81,9 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
 		}
 	}
+	if err := installVibe(tools); err != nil {
+		return false, root, fmt.Errorf("install the fake vibe: %w", err)
+	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
 		dir := filepath.Join(root, fmt.Sprint("world", epoch))
 		w, err := newWorld(dir, shims, tools, seed, epoch, t)

@@ -112,7 +112,7 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := []string{"claude", "claude", "codex"}[rng.IntN(3)]
+		tool := []string{"claude", "claude", "codex", "gemini", "vibe"}[rng.IntN(5)]
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
@@ -122,6 +122,9 @@ func (w *World) newThreads() {
 				Named: named || style == Revised || style == Templates, Format: formats[tool][rng.IntN(len(formats[tool]))],
 				Way: Way(rng.IntN(int(ways))), world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
+			}
+			if tool == "vibe" && t.Way == OnBoth {
+				t.Way = OnStdin // beside a prompt in argv stdin is not read
 			}
 			if j > 0 || rng.IntN(2) == 0 {
 				t.opening = "You are the " + role + ". " + w.text(rng, t.Key, 12)
@@ -134,6 +137,8 @@ func (w *World) newThreads() {
 var formats = map[string][]string{
 	"claude": {"text", "json", "json-verbose", "stream-json"},
 	"codex":  {"text", "stream-json"},
+	"gemini": {"text", "json", "stream-json"},
+	"vibe":   {"text", "json", "stream-json"},
 }
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -53,6 +54,7 @@ const (
 	Takes   Refusal = ""
 	Unknown Refusal = "knows no such session"
 	Busy    Refusal = "says that the session is in use"
+	Broken  Refusal = "says that the session is broken"
 	OtherID Refusal = "goes on under another id"
 	Silent  Refusal = "fails without a word"
 )
@@ -72,6 +74,8 @@ type Run struct {
 
 	Refused bool // the resume failed
 	Exit    int  // -1 until it has ended by itself
+
+	history []turn // of the session before
 }
 
 // save puts the record in place; a run that is killed leaves its last one.
@@ -96,7 +100,8 @@ type Shown struct{ Stdout, Stderr string }
 // ask for a resume: its own prompt, and figures of this call alone.
 func show(tool, format string, s Script, r *Run, turns int) Shown {
 	if r.Refused {
-		return refused(tool, format, s, r)
+		shown, _ := fakes[tool].refused(format, s, r)
+		return shown
 	}
 	if s.Ending == Early {
 		notice := ""
@@ -105,10 +110,7 @@ func show(tool, format string, s Script, r *Run, turns int) Shown {
 		}
 		return Shown{Stderr: notice + s.Noise + "something broke\n"}
 	}
-	if tool == "codex" {
-		return codexShown(format, s, r, turns)
-	}
-	return claudeShown(format, s, r, turns)
+	return fakes[tool].shown(format, s, r, turns)
 }
 
 // cut takes what comes behind half of the second last line, of a run that stops in the
@@ -125,6 +127,15 @@ func check(err error) {
 		fmt.Fprintln(os.Stderr, "chaos: the fake tool:", err)
 		os.Exit(99)
 	}
+}
+
+// rawJSON writes a text as gemini and vibe do: nothing is escaped but what must be.
+func rawJSON(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	check(e.Encode(text))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func toJSON(v any) string {

@@ -35,6 +35,19 @@ func responseOf(t *testing.T, out string) string {
 	return r.Response
 }
 
+// promptShown is the prompt that stream-json repeats.
+func promptShown(t *testing.T, out string) string {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var e struct{ Role, Content string }
+		if strings.Contains(line, `"role":"user"`) {
+			decode(t, line, &e)
+			return e.Content
+		}
+	}
+	return ""
+}
+
 func geminiArgs(format, prompt string) []string {
 	args := []string{"-p", prompt}
 	if format != "" {
@@ -60,6 +73,9 @@ func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
 					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 				}
 				w.sentOnlyNews(r, turn, notes)
+				if shown := promptShown(t, r.Stdout); format == "-o|stream-json" && shown != round(notes...) {
+					t.Errorf("turn %d: the prompt is shown as %q", turn, shown)
+				}
 			}
 			w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
 		})

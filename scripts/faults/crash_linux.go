@@ -102,7 +102,8 @@ func (w *world) lockAtEnd() {
 		return
 	}
 	db := w.open()
-	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+	// The call itself stands still meanwhile: whoever waits for it waits in vain.
+	if _, err := db.Exec("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE"); err != nil {
 		w.must(db.Close())
 		return // it is just being written: at the next step
 	}

@@ -48,6 +48,14 @@ var leaseKinds = []kind{
 		}
 		w.sound(1)
 	}},
+	{"leases", "its holder is killed, a silent tool works on", func(w *world) {
+		w.kill(w.hold(call{prompt: job(1), ms: 1500, tool: "FAKE_ORPHAN=1"}))
+		w.resumes(call{prompt: job(2)}, false)
+		if why := w.reasons("WHERE id = 3"); why != "leased " {
+			w.lose("the next call was fresh for %q", why)
+		}
+		w.sound(1)
+	}},
 	{"leases", "its holder is stopped", func(w *world) {
 		holder := w.hold(call{prompt: job(1), ms: 200})
 		w.must(holder.Process.Signal(syscall.SIGSTOP))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -20,8 +21,12 @@ type kind struct {
 	try           func(*world)
 }
 
-// kinds is every kind, by subject.
-var kinds = slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds)
+// ownKinds is every kind that is tried here alone, by subject; kinds has those besides
+// that are tested elsewhere.
+var (
+	ownKinds = slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds)
+	kinds    = slices.Concat(ownKinds, testedKinds)
+)
 
 func main() {
 	times := flag.Int("n", 3, "how often each kind is tried")
@@ -65,7 +70,11 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 			fmt.Fprintf(os.Stderr, "not tried: %s: %s: %v\n", k.subject, k.name, r.skips)
 			continue
 		}
-		fmt.Fprintf(out, "| %-16s | %-44s | %5d | %5d | %4d ms | %4d |\n", k.subject, k.name, times, r.calls, r.worst.Milliseconds(), len(r.lost))
+		calls, slowest := "", ""
+		if r.calls > 0 {
+			calls, slowest = strconv.Itoa(r.calls), fmt.Sprint(r.worst.Milliseconds(), " ms")
+		}
+		fmt.Fprintf(out, "| %-16s | %-44s | %5d | %5s | %7s | %4d |\n", k.subject, k.name, times, calls, slowest, len(r.lost))
 		for _, l := range r.lost {
 			lost = true
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", k.subject, k.name, l)

@@ -18,12 +18,16 @@ import (
 	"reprise/ledger"
 )
 
-// programs are the folders of what is tried: the shims, and the fake tool behind them.
-type programs struct{ shims, real string }
+// programs are what is tried: the folders of the shims and of the fake tool behind them,
+// and tests by their packages.
+type programs struct {
+	shims, real string
+	compiled    map[string]testProgram
+}
 
-// build makes both, as install.sh would.
+// build makes the shims and the tool, as install.sh would.
 func build(dir string) (programs, error) {
-	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real")}
+	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), compiled: map[string]testProgram{}}
 	for path, pkg := range map[string]string{
 		filepath.Join(p.shims, "claude"): "reprise/cmd/shim", filepath.Join(p.shims, "shimctl"): "reprise/cmd/shimctl",
 		filepath.Join(p.real, "claude"): "reprise/scripts/faults/fake",
@@ -184,6 +188,9 @@ func (w *world) notes(name string) (runs []run) {
 		w.must(err)
 	}
 	for line := range strings.Lines(string(text)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is just being written
+		}
 		var r run
 		w.must(json.Unmarshal([]byte(line), &r))
 		runs = append(runs, r)

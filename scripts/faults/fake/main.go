@@ -1,7 +1,9 @@
 // Command fake stands in for Claude Code where faults are tried: it starts fast, keeps
 // sessions, and notes what it was asked for and whether two runs ever worked in one
 // session at once. FAKE_DIR is where it notes that; FAKE_ANSWER, FAKE_MS and FAKE_EXIT
-// say what it answers, how long that takes, and what it exits with.
+// say what it answers, how long that takes, and what it exits with. With FAKE_DETACH a
+// resumed run works in another process; with FAKE_ORPHAN it outlives the one that started
+// it, and says nothing until it is done.
 package main
 
 import (
@@ -29,6 +31,10 @@ func main() {
 	if os.Getenv("FAKE_DETACH") != "" && r.Resumed != "" {
 		detach()
 	}
+	silent := os.Getenv("FAKE_ORPHAN") != "" && r.Resumed != ""
+	if silent {
+		outlive()
+	}
 	answer, exit := os.Getenv("FAKE_ANSWER"), number("FAKE_EXIT")
 	if r.Resumed != "" && !exists(file(r.Resumed)) {
 		fmt.Fprintln(os.Stderr, "No conversation found with session ID: "+r.Resumed)
@@ -42,7 +48,7 @@ func main() {
 		note("overlaps", r)
 	}
 	write(r.ID, "begins")
-	if stream {
+	if stream && !silent {
 		fmt.Printf("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":%q,\"claude_code_version\":\"2.1.329\"}\n", r.ID)
 	}
 	time.Sleep(time.Duration(number("FAKE_MS")) * time.Millisecond)

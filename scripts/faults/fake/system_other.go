@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// outlive: no other system ends us with our parent.
+func outlive() {}
