@@ -63,19 +63,15 @@ type Match struct {
 
 // Match finds the first rule that matches: the user's come before the presets. Where none does, a rule without
 // a name stands for the configuration.
-func (c Config) Match(s Subject) (Match, error) {
+func (c Config) Match(s Subject) Match {
 	if m, ok := firstMatch(c.Rules, s); ok {
-		return m, nil
+		return m
 	}
-	presets, err := c.presets()
-	if err != nil {
-		return Match{}, err
-	}
-	if m, ok := firstMatch(presets, s); ok {
-		return m, nil
+	if m, ok := firstMatch(c.presets(), s); ok {
+		return m
 	}
 	m, _ := (&Rule{Policy: c.Policy}).match(s)
-	return m, nil
+	return m
 }
 
 func firstMatch(rules []Rule, s Subject) (Match, bool) {

@@ -169,8 +169,10 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
 			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
 			coalesce(s.attempt, ?), s.reset,
-			s.turns, coalesce(p.id, 0), coalesce(p.native_id, ''), coalesce(p.file, ''), coalesce(s.parent_size, 0)
+			s.turns, coalesce(p.id, 0), coalesce(p.native_id, ''), coalesce(p.file, ''), coalesce(s.parent_size, 0),
+			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0)
 		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN sessions p ON p.id = s.parent_id
+			LEFT JOIN leases l ON l.session_id = s.id
 		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
 		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1)
@@ -185,7 +187,8 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 		var cf ChainFacts
 		var sent rewrite.Sent
-		var base, answers, said []byte
+		var base, answers, said sql.RawBytes
+		var lease lease
 		var file string
 		var size int64
 		var turns int
@@ -194,7 +197,8 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
 			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
 			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
-			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size); err != nil {
+			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size,
+			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start); err != nil {
 			return f, err
 		}
 		for _, id := range []*string{&cf.NativeID, &parent.NativeID} {
@@ -211,8 +215,8 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		if c.Limits.HoldOut > 0 {
 			cf.Share = share(l.key, cf.Chain)
 		}
-		cf.Continuity = rewrite.Compare(sent, c.Prompt)
-		if cf.State == Live {
+		cf.Continuity, cf.Held = rewrite.Compare(sent, c.Prompt), lease.held()
+		if cf.State == Live && (f.Named || cf.Continuity.Retains()) {
 			cf.File = c.File(file, size)
 		}
 		f.Chains = append(f.Chains, cf)
@@ -226,11 +230,7 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		}
 	}
 	for i := range f.Chains {
-		cf := &f.Chains[i]
-		if cf.Held, err = held(l.db, cf.Session); err != nil {
-			return f, err
-		}
-		if cf.Held && c.ForkPoint != nil {
+		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
 			cf.Source.look(cf.State, c.ForkPoint)
 		}
 	}
@@ -458,6 +458,25 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			p.PID, p.Start, session, os.Getpid())
 		return err
 	})
+}
+
+// longLog is how many pages SQLite's log may hold that are not in the ledger's file
+// yet. Whoever opens the ledger alone reads all of the log; at 1000 pages SQLite
+// folds it itself, and lets a caller wait for that.
+const longLog = 250
+
+// Fold takes a long log into the ledger's file. That is for a moment when nobody waits
+// for us: it takes as long as the disk does.
+func (l *Ledger) Fold() error {
+	var busy, log, folded int
+	err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded)
+	if err == nil && log-folded > longLog {
+		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	if err != nil {
+		return fmt.Errorf("fold log: %w", explain(err))
+	}
+	return nil
 }
 
 // Observe records a call whose session the caller manages. It belongs to no chain.

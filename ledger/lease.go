@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -38,13 +39,13 @@ func exists(pid int) bool {
 }
 
 // bootID is "" on systems that do not tell; there pid and liveness must do.
-func bootID() string {
+var bootID = sync.OnceValue(func() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
-}
+})
 
 // stat gives the fields of /proc/PID/stat from the third on, the state; nil where
 // the system does not tell. The command's name before it may hold spaces and
@@ -84,17 +85,25 @@ type queryer interface {
 	QueryRow(query string, args ...any) *sql.Row
 }
 
-// held tells whether a live process holds the session: the shim that took the
-// lease, or the tool it started, which may outlive it.
+// A lease is who holds a session: the shim that took it, and the tool it started,
+// which may outlive it.
+type lease struct{ shim, child Process }
+
+// held tells whether one of them lives. Both run under the boot of the first.
+func (l lease) held() bool {
+	l.child.Boot = l.shim.Boot
+	return l.shim.Alive() || l.child.Alive()
+}
+
+// held tells whether a live process holds the session.
 func held(q queryer, session int64) (bool, error) {
-	var shim, child Process
+	var l lease
 	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).
-		Scan(&shim.Boot, &shim.PID, &shim.Start, &child.PID, &child.Start)
+		Scan(&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	child.Boot = shim.Boot
-	return err == nil && (shim.Alive() || child.Alive()), err
+	return err == nil && l.held(), err
 }
 
 func takeLease(tx *sql.Tx, session int64, p Process, now Millis) error {

@@ -143,8 +143,12 @@ func escapePath(path string) string {
 // prepare checks whose file this is, brings it up to date and reads its key.
 func (l *Ledger) prepare(t *turn) error {
 	var app, version int
-	if err := l.db.QueryRow("SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").
-		Scan(&app, &version); err != nil {
+	const marks = "application_id, user_version FROM pragma_application_id, pragma_user_version"
+	err := l.db.QueryRow("SELECT (SELECT value FROM meta WHERE name = 'key'), "+marks).Scan(&l.key, &app, &version)
+	if err == nil && app == applicationID && version == len(migrations) && len(l.key) > 0 {
+		return nil // as nearly always
+	}
+	if err := l.db.QueryRow("SELECT "+marks).Scan(&app, &version); err != nil {
 		return err
 	}
 	switch {

@@ -413,3 +413,31 @@ func TestManyChains(t *testing.T) {
 	send("One more item.")
 	expect(rewrite.Ambiguous)
 }
+
+// A long log is folded into the file, a short one is left to the next.
+func TestFold(t *testing.T) {
+	l, _ := newLedger(t)
+	pages := func() (log, folded int) {
+		var busy int
+		if err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded); err != nil {
+			t.Fatal(err)
+		}
+		return log, folded
+	}
+	for i := range longLog {
+		before, folded := pages()
+		if err := l.Fold(); err != nil {
+			t.Fatal(err)
+		}
+		if _, after := pages(); (after == before) != (before-folded > longLog) {
+			t.Fatalf("of %d pages %d were folded, then %d", before, folded, after)
+		}
+		if before > longLog {
+			return
+		}
+		if err := l.SetProbe(fmt.Sprint(i), rewrite.Probe{}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the log does not grow")
+}

@@ -90,12 +90,10 @@ type claudeUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// claudeMarks are texts one of which stands in every line that needs reading. The
-// key order of events changes between versions, so that nothing can be said from
-// a line's start (CLI-FACTS 1.6).
-var claudeMarks = [][]byte{
-	[]byte(`"result"`), []byte(`"assistant"`), []byte(`"init"`), []byte(`"compact_boundary"`), []byte(`"stream_event"`),
-}
+// claudeMarks are words one of which stands in every line that needs reading. The
+// key order of events changes between versions (CLI-FACTS 1.6), so that they may
+// stand anywhere.
+var claudeMarks = newMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
 func (s *claudeStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
@@ -128,14 +126,17 @@ func (s *claudeStream) Line(line []byte) []byte {
 	return s.out
 }
 
+// claudeUser begins most lines of the longest streams: what tools have said. Nothing
+// is learned from these, and an object has each key once, so that there is no other
+// type further on.
+var claudeUser = []byte(`{"type":"user",`)
+
 func readClaudeEvent(line []byte) (*claudeEvent, bool) {
-	for _, mark := range claudeMarks {
-		if bytes.Contains(line, mark) {
-			e := &claudeEvent{}
-			return e, json.Unmarshal(line, e) == nil
-		}
+	if bytes.HasPrefix(line, claudeUser) || !claudeMarks.in(line) {
+		return nil, false
 	}
-	return nil, false
+	e := &claudeEvent{}
+	return e, json.Unmarshal(line, e) == nil
 }
 
 // learn takes from an event what the ledger and the gate want to know. Only init,

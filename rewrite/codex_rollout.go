@@ -35,20 +35,13 @@ type codexRecord struct {
 
 // codexRecordMarks are texts one of which stands in every record that needs
 // reading.
-var codexRecordMarks = [][]byte{
-	[]byte(`"session_meta"`), []byte(`"turn_context"`), []byte(`"token_usage_record"`), []byte(`"token_count"`),
-	[]byte(`"compacted"`), []byte(`"task_complete"`),
-}
+var codexRecordMarks = newMarks("session_meta", "turn_context", "token_usage_record", "token_count", "compacted", "task_complete")
 
 // File takes the lines of the rollout whose name ends in our thread's id: others
 // belong to threads beside ours.
 func (s *codexStream) File(path string, data []byte) {
-	var marked bool
-	for _, mark := range codexRecordMarks {
-		marked = marked || bytes.Contains(data, mark)
-	}
 	switch {
-	case !marked:
+	case !codexRecordMarks.in(data):
 	case s.seen.ID == "":
 		if s.heldLen += len(data); s.heldLen <= maxHeld {
 			s.held = append(s.held, rolloutLine{path, bytes.Clone(data)})

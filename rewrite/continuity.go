@@ -1,6 +1,9 @@
 package rewrite
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Sent is what a session has been sent, and what it answered, as the ledger
 // remembers it.
@@ -27,6 +30,9 @@ type Continuity struct {
 	dropped bool
 }
 
+// Retains tells of a prompt that says again all that the session was sent.
+func (c Continuity) Retains() bool { return c.Relation == Identical || c.Relation == Extends }
+
 // distinctiveAnswer is the length from which an answer that turns up again in a
 // prompt is no accident.
 const distinctiveAnswer = 40
@@ -35,7 +41,7 @@ const distinctiveAnswer = 40
 // texts alone: whether the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	c := Continuity{Relation: Unrelated}
-	m := match(sent.Base.Blocks, p.blocks)
+	m := p.match(sent.Base.Blocks)
 	c.Has, c.dropped = m.has, m.dropped
 	if m.whole && m.retained == len(p.blocks) {
 		c.Relation = Identical
@@ -68,9 +74,10 @@ type matched struct {
 	dropped  bool
 }
 
-// match finds base in blocks. If base stands there whole and in order, has marks
+// match finds base in the prompt's blocks. If base stands there whole and in order, has marks
 // its places; otherwise it marks as many blocks as stand in the order of the base.
-func match(base []Digest, blocks []block) matched {
+func (p *Prompt) match(base []Digest) matched {
+	blocks := p.blocks
 	m := matched{has: make([]bool, len(blocks))}
 	for i := range blocks {
 		if m.retained < len(base) && blocks[i].digest == base[m.retained] {
@@ -84,6 +91,10 @@ func match(base []Digest, blocks []block) matched {
 	}
 	clear(m.has)
 	m.retained = 0
+	if !p.hasAny(base) { // as with nearly all chains of a folder
+		m.dropped = len(blocks) == 0
+		return m
+	}
 	at := places(base, blocks)
 	for _, j := range at {
 		if j >= 0 {
@@ -103,6 +114,17 @@ func match(base []Digest, blocks []block) matched {
 	}
 	m.dropped = m.dropped || from < len(base) && !put
 	return m
+}
+
+// hasAny tells whether one of the base's blocks stands in the prompt.
+func (p *Prompt) hasAny(base []Digest) bool {
+	if p.digests == nil {
+		p.digests = make(map[Digest]bool, len(p.blocks))
+		for _, b := range p.blocks {
+			p.digests[b.digest] = true
+		}
+	}
+	return slices.ContainsFunc(base, func(d Digest) bool { return p.digests[d] })
 }
 
 // places gives the place in base of each block, -1 for a new one. A block that

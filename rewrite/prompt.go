@@ -22,9 +22,11 @@ type Key []byte
 func (k Key) Digester() func(string) Digest {
 	mac := hmac.New(sha256.New, k)
 	var sum [sha256.Size]byte
+	var text []byte
 	return func(s string) (d Digest) {
 		mac.Reset()
-		mac.Write([]byte(s))
+		text = append(text[:0], s...)
+		mac.Write(text)
 		copy(d[:], mac.Sum(sum[:0]))
 		return d
 	}
@@ -46,7 +48,10 @@ type Prompt struct {
 	Keep   func(block string) bool
 	blocks []block
 	digest func(string) Digest
-	lines  []promptLine // made by turns when first needed
+	// What is made when it is first needed.
+	lines   []promptLine    // by turns
+	print   *Footprint      // by Footprint
+	digests map[Digest]bool // by hasAny
 }
 
 // A Footprint is what the ledger keeps of a prompt.
@@ -66,13 +71,17 @@ func NewPrompt(text string, key Key) *Prompt {
 	return p
 }
 
-// Footprint gives what is to be kept of the prompt.
+// Footprint gives what is to be kept of the prompt. Its blocks are not to be changed.
 func (p *Prompt) Footprint() Footprint {
+	if p.print != nil {
+		return *p.print
+	}
 	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks))}
 	for i, b := range p.blocks {
 		f.Blocks[i] = b.digest
 		f.Bytes += wordBytes(b.text)
 	}
+	p.print = &f
 	return f
 }
 
@@ -116,20 +125,19 @@ func (p *Prompt) opening() int {
 }
 
 func cut(text string) []block {
-	var blocks []block
-	var run []string
+	blocks := make([]block, 0, min(strings.Count(text, "\n\n"), len(text)/32)+1)
+	from, at := -1, 0 // where the run and the line begin
 	fence := ""
 	flush := func() {
-		if len(run) > 0 {
-			blocks = append(blocks, block{text: strings.Join(run, "\n")})
-			run = nil
+		if from >= 0 {
+			blocks = append(blocks, block{text: text[from : at-1]})
+			from = -1
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimSpace(line)
 		switch {
 		case fence != "":
-			run = append(run, line)
 			if closesFence(trimmed, fence) {
 				fence = ""
 			}
@@ -139,9 +147,12 @@ func cut(text string) []block {
 			flush()
 			blocks = append(blocks, block{text: line, level: headingLevel(line)})
 		default:
-			run = append(run, line)
+			if from < 0 {
+				from = at
+			}
 			fence = opensFence(trimmed)
 		}
+		at += len(line) + 1
 	}
 	flush()
 	return blocks
@@ -173,12 +184,21 @@ func closesFence(line, fence string) bool {
 // normal is a block's text without what is volatile in itself: space at the end
 // of lines, and the time of day in a line that says nothing else.
 func normal(text string) string {
+	same := true // nearly always
+	for line := range strings.SplitSeq(text, "\n") {
+		same = same && normalLine(line) == line
+	}
+	if same {
+		return text
+	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = withoutClock(strings.TrimRight(line, " \t\r"))
+		lines[i] = normalLine(line)
 	}
 	return strings.Join(lines, "\n")
 }
+
+func normalLine(line string) string { return withoutClock(strings.TrimRight(line, " \t\r")) }
 
 // wordBytes is the length of a text without the space around its lines, and
 // without the lines that hold neither letter nor digit: neither tells two jobs apart.

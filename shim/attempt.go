@@ -119,6 +119,8 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 		case sig := <-a.process.stopped:
 			a.process.stop(sig)
 		case st := <-a.process.ended:
+			a.process.witness.dismiss()
+			defer a.process.witness.close()
 			for _, t := range taps {
 				_ = t.file.SetReadDeadline(time.Now()) // pipes of our own have deadlines
 			}
@@ -126,7 +128,6 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			for _, t := range taps {
 				a.drain(t)
 			}
-			a.process.witness.close()
 			for sig := a.signals.take(); sig != nil; sig = a.signals.take() {
 				a.heed(sig) // too late for the tool
 			}
@@ -267,7 +268,7 @@ func (a *attempt) look() {
 func (a *attempt) tell(id string) {
 	if !a.told {
 		a.told = true
-		a.pinned(id, a.process.proc.Pid)
+		a.pinned(id, a.process.pid)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,7 @@ func (c *call) become(stdin *os.File) int {
 			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
 		}
 	}
+	runtime.LockOSThread()
 	C.inherit_ignore()
 	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
 	err = unix.Exec(t.path, c.env.Args, environ)

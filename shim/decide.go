@@ -137,13 +137,9 @@ func (c *call) readPrompt() rewrite.Reason {
 // matchRules finds the rule that holds for the call, and lets it say which job the
 // call belongs to.
 func (c *call) matchRules() rewrite.Reason {
-	var err error
-	c.rule, err = c.config.Match(config.Subject{
+	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: withoutPrompt(c.parsed), Prompt: c.record.Prompt.Text,
 	})
-	if err != nil {
-		return c.fault("match rules", err)
-	}
 	apply(c.rule, c.config, c.record)
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint

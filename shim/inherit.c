@@ -15,7 +15,10 @@
 #include <unistd.h>
 #include <fcntl.h>
 #ifdef __linux__
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #endif
 
@@ -34,10 +37,12 @@ __attribute__((constructor)) static void inherit_record(void) {
 // inherit_ignored tells of a signal that the caller has us ignore.
 int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
 
-// inherit_ignore ignores what the caller had us ignore, for an exec that is to follow.
+// inherit_ignore ignores and blocks what the caller had us ignore and block, for an
+// exec in this thread that is to follow.
 void inherit_ignore(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
+	pthread_sigmask(SIG_SETMASK, &mask, 0);
 }
 
 static sigset_t block_all(void) {
@@ -99,6 +104,13 @@ int inherit_spawn(const char *path, char *const argv[], char *const envp[], cons
 	return failed;
 }
 
+// inherit_await returns when a child has ended or stopped, or a signal has come. The
+// child is not waited for: its pid stays its own.
+void inherit_await(pid_t child) {
+	siginfo_t info;
+	waitid(P_PID, child, &info, WEXITED | WSTOPPED | WNOWAIT);
+}
+
 // close_others leaves a child only its first descriptors.
 static void close_others(int first) {
 #ifdef SYS_close_range
@@ -107,31 +119,96 @@ static void close_others(int first) {
 	for (int fd = first; fd < 4096; fd++) close(fd);
 }
 
+// --- signals for the tool ---
+
+static int notes = -1; // where note writes
+static struct sigaction faults[NSIG]; // the Go runtime's handlers for what a program does to itself
+
+// note writes down a signal that somebody has sent. A fault of our own is the Go
+// runtime's.
+static void note(int sig, siginfo_t *info, void *context) {
+	int was = errno;
+	unsigned char byte = sig;
+	if (faults[sig].sa_sigaction && info->si_code > 0) {
+		faults[sig].sa_sigaction(sig, info, context);
+		return;
+	}
+	if (write(notes, &byte, 1) < 0) {} // with tens of thousands in it nobody needs one more
+	errno = was;
+}
+
+// inherit_catch has each of these signals, a list that ends with 0, written to a
+// descriptor, a byte each, and unblocks them in this thread. The Go runtime's own way
+// takes a switch of threads and back for each of them.
+void inherit_catch(const unsigned char *signals, int to) {
+	struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	struct sigaction old;
+	sigset_t set;
+	sigfillset(&action.sa_mask);
+	sigemptyset(&set);
+	notes = to;
+	for (; *signals; signals++) {
+		sigaddset(&set, *signals);
+		if (sigaction(*signals, &action, &old) != 0 || old.sa_sigaction == note) continue;
+		switch (*signals) {
+		case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE: case SIGSEGV: case SIGSYS:
+			if (old.sa_handler != SIG_IGN && old.sa_handler != SIG_DFL) faults[*signals] = old;
+		}
+	}
+	pthread_sigmask(SIG_UNBLOCK, &set, 0);
+}
+
+#ifdef __linux__
+// What a witness needs to know. It is all in its own stack.
+struct standing {
+	pid_t parent;
+	int signals, report;
+};
+
+static int stand(void *at) {
+	const struct standing *s = at;
+	struct signalfd_siginfo info;
+	die_with(s->parent);
+	while (syscall(SYS_read, s->signals, &info, sizeof info) == sizeof info) {
+		int ours = (pid_t)info.ssi_pid == s->parent;
+		unsigned char byte = ours ? 0 : info.ssi_signo;
+		if (ours && info.ssi_signo != (unsigned)SIGRTMAX) continue;
+		if (syscall(SYS_write, s->report, &byte, 1) < 0) break;
+	}
+	_exit(1);
+}
+#endif
+
 // inherit_witness makes a process that does nothing but stand in our process group
 // and report, a byte each, which signals it gets. Asked by the last signal there is,
 // which is delivered after all others, it reports 0. Of ours it reports nothing else:
-// a SIGCONT from us is there to wake it.
-pid_t inherit_witness(int report) {
+// a SIGCONT from us is there to wake it. It gives -1, or the pid and what is to be
+// closed and freed when that process has been waited for.
+//
+// The process has our memory and our descriptors: a copy of the memory would cost
+// more than all else that we do, and it need close nothing that somebody waits for.
+// So it must not write anywhere but on its own stack: it makes no call that sets
+// errno, as long as all goes well, nor one that a thread can be cancelled in, which
+// glibc notes; and it takes its signals from a descriptor since a wait for them does
+// fail, with EINTR, whenever it is stopped and continued.
+pid_t inherit_witness(int report, int *signals, void **stack) {
 #ifdef __linux__
-	pid_t parent = getpid();
-	sigset_t old = block_all();
-	pid_t child = fork();
-	if (child == 0) {
-		die_with(parent);
-		if (dup2(report, 0) < 0) _exit(1);
-		close_others(1);
-		for (;;) {
-			siginfo_t info;
-			sigset_t all;
-			sigfillset(&all);
-			int sig = sigwaitinfo(&all, &info);
-			int ours = sig > 0 && info.si_pid == parent;
-			if (sig < 0 || (ours && sig != SIGRTMAX)) continue;
-			char byte = ours ? 0 : sig;
-			if (write(0, &byte, 1) < 0) _exit(1);
-		}
+	enum { size = 16 << 10 };
+	pid_t parent = getpid(), child = -1;
+	sigset_t all, old = block_all();
+	sigfillset(&all);
+	*signals = signalfd(-1, &all, SFD_CLOEXEC);
+	*stack = malloc(size);
+	if (*signals >= 0 && *stack) {
+		struct standing *s = *stack; // the stack grows down from its end
+		*s = (struct standing){parent, *signals, report};
+		child = clone(stand, (char *)*stack + size, CLONE_VM | CLONE_FILES | SIGCHLD, s);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, 0);
+	if (child < 0) {
+		if (*signals >= 0) close(*signals);
+		free(*stack);
+	}
 	return child;
 #else
 	return -1;

@@ -9,12 +9,16 @@ import (
 // A splitter cuts a stream into lines. It hands on the whole lines of each piece
 // that comes in, and keeps at most one unfinished line.
 type splitter struct {
-	line func([]byte) []byte // takes a line with its newline, gives what to show
-	max  int                 // length, with its newline, beyond which a line is shown unread; see rewrite.Stream
-	part []byte              // the unfinished line
-	long bool                // in a line that is too long to be read
-	out  []byte
+	line  func([]byte) []byte // takes a line with its newline, gives what to show
+	max   int                 // length, with its newline, beyond which a line is shown unread; see rewrite.Stream
+	part  []byte              // the unfinished line
+	long  bool                // in a line that is too long to be read
+	piece []byte
+	same  span // of the piece, to be shown as it is, behind out
+	out   []byte
 }
+
+type span struct{ from, to int }
 
 // next takes a piece, or nil at the end.
 func (s *splitter) next(piece []byte) []byte {
@@ -24,51 +28,72 @@ func (s *splitter) next(piece []byte) []byte {
 	return s.feed(piece)
 }
 
-// feed takes a piece and gives what it makes to be shown, valid until the next
-// call.
-func (s *splitter) feed(data []byte) []byte {
-	s.out = s.out[:0]
+// feed takes a piece and gives what it makes to be shown, valid until the next call
+// and as long as the piece. Nothing is copied of a piece that is shown as it is.
+func (s *splitter) feed(piece []byte) []byte {
+	s.piece, s.same, s.out = piece, span{}, s.out[:0]
 	if s.max == rewrite.NoLines {
-		s.out = append(s.out, s.line(data)...)
-		return s.out
+		return s.line(piece)
 	}
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, '\n') + 1
+	for at := 0; at < len(piece); {
+		end := bytes.IndexByte(piece[at:], '\n') + 1
 		if end == 0 {
-			s.unfinished(data)
+			s.unfinished(span{at, len(piece)})
 			break
 		}
-		s.finished(data[:end])
-		data = data[end:]
+		s.finished(span{at, at + end})
+		at += end
 	}
-	return s.out
+	if len(s.out) > 0 {
+		s.out = append(s.out, piece[s.same.from:s.same.to]...)
+		return s.out
+	}
+	return piece[s.same.from:s.same.to]
 }
 
-func (s *splitter) unfinished(data []byte) {
+// show adds what a part of the piece makes to what is shown.
+func (s *splitter) show(of span, shown []byte) {
+	asIs := len(shown) == of.to-of.from && &shown[0] == &s.piece[of.from]
+	switch {
+	case len(shown) == 0:
+	case asIs && s.same.from == s.same.to:
+		s.same = of
+	case asIs && s.same.to == of.from:
+		s.same.to = of.to
+	default:
+		s.out = append(s.out, s.piece[s.same.from:s.same.to]...)
+		s.out = append(s.out, shown...)
+		s.same = span{}
+	}
+}
+
+func (s *splitter) unfinished(at span) {
+	data := s.piece[at.from:at.to]
 	if s.long {
-		s.out = append(s.out, data...)
+		s.show(at, data)
 		return
 	}
 	s.part = append(s.part, data...)
 	if s.tooLong(s.part) {
-		s.out = append(s.out, s.part...)
+		s.show(at, s.part)
 		s.part, s.long = s.part[:0], true
 	}
 }
 
 func (s *splitter) tooLong(line []byte) bool { return s.max > 0 && len(line) > s.max }
 
-func (s *splitter) finished(data []byte) {
+func (s *splitter) finished(at span) {
+	line := s.piece[at.from:at.to]
 	if len(s.part) > 0 {
-		s.part = append(s.part, data...)
-		data, s.part = s.part, s.part[:0]
+		s.part = append(s.part, line...)
+		line, s.part = s.part, s.part[:0]
 	}
-	if s.long || s.tooLong(data) {
-		s.out = append(s.out, data...)
+	if s.long || s.tooLong(line) {
 		s.long = false
+		s.show(at, line)
 		return
 	}
-	s.out = append(s.out, s.line(data)...)
+	s.show(at, s.line(line))
 }
 
 // flush gives what the last line, which lacks its newline, makes to be shown.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -16,7 +17,9 @@ import (
 
 // A process is the tool, running under us.
 type process struct {
-	proc    *os.Process
+	pid     int
+	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
+	over    bool       // it has ended, and been waited for
 	stopped chan syscall.Signal
 	ended   chan status
 	witness *witness
@@ -35,8 +38,10 @@ type status struct {
 // caller ignores and blocks and with its limits. If we are killed outright it goes
 // too, where the system can see to that.
 func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
-	// The system ties a child's life to the thread that made it.
-	runtime.LockOSThread()
+	// The system ties a child's life to the thread that made it: so far main has kept
+	// us on the first, which lives as long as the process. Go ends none of the others
+	// either, which a second run may be made by.
+	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
 	if errors.Is(err, syscall.ENOEXEC) {
 		pid, err = spawn("/bin/sh", append([]string{"sh", path}, args[1:]...), environ, files)
@@ -44,13 +49,10 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p := &process{stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
+	p := &process{pid: pid, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
 	// Made after the tool: a signal to the group in between reaches the tool twice,
 	// where it would otherwise get lost.
 	p.witness = newWitness()
-	if p.proc, err = os.FindProcess(pid); err != nil {
-		return nil, err // never on unix
-	}
 	go p.wait()
 	return p, nil
 }
@@ -95,9 +97,8 @@ func cStrings(texts []string) (list **C.char, free func()) {
 // wait sees the tool through. Where it stops, that is told as well.
 func (p *process) wait() {
 	for {
-		var ws syscall.WaitStatus
-		_, err := syscall.Wait4(p.proc.Pid, &ws, syscall.WUNTRACED, nil)
-		switch {
+		C.inherit_await(C.pid_t(p.pid))
+		switch ws, err := p.change(); {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			p.ended <- status{exit: exitCannotRun}
@@ -114,6 +115,18 @@ func (p *process) wait() {
 	}
 }
 
+// change takes what has become of the tool.
+func (p *process) change() (ws syscall.WaitStatus, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
+	if err == nil && pid == 0 {
+		err = syscall.EINTR
+	}
+	p.over = !errors.Is(err, syscall.EINTR) && !ws.Stopped()
+	return ws, err
+}
+
 // stop stops us as the tool was stopped, so that whoever waits for us sees it. A stop
 // that we do not catch, and that was sent to the group, has stopped us before; we run
 // since somebody wants us to go on.
@@ -128,7 +141,7 @@ func (p *process) stop(sig syscall.Signal) {
 			return
 		}
 	}
-	C.inherit_stop(C.pid_t(p.proc.Pid), C.int(sig))
+	C.inherit_stop(C.pid_t(p.pid), C.int(sig))
 }
 
 // forward passes a signal on, unless it was sent to the whole group, as a terminal
@@ -148,12 +161,18 @@ func (p *process) forward(sig os.Signal) {
 // wants the run to end. So the signal gets to the child too, and the run ends as
 // it does when the group is signalled: exit status 0, no result line.
 func (p *process) signal(sig os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	number, ok := sig.(syscall.Signal)
+	if p.over || !ok {
+		return
+	}
 	if p.relaunches {
-		for _, child := range childrenInGroup(p.proc.Pid) {
+		for _, child := range childrenInGroup(p.pid) {
 			_ = child.Signal(sig) // it may have ended in this moment
 		}
 	}
-	_ = p.proc.Signal(sig) // likewise
+	_ = syscall.Kill(p.pid, number) // likewise
 }
 
 // end makes the tool stop: politely, and after a while for good.

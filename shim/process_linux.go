@@ -1,5 +1,7 @@
 package shim
 
+// #include <stdlib.h>
+// #include <unistd.h>
 // #include "inherit.h"
 import "C"
 
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,8 +27,13 @@ const lastSignal = syscall.Signal(64)
 // says whom else it was sent to. The system goes through a group from its newest
 // member to its oldest, so that the witness has a signal before we have it.
 type witness struct {
-	proc  *os.Process
-	file  *os.File // its reports, a byte each
+	pid     int
+	reports *os.File // a byte each
+	// What it works with: it has our memory and our descriptors.
+	write   *os.File
+	signals C.int
+	stack   unsafe.Pointer
+
 	seen  [lastSignal + 1]bool
 	asked int       // how many answers are still to come
 	woken time.Time // when it was last seen to get a SIGCONT
@@ -38,14 +46,13 @@ func newWitness() *witness {
 	if err != nil {
 		return nil
 	}
-	defer w.Close()
-	pid := int(C.inherit_witness(C.int(w.Fd())))
-	proc, err := os.FindProcess(pid)
-	if pid < 0 || err != nil {
+	made := &witness{reports: r, write: w}
+	if made.pid = int(C.inherit_witness(C.int(w.Fd()), &made.signals, &made.stack)); made.pid < 0 {
 		r.Close()
+		w.Close()
 		return nil
 	}
-	return &witness{proc: proc, file: r}
+	return made
 }
 
 const (
@@ -62,17 +69,14 @@ const takenBack = time.Second
 
 // ask has the witness report all that it has seen.
 func (w *witness) ask() error {
-	if err := w.proc.Signal(lastSignal); err != nil {
+	if err := syscall.Kill(w.pid, lastSignal); err != nil {
 		return err
 	}
 	w.asked++
 	for limit := time.Now().Add(witnessLimit); w.asked > 0; {
 		err := w.listen()
 		if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(limit) {
-			err = nil
-			if w.stopped() { // with the group, and we alone were woken
-				err = w.proc.Signal(syscall.SIGCONT)
-			}
+			err = w.wake()
 		}
 		if err != nil {
 			return err
@@ -83,12 +87,12 @@ func (w *witness) ask() error {
 
 // listen takes what the witness reports, up to the last answer.
 func (w *witness) listen() error {
-	if err := w.file.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
+	if err := w.reports.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
 		return err
 	}
 	report := make([]byte, 1)
 	for w.asked > 0 {
-		if _, err := w.file.Read(report); err != nil {
+		if _, err := w.reports.Read(report); err != nil {
 			return err
 		}
 		if report[0] == 0 {
@@ -103,11 +107,19 @@ func (w *witness) listen() error {
 	return nil
 }
 
-// stopped tells a witness that is stopped from one that has not had its turn yet.
-func (w *witness) stopped() bool {
+// wake lets a witness go on that was stopped with the group, where we alone were woken.
+// One that has not had its turn yet is let be, one that is dead an error.
+func (w *witness) wake() error {
+	const stopped = 5 // CLD_STOPPED
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, w.proc.Pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0
+	err := unix.Waitid(unix.P_PID, w.pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	switch {
+	case err != nil || info.Signo == 0:
+		return err
+	case info.Code == stopped:
+		return syscall.Kill(w.pid, syscall.SIGCONT)
+	}
+	return syscall.ECHILD
 }
 
 // got tells whether a signal that we have got was sent to the group. It counts for
@@ -151,13 +163,25 @@ func childrenInGroup(pid int) []*os.Process {
 	return children
 }
 
+// dismiss ends the witness; close has to follow.
+func (w *witness) dismiss() {
+	if w != nil {
+		_ = syscall.Kill(w.pid, syscall.SIGKILL) // it may have been killed
+	}
+}
+
 func (w *witness) close() {
 	if w == nil {
 		return
 	}
-	_ = w.proc.Kill() // it may have been killed
-	_, _ = w.proc.Wait()
-	w.file.Close()
+	var err error
+	for again := true; again; again = errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(w.pid, nil, 0, nil)
+	}
+	C.close(w.signals)
+	C.free(w.stack)
+	w.reports.Close()
+	w.write.Close()
 }
 
 // widen makes a pipe take a megabyte, which is what any user may have by default.

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -41,5 +42,26 @@ func TestAHastyToolLosesNothing(t *testing.T) {
 	got, _ := try(t, "dd if=/dev/zero bs=800000 count=1 iflag=fullblock oflag=nonblock 2>/dev/null", rewrite.Plan{Hasty: true})
 	if len(got) != 800000 {
 		t.Errorf("%d bytes are shown", len(got))
+	}
+}
+
+// A witness that somebody has killed is given up at once, not listened to.
+func TestDeadWitness(t *testing.T) {
+	w := newWitness()
+	if w == nil {
+		t.Fatal("there is no witness")
+	}
+	defer w.close()
+	if err := w.wake(); err != nil {
+		t.Errorf("it lives: %v", err)
+	}
+	w.dismiss()
+	for err := error(nil); err == nil; {
+		if err = w.wake(); err != nil && !errors.Is(err, syscall.ECHILD) {
+			t.Error(err)
+		}
+	}
+	if w.got(syscall.SIGTERM) {
+		t.Error("it has told of a signal")
 	}
 }

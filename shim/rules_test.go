@@ -35,11 +35,7 @@ fresh_when = 'anew'
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
 	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled} {
 		r := &ledger.Call{Prompt: rewrite.NewPrompt("Begin anew.", nil)}
-		m, err := cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		apply(m, cfg, r)
+		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)
 		}

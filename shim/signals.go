@@ -4,11 +4,14 @@ package shim
 import "C"
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
@@ -25,8 +28,8 @@ func ignoreAsCaller() {
 // caught are the signals that are passed on to the tool: all that can be, but those
 // that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
 // and those that a C library has for itself.
-func caught() []os.Signal {
-	var catch []os.Signal
+func caught() []syscall.Signal {
+	var catch []syscall.Signal
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
 		switch sig {
 		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
@@ -52,18 +55,36 @@ func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 // catch begins to catch signals for the tool, those too that the caller has us
 // ignore or block: the tool may have a handler for them. From here on none of them
 // ends us, nor does SIGPIPE.
-func catch() *inbox {
-	// The os/signal package drops what it finds no room for.
-	const room = 512
-	signals := make(chan os.Signal, room)
-	signal.Notify(signals, append(caught(), syscall.SIGPIPE)...)
+func catch() (*inbox, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("catch signals: %w", err)
+	}
+	to := int(w.Fd())
+	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
+		return nil, fmt.Errorf("catch signals: %w", err)
+	}
+	list := []C.uchar{C.uchar(syscall.SIGPIPE)}
+	for _, sig := range caught() {
+		list = append(list, C.uchar(sig))
+	}
+	list = append(list, 0)
+	C.inherit_catch(&list[0], C.int(to))
 	in := newInbox()
 	go func() {
-		for sig := range signals {
-			in.add(sig)
+		defer w.Close()
+		notes := make([]byte, 512)
+		for {
+			n, err := r.Read(notes)
+			for _, note := range notes[:n] {
+				in.add(syscall.Signal(note))
+			}
+			if err != nil {
+				return // never, as w stays open
+			}
 		}
 	}()
-	return in
+	return in, nil
 }
 
 func (in *inbox) add(sig os.Signal) {

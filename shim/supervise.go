@@ -21,7 +21,9 @@ func (c *call) run() int {
 	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
-	c.signals = catch()
+	if err := c.catch(); err != nil {
+		return c.passthrough(c.fault("start the tool", err))
+	}
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(plan)
 	if err == nil && a.gate == gateRefused && a.stopped == 0 {
@@ -40,6 +42,12 @@ func (c *call) run() int {
 	c.finish(a, st)
 	c.startPrune()
 	return a.shown(st).leave()
+}
+
+// catch has signals wait for the tool.
+func (c *call) catch() (err error) {
+	c.signals, err = catch()
+	return err
 }
 
 // plan turns the decision into the real call. Resume, or fork, and delta come from the one
@@ -123,6 +131,9 @@ func (c *call) pin(id string, pid int) {
 		if err := c.ledger.Pin(session, id, pid); err != nil {
 			c.log.fault("note session id", err)
 		}
+		if err := c.ledger.Fold(); err != nil {
+			c.log.fault("tidy up ledger", err)
+		}
 	}()
 }
 
@@ -181,7 +192,9 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 // observe runs a call whose session the caller manages: nothing about it is
 // changed, its id and usage are noted.
 func (c *call) observe() int {
-	c.signals = catch()
+	if err := c.catch(); err != nil {
+		return c.passthrough(c.fault("start the tool", err))
+	}
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)

@@ -85,11 +85,7 @@ func taskBy(pattern, prompt string) string {
 	if err != nil {
 		return ""
 	}
-	m, err := c.Match(config.Subject{Env: func(string) string { return "" }, Prompt: prompt})
-	if err != nil {
-		return ""
-	}
-	return m.Task
+	return c.Match(config.Subject{Env: func(string) string { return "" }, Prompt: prompt}).Task
 }
 
 // begins tells whether one of the prompts begins as those of a frame do.

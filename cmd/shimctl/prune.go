@@ -85,10 +85,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 	if given.Changed("keep-within") && f.keepWithin <= 0 || given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
 		return prune.Policy{}, usageError{"what is kept must be more than nothing", "write a number and its unit, as in 168h"}
 	}
-	ttl, maxAge, err := cfg.Longest()
-	if err != nil {
-		return prune.Policy{}, err
-	}
+	ttl, maxAge := cfg.Longest()
 	p := prune.Policy{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
 	if given.Changed("keep-within") || given.Changed("keep-last") {
 		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast

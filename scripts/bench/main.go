@@ -5,7 +5,7 @@
 // is shuffled, against a stand-in that takes no time (c/tool.c). It needs a C compiler.
 //
 // Times are of this machine at this moment: only ratios mean anything, and -check
-// looks at those that hold still.
+// fails where one is beyond what a busy machine explains.
 package main
 
 import (
@@ -157,7 +157,7 @@ func (b *bench) shim(kind string) string { return filepath.Join(b.dir, kind, "cl
 
 // A call is a command line to be measured.
 type call struct {
-	path  string // of the first claude on PATH
+	path  string // of what is first on PATH of its name
 	args  []string
 	env   []string
 	stdin string
@@ -179,7 +179,7 @@ func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
 		}
 		defer files[0].Close()
 	}
-	args := append([]string{"claude"}, c.args...)
+	args := append([]string{filepath.Base(c.path)}, c.args...)
 	if c.more != nil {
 		args = append(args, c.more()...)
 	}
@@ -277,7 +277,36 @@ func (b *bench) starts() error {
 	if _, err := exec.LookPath("node"); err == nil {
 		calls["node shim"] = call{path: b.shim("node"), args: version, every: 20}
 	}
+	if err := b.peers(calls); err != nil {
+		return err
+	}
 	return b.compare("start", b.rounds, calls)
+}
+
+// peers adds those programs of this machine that stand in front of others as we do.
+// ccache takes no name but a compiler's.
+func (b *bench) peers(calls map[string]call) error {
+	for _, peer := range []struct {
+		program, as string
+		every       int
+	}{{"ccache", "gcc", 1}, {"mise", "claude", 10}} {
+		program, err := exec.LookPath(peer.program)
+		if err != nil {
+			fmt.Printf("%s: not on this machine\n\n", peer.program)
+			continue
+		}
+		path := filepath.Join(b.dir, peer.program, peer.as)
+		real := filepath.Join(filepath.Dir(b.shim("real")), peer.as)
+		err = errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.Symlink(program, path))
+		if real != b.shim("real") {
+			err = errors.Join(err, os.Link(b.shim("real"), real))
+		}
+		if err != nil {
+			return err
+		}
+		calls[peer.program] = call{path: path, args: []string{"--version"}, every: peer.every}
+	}
+	return nil
 }
 
 var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
@@ -473,34 +502,35 @@ func (b *bench) fill(calls int64) error {
 	})
 }
 
-// targets prints what is aimed at beside what was found. It counts, of what holds
-// still from run to run, what was missed by more than a tenth.
+// targets prints what is aimed at beside what was found. It counts what is beyond a
+// limit that no busy machine explains: a tenth more for what holds still from run to
+// run, none for what does not.
 func (b *bench) targets() (missed int) {
 	c, ours := b.Times["start: C shim"], b.Times["start: ours"]
 	large := fmt.Sprintf("%d MB, ", b.large)
+	none := math.Inf(1)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")
 	for _, t := range []struct {
-		what        string
-		most, found float64
-		stable      bool
+		what               string
+		most, found, limit float64
 	}{
-		{"passed through, x the C shim, median", 1.15, ours.Ratio / c.Ratio, true},
-		{"passed through, added at the minimum, ms", 0.18, ours.AddedMin, false},
-		{"fresh, added at the minimum, ms", 3.5, b.Times["one answer: ours, fresh"].AddedMin, false},
-		{"resumed, added at the minimum, ms", 3.5, b.Times["one answer: ours, resume"].AddedMin, false},
-		{"a plain pipe, x a long answer", 1 / 0.65, 1 / b.Figures[large+"share of a plain pipe"], false},
-		{"memory of a long answer, MB", 16, b.Figures[large+"memory"], true},
-		{"64 at once, lost", 0, b.Figures["64 at once, lost"], false},
-		{"64 at once, added, ms", 200, b.Figures["64 at once, added"], false},
-		{"a large ledger, x a small one", 1.5, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)], true},
-		{"locked ledger, delay, ms", 100, b.Figures["locked ledger, delay"], false},
+		{"passed through, x the C shim, median", 1.15, ours.Ratio / c.Ratio, 1.27},
+		{"passed through, added at the minimum, ms", 0.18, ours.AddedMin, none},
+		{"fresh, added at the minimum, ms", 3.5, b.Times["one answer: ours, fresh"].AddedMin, none},
+		{"resumed, added at the minimum, ms", 3.5, b.Times["one answer: ours, resume"].AddedMin, none},
+		{"a plain pipe, x a long answer", 1 / 0.65, 1 / b.Figures[large+"share of a plain pipe"], 3},
+		{"memory of a long answer, MB", 16, b.Figures[large+"memory"], 17.6},
+		{"64 at once, lost", 0, b.Figures["64 at once, lost"], none},
+		{"64 at once, added, ms", 200, b.Figures["64 at once, added"], none},
+		{"a large ledger, x a small one", 1.5, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)], 1.65},
+		{"locked ledger, delay, ms", 100, b.Figures["locked ledger, delay"], none},
 	} {
 		verdict := ""
 		if t.found > t.most {
 			verdict = "missed"
 		}
-		if t.stable && t.found > 1.1*t.most {
+		if t.found > t.limit {
 			missed++
 		}
 		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%s\n", t.what, t.most, t.found, verdict)

@@ -1,0 +1,3 @@
+package ledger
+
+import "C" // for memory.c, which gives SQLite its memory

@@ -1,0 +1,38 @@
+package rewrite
+
+import "bytes"
+
+// marks are words that are looked for in a line, each between double quotes: a line
+// of JSON without any of them needs no parser.
+type marks struct {
+	firsts [256]bool
+	words  [][]byte // without the first quote
+}
+
+func newMarks(words ...string) *marks {
+	m := &marks{}
+	for _, word := range words {
+		m.firsts[word[0]] = true
+		m.words = append(m.words, []byte(word+`"`))
+	}
+	return m
+}
+
+// in goes from quote to quote: most of a long line stands in few and long strings.
+func (m *marks) in(line []byte) bool {
+	for {
+		i := bytes.IndexByte(line, '"') + 1
+		if i == 0 || i == len(line) {
+			return false
+		}
+		line = line[i:]
+		if !m.firsts[line[0]] {
+			continue
+		}
+		for _, word := range m.words {
+			if bytes.HasPrefix(line, word) {
+				return true
+			}
+		}
+	}
+}
