@@ -128,7 +128,7 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
-	if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, " keep     forked\n") {
+	if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
 	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {

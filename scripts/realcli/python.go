@@ -92,10 +92,12 @@ func output(name string, args ...string) (string, error) {
 // launcher that has no Python behind it, so that each is tried.
 func findPython() (string, error) {
 	names := []string{"python3.12", "python3.13", "python3", "python"}
-	if home, err := os.UserHomeDir(); err == nil {
-		found, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", "3.*", "bin", "python3")) // a constant pattern but for the home
-		names = append(names, found...)
+	pyenv := os.Getenv("PYENV_ROOT")
+	if home, err := os.UserHomeDir(); err == nil && pyenv == "" {
+		pyenv = filepath.Join(home, ".pyenv")
 	}
+	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern but for the folder
+	names = append(names, found...)
 	for _, name := range names {
 		if _, err := output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
 			return name, nil
