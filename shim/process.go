@@ -38,9 +38,9 @@ type status struct {
 // caller ignores and blocks and with its limits. If we are killed outright it goes
 // too, where the system can see to that.
 func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
-	// The system ties a child's life to the thread that made it: so far main has kept
-	// us on the first, which lives as long as the process. Go ends none of the others
-	// either, which a second run may be made by.
+	// The system ties a child's life to the thread that made it: so far we are on the
+	// first, which lives as long as the process. Go ends none of the others either,
+	// which a second run may be made by.
 	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
 	if errors.Is(err, syscall.ENOEXEC) {

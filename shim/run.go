@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -40,6 +41,11 @@ type call struct {
 	preview bool  // look only: nothing is recorded, nothing is run
 	failed  error // the last thing that went wrong inside reprise
 }
+
+// Main runs in the process's first thread: an exec from another one would lose the
+// signals that wait for the first alone, and a tool that another one has made would end
+// with it.
+func init() { runtime.LockOSThread() }
 
 // Main carries out the call and returns its exit status. Where the real binary
 // takes this process over it does not return at all.

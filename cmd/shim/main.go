@@ -4,12 +4,8 @@ package main
 
 import (
 	"os"
-	"runtime"
 
 	"reprise/shim"
 )
-
-// The tool is to be made by the first thread: see shim.start.
-func init() { runtime.LockOSThread() }
 
 func main() { os.Exit(shim.Main(shim.OSEnv())) }
