@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -300,16 +301,17 @@ func (a *attempt) release() {
 }
 
 // judge looks for a refusal in what a run has left that was never shown. Of one that
-// somebody has killed nothing is shown either, where it had said that it refuses; but it
-// is not run again.
+// somebody has killed, or has wanted to end, nothing is shown either, where it had said
+// that it refuses; but it is not run again.
 func (a *attempt) judge(st status) {
 	exit := st.exit
 	if st.signal != 0 {
 		exit = 1
 	}
+	stopped := cmp.Or(a.stopped, st.signal)
 	why := a.tool.Refused(string(a.tail.data), exit)
-	if why != "" && (st.signal == 0 || why != rewrite.RefusedSilent) {
-		a.gate, a.refusal, a.stopped = gateRefused, why, st.signal
+	if why != "" && (stopped == 0 || why != rewrite.RefusedSilent) {
+		a.gate, a.refusal, a.stopped = gateRefused, why, stopped
 	}
 }
 
@@ -318,7 +320,7 @@ func (a *attempt) finish(st status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && !seen.Final && a.stopped == 0 {
+	if a.gate == gateClosed && !seen.Final {
 		a.judge(st)
 	}
 	if a.gate == gateRefused {

@@ -341,28 +341,32 @@ func TestTerminalSignalsArriveOnce(t *testing.T) {
 	c.end()
 }
 
-// A tool that is killed as it refuses a resume: the caller sees its death, and no word
-// of a resume that it has not asked for.
+// A call that is killed, tool or shim, as the tool refuses a resume: the caller sees a
+// death, and no word of a resume that it has not asked for.
 func TestKilledAsItRefuses(t *testing.T) {
 	fake, err := os.ReadFile("../../testdata/fake/claude")
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
-	cmd := shimmed(t, `case "$*" in *--resume*) echo "No conversation found with session ID: x" >&2; kill -TERM $$ ;; esac`+"\n"+string(fake), "-p", prompt)
-	cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
-	first := *cmd
-	if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
-		t.Fatalf("%q, %v", out, err)
-	}
-	cmd.Args[2] += "\n\nMore."
-	var seen strings.Builder
-	cmd.Stdout, cmd.Stderr = &seen, &seen
-	if ws := ended(t, cmd); ws.Signal() != syscall.SIGTERM || seen.Len() > 0 {
-		t.Errorf("%x, %q", ws, seen.String())
-	}
-	if _, err := os.Stat(filepath.Join(cmd.Dir, "2.args")); err == nil {
-		t.Error("it was run again")
+	for name, kill := range map[string]string{"the tool": "kill -TERM $$", "us": "kill -TERM $PPID; exec sleep 60"} {
+		t.Run(name, func(t *testing.T) {
+			prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
+			cmd := shimmed(t, `case "$*" in *--resume*) echo "No conversation found with session ID: x" >&2; `+kill+" ;; esac\n"+string(fake), "-p", prompt)
+			cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
+			first := *cmd
+			if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
+				t.Fatalf("%q, %v", out, err)
+			}
+			cmd.Args[2] += "\n\nMore."
+			var seen strings.Builder
+			cmd.Stdout, cmd.Stderr = &seen, &seen
+			if ws := ended(t, cmd); ws.Signal() != syscall.SIGTERM || seen.Len() > 0 {
+				t.Errorf("%x, %q", ws, seen.String())
+			}
+			if _, err := os.Stat(filepath.Join(cmd.Dir, "2.args")); err == nil {
+				t.Error("it was run again")
+			}
+		})
 	}
 }
 
