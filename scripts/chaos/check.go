@@ -203,7 +203,7 @@ func (c *Call) checkOutput() {
 		last := c.runs[len(c.runs)-1]
 		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		if last.Session != "" || c.Script.Ending == Early {
+		if !last.Refused && (last.Session != "" || c.Script.Ending == Early) { // of a refusal nothing is to be seen
 			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
 		}
 	}
