@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"reprise/rewrite"
@@ -189,32 +188,14 @@ func TestOneResumesAndTheOthersFork(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, outcome(holderID, "/holder", 100, "", 2000))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
 	modes, sessions := map[rewrite.Mode]int{}, map[int64]bool{}
-	for i := range 16 {
-		wg.Go(func() {
-			own, err := Open(path)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer own.Close()
-			d, ticket, err := own.Begin(forkCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			modes[d.Mode]++
-			sessions[ticket.Session] = true
-			if d.NativeID != holderID || d.Mode == rewrite.Fork && d.ForkAt != "/holder at 100" {
-				t.Errorf("%s of %q at %q", d.Mode, d.NativeID, d.ForkAt)
-			}
-		})
-	}
-	wg.Wait()
+	beginAtOnce(t, path, prompt, forkCall, func(d Decision, ticket *Ticket) {
+		modes[d.Mode]++
+		sessions[ticket.Session] = true
+		if d.NativeID != holderID || d.Mode == rewrite.Fork && d.ForkAt != "/holder at 100" {
+			t.Errorf("%s of %q at %q", d.Mode, d.NativeID, d.ForkAt)
+		}
+	})
 	if modes[rewrite.Resume] != 1 || modes[rewrite.Fork] != 15 || len(sessions) != 16 {
 		t.Errorf("%v in %d sessions", modes, len(sessions))
 	}

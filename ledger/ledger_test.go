@@ -149,9 +149,23 @@ func TestOneResumesAtATime(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	resumed := 0
+	beginAtOnce(t, path, prompt, testCall, func(d Decision, _ *Ticket) {
+		if d.Mode == rewrite.Resume {
+			resumed++
+		}
+	})
+	if resumed != 1 {
+		t.Errorf("%d resumed one session at once", resumed)
+	}
+}
+
+// beginAtOnce begins 16 calls that each add to a prompt, at 3000, each with the ledger
+// opened for itself, and looks at what is decided, one after the other.
+func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string, Millis) *Call, look func(Decision, *Ticket)) {
+	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	resumed := 0
 	for i := range 16 {
 		wg.Go(func() {
 			own, err := Open(path)
@@ -160,21 +174,17 @@ func TestOneResumesAtATime(t *testing.T) {
 				return
 			}
 			defer own.Close()
-			d, _, err := own.Begin(testCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
+			d, ticket, err := own.Begin(newCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
 			if err != nil {
 				t.Error(err)
+				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if d.Mode == rewrite.Resume {
-				resumed++
-			}
+			look(d, ticket)
 		})
 	}
 	wg.Wait()
-	if resumed != 1 {
-		t.Errorf("%d resumed one session at once", resumed)
-	}
 }
 
 func TestForeignFiles(t *testing.T) {

@@ -157,12 +157,7 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 		}
 		s.Day = Millis(bits>>belowDay) * day
 		s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
-		i, ok := at[s]
-		if !ok {
-			i = len(list)
-			at[s] = i
-			list = append(list, s)
-		}
+		slice := placed(&list, at, s)
 		allIf := func(they bool) int64 {
 			if they {
 				return sums.Calls
@@ -172,8 +167,8 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 		sums.Resumed, sums.Forked = allIf(s.Mode.Continues()), allIf(s.Mode == rewrite.Fork)
 		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
-		list[i].Add(sums)
-		list[i].PromptBytes, list[i].SentBytes = list[i].PromptBytes+prompts, list[i].SentBytes+sent
+		slice.Add(sums)
+		slice.PromptBytes, slice.SentBytes = slice.PromptBytes+prompts, slice.SentBytes+sent
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
@@ -200,6 +195,18 @@ func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error)
 		}
 	}
 	return err
+}
+
+// placed gives the entry of a list that is alike, at its place, and makes it where there is
+// none yet.
+func placed[T comparable](list *[]T, at map[T]int, like T) *T {
+	i, ok := at[like]
+	if !ok {
+		i = len(*list)
+		at[like] = i
+		*list = append(*list, like)
+	}
+	return &(*list)[i]
 }
 
 func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err error) {

@@ -62,8 +62,8 @@ func (s *Sums) Add(more Sums) {
 // continued are the calls that went on from an earlier session.
 const continued = "mode IN ('resume', 'fork')"
 
-// managed are the calls that the shim decided on since a time.
-const managed = "mode IN ('resume', 'fork', 'fresh') AND started >= ?"
+// managed are the calls that the shim decided on.
+const managed = "mode IN ('resume', 'fork', 'fresh')"
 
 // A Group is the calls that have a key in common.
 type Group struct {
@@ -81,7 +81,7 @@ func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
 	}
 	var groups []Group
 	err := each(l.db, fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
-		FROM invocations WHERE %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
+		FROM invocations WHERE %s AND started >= ? GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
 		func(rows *sql.Rows) error {
 			var g Group
 			err := rows.Scan(append([]any{&g.Key, &g.Reused}, g.columns()...)...)
@@ -113,7 +113,7 @@ func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
 
 func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
 	// Both keys in one number: SQLite sorts that in two thirds of the time.
-	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND mode IN ('resume', 'fork', 'fresh') AND "+p.holds()+" GROUP BY 1",
+	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+p.holds()+" GROUP BY 1",
 		func(rows *sql.Rows) error {
 			c := ChainSums{Arm: Control}
 			err := rows.Scan(append([]any{&c.Chain}, c.columns()...)...)
@@ -145,7 +145,7 @@ func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 	at := map[SideSums]int{} // by what they have in common, without any sum
 	query := fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
 		CASE WHEN `+continued+` THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
-		%s FROM invocations WHERE mode IN ('resume', 'fork', 'fresh') AND outcome = 'ok' AND reason <> '%s' AND %%s GROUP BY 1, 2, 3, 4`,
+		%s FROM invocations WHERE `+managed+` AND outcome = 'ok' AND reason <> '%s' AND %%s GROUP BY 1, 2, 3, 4`,
 		Resumed, strings.Join(names, ", "), FollowUp, FirstRun, sumColumns, rewrite.Never)
 	err := l.inOneMoment(func(q rowsQueryer) error {
 		return inPieces(q, Period{since, Always.Until}, query, func(rows *sql.Rows) error {
@@ -154,13 +154,7 @@ func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 			if err := rows.Scan(append([]any{&s.Tool, &s.Rule, &s.Model, &s.Side}, sums.columns()...)...); err != nil {
 				return err
 			}
-			i, ok := at[s]
-			if !ok {
-				i = len(sides)
-				at[s] = i
-				sides = append(sides, s)
-			}
-			sides[i].Add(sums)
+			placed(&sides, at, s).Add(sums)
 			return nil
 		})
 	})

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"bytes"
-	"io"
 	"os"
 
 	"reprise/ledger"
@@ -29,7 +28,7 @@ func (c *call) forkPoint(path string, size int64) (message string, why rewrite.R
 	}
 	defer file.Close()
 	tail := make([]byte, min(size, maxTail))
-	if _, err := io.ReadFull(io.NewSectionReader(file, size-int64(len(tail)), size), tail); err != nil {
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
 		return "", rewrite.SessionMoved
 	}
 	if !bytes.HasSuffix(tail, []byte("\n")) {

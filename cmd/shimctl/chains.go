@@ -28,11 +28,8 @@ type chainsReport struct {
 }
 
 func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	var chains []ledger.ChainRow
-	if err := a.slowly("listing the chains", func() (err error) {
-		chains, err = l.Chains(wanted)
-		return err
-	}); err != nil {
+	chains, err := slowResult(a, "listing the chains", func() ([]ledger.ChainRow, error) { return l.Chains(wanted) })
+	if err != nil {
 		return err
 	}
 	if asJSON {

@@ -47,11 +47,7 @@ type doctorReport struct {
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
-	var checks []check
-	_ = a.slowly("checking", func() error {
-		checks = a.checks(measure)
-		return nil
-	})
+	checks, _ := slowResult(a, "checking", func() ([]check, error) { return a.checks(measure), nil })
 	if asJSON {
 		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {

@@ -64,11 +64,8 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	case "otlp":
 		return a.sendSpans(ctx, l, f, since)
 	case "prometheus":
-		var sums export.Figures
-		if err := a.slowly("adding the calls up", func() (err error) {
-			sums, err = readFigures(l)
-			return err
-		}); err != nil {
+		sums, err := slowResult(a, "adding the calls up", func() (export.Figures, error) { return readFigures(l) })
+		if err != nil {
 			return err
 		}
 		// Another user's collector reads it; it names no task and no directory.
@@ -142,11 +139,7 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		return fmt.Errorf("read %s: %w", headersEnv, err)
 	}
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
-	var sent export.Sent
-	err = a.slowly("sending spans", func() (err error) {
-		sent, err = o.Send(ctx, l.Invocations(since))
-		return err
-	})
+	sent, err := slowResult(a, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(since)) })
 	for _, said := range sent.Said {
 		fmt.Fprintf(a.stderr, "the collector says: %q\n", said)
 	}

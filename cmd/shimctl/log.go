@@ -42,11 +42,8 @@ type logReport struct {
 }
 
 func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	var calls []ledger.InvocationRow
-	if err := a.slowly("listing the calls", func() (err error) {
-		calls, err = l.InvocationRows(wanted)
-		return err
-	}); err != nil {
+	calls, err := slowResult(a, "listing the calls", func() ([]ledger.InvocationRow, error) { return l.InvocationRows(wanted) })
+	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal one looks at the end

@@ -267,6 +267,15 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
+// slowResult is slowly for work that has a result.
+func slowResult[T any](a *app, what string, work func() (T, error)) (result T, err error) {
+	err = a.slowly(what, func() error {
+		result, err = work()
+		return err
+	})
+	return result, err
+}
+
 // slowly runs work and shows on stderr, if that is a terminal, that it takes its time.
 func (a *app) slowly(what string, work func() error) error {
 	if !a.stderr.terminal {

@@ -52,10 +52,8 @@ func (a *app) report(file, since, until string) error {
 	}
 	var page bytes.Buffer
 	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
-		var s ledger.Snapshot
-		err := a.slowly("adding the calls up", func() (err error) {
-			s, err = l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
-			return err
+		s, err := slowResult(a, "adding the calls up", func() (ledger.Snapshot, error) {
+			return l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {
 			return err

@@ -36,11 +36,8 @@ type sessionsReport struct {
 }
 
 func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
-	var sessions []ledger.SessionRow
-	if err := a.slowly("listing the sessions", func() (err error) {
-		sessions, err = l.SessionRows(wanted)
-		return err
-	}); err != nil {
+	sessions, err := slowResult(a, "listing the sessions", func() ([]ledger.SessionRow, error) { return l.SessionRows(wanted) })
+	if err != nil {
 		return err
 	}
 	if asJSON {

@@ -44,11 +44,7 @@ type keptSessionEntry struct {
 
 // allSessions lists what the tools have kept.
 func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	var kept []history.Session
-	err := a.slowly("reading the tools' sessions", func() (err error) {
-		kept, err = a.readHistory(wanted.Tool)
-		return err
-	})
+	kept, err := slowResult(a, "reading the tools' sessions", func() ([]history.Session, error) { return a.readHistory(wanted.Tool) })
 	if err != nil {
 		return err
 	}

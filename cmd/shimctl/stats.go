@@ -42,11 +42,8 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	var s stats
-	if err := a.slowly("adding the calls up", func() (err error) {
-		s, err = a.readStats(ledger.By(by), from)
-		return err
-	}); err != nil {
+	s, err := slowResult(a, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), from) })
+	if err != nil {
 		return err
 	}
 	if asJSON {

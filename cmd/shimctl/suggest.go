@@ -56,11 +56,8 @@ func (a *app) suggest(since string, files []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	var found []suggestion
-	if err := a.slowly("looking through the calls", func() (err error) {
-		found, err = a.suggestions(from, prompts)
-		return err
-	}); err != nil {
+	found, err := slowResult(a, "looking through the calls", func() ([]suggestion, error) { return a.suggestions(from, prompts) })
+	if err != nil {
 		return err
 	}
 	if asJSON {

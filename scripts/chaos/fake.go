@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,23 @@ type request struct {
 	waits  bool   // stdin is read to its end whatever comes
 	deaf   bool   // stdin is not read beside a prompt
 	dir    string // where to write down how the run ended, "" for nowhere
+}
+
+// options gives the options of a command line in which each has a value, after = or as
+// the next argument, unless that is an option itself.
+func options(args []string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for i := 0; i < len(args); i++ {
+			name, value, attached := strings.Cut(args[i], "=")
+			if !attached && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+				i++
+				value = args[i]
+			}
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
 }
 
 // A turn is a line of a session's file.

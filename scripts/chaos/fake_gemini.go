@@ -11,12 +11,7 @@ type fakeGemini struct{}
 
 func (fakeGemini) read(args []string) (q request) {
 	q.format = "text"
-	for i := 0; i < len(args); i++ {
-		name, value, attached := strings.Cut(args[i], "=")
-		if !attached && i+1 < len(args) {
-			i++
-			value = args[i]
-		}
+	for name, value := range options(args) {
 		switch name {
 		case "--output-format", "-o":
 			q.format = value

@@ -26,12 +26,7 @@ type fakeVibe struct{}
 
 func (fakeVibe) read(args []string) (q request) {
 	q.format, q.deaf = "text", true
-	for i := 0; i < len(args); i++ {
-		name, value, attached := strings.Cut(args[i], "=")
-		if !attached && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
-			i++
-			value = args[i]
-		}
+	for name, value := range options(args) {
 		switch name {
 		case "--output":
 			q.format = map[string]string{"text": "text", "json": "json", "streaming": "stream-json"}[value]
