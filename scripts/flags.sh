@@ -1,7 +1,8 @@
 # What install.sh and scripts/release build with.
 
 # The C library's own thread stacks are too small for Go callbacks where that library is musl.
-static='-linkmode external -extldflags "-static -Wl,-z,stack-size=1048576"'
+# Go is entered through __wrap_main of shim/exec.c.
+static='-linkmode external -extldflags "-static -Wl,-z,stack-size=1048576 -Wl,--wrap=main"'
 tags='sqlite_omit_load_extension osusergo netgo'
 
 # stamped VERSION COMMIT prints the linker flags that name a build.

@@ -1,10 +1,14 @@
 package shim
 
+// extern char **environ;
+import "C"
+
 import (
 	"os"
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // An Env is all that a call can see of the world: nothing else in this package
@@ -19,9 +23,18 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Args: os.Args, Environ: os.Environ(), Now: time.Now,
+		Args: os.Args, Environ: environ(), Now: time.Now,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
+}
+
+// environ gives the variables as the caller has set them. os.Environ has one more, for
+// the Go runtime (see __wrap_main), and of several entries of one name only the first.
+func environ() (entries []string) {
+	for at := C.environ; at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
+		entries = append(entries, C.GoString(*at))
+	}
+	return entries
 }
 
 // Get gives a variable, "" where it is not set. Of several entries of one name the

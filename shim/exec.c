@@ -361,3 +361,36 @@ __attribute__((constructor(101))) static void start(void)
 	if (reprise_unmanaged(&s) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
 		become(&s, tool->name);
 }
+
+#ifdef __linux__
+// --- entering Go ---
+
+// Go's own main. A linker that is told to (--wrap=main, in scripts/flags.sh) has the C
+// library call the other in its place.
+__attribute__((weak)) int __real_main(int argc, char **argv);
+
+// __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
+// to do for another. Go then starts a thread less, wakes none for each goroutine, and has
+// fewer to wait for at its end. It has to know before it starts. What says so is a copy of
+// what the system has laid out (argv, environment and auxiliary vector, one behind the
+// other); `environ` stays the caller's.
+int __wrap_main(int argc, char **argv)
+{
+	struct reprise_start s = {.argc = argc, .argv = argv};
+	char **envp = argv + argc + 1, **end = envp;
+	if (!tool_of(&s))
+		return __real_main(argc, argv);
+	while (*end++)
+		;
+	while (*end)
+		end += 2; // an entry has a type and a value
+	end += 2;
+
+	size_t before = envp - argv, after = end - envp;
+	char *copy[before + 1 + after];
+	memcpy(copy, argv, before * sizeof *copy);
+	copy[before] = "GOMAXPROCS=1"; // of two the first counts
+	memcpy(copy + before + 1, envp, after * sizeof *copy);
+	return __real_main(argc, copy);
+}
+#endif

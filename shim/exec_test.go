@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,15 +26,19 @@ type driver struct {
 
 func startDriver(t *testing.T) *driver {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "driver")
+	program := filepath.Join(t.TempDir(), "claude")
 	flags := []string{"-std=gnu11", "-g", "-O1", "-o", program, "testdata/exec_driver.c"}
+	if runtime.GOOS == "linux" {
+		flags = append(flags, "-Wl,--wrap=main") // as in scripts/flags.sh
+	}
 	if os.Getenv("REPRISE_SANITIZE") == "1" {
 		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, flags...)
 	}
 	if out, err := exec.Command("cc", flags...).CombinedOutput(); err != nil {
 		t.Fatalf("build the driver: %v\n%s", err, out)
 	}
-	cmd := exec.Command(program)
+	cmd := exec.Command(program, "-p", "hi")
+	cmd.Env = []string{"A=1", "GOMAXPROCS=7", "B=2"}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +88,19 @@ func number(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Go starts with one processor, and whatever else it would have started with. The tool's
+// environment knows nothing of that.
+func TestEnterGo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("Go is told nothing here")
+	}
+	got := strings.Split(startDriver(t).ask("m", 0, 0, nil, nil), "\n")
+	want := []string{"-p", "hi", "GOMAXPROCS=1", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // What never gets as far as Go, and what must.

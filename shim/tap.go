@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -55,12 +57,22 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 // tapSize is how much is read at once.
 const tapSize = 64 << 10
 
+// longStream is how much of a stream, in bytes, makes it worth to read on one processor
+// while the tool writes and another stream is read on others.
+const longStream = 1 << 20
+
+// useAllProcessors ends what __wrap_main began.
+var useAllProcessors = sync.OnceFunc(runtime.SetDefaultGOMAXPROCS)
+
 // read takes what the tool writes, to the end of the stream or until the file's
 // deadline.
 func (a *attempt) read(t *tap) {
 	buf := make([]byte, tapSize)
-	for !t.over {
+	for total := 0; !t.over; {
 		n, err := t.file.Read(buf)
+		if total += n; total > longStream {
+			useAllProcessors()
+		}
 		a.pour(t, buf[:n])
 		if err != nil {
 			t.over = t.over || !errors.Is(err, os.ErrDeadlineExceeded)
@@ -85,8 +97,11 @@ func (a *attempt) pour(t *tap, piece []byte) {
 // drain takes what the tool had written when it ended. There may be more to come:
 // from a process that it has left behind.
 func (a *attempt) drain(t *tap) {
-	buf := make([]byte, tapSize)
+	var buf []byte
 	for left := t.waiting(); left > 0 && !t.over; {
+		if buf == nil {
+			buf = make([]byte, tapSize)
+		}
 		n, err := unix.Read(int(t.file.Fd()), buf[:min(left, len(buf))])
 		if errors.Is(err, syscall.EINTR) {
 			continue

@@ -23,7 +23,15 @@ static void drop(char **list)
 	free(list);
 }
 
-int main(void)
+// behind gives what stands behind a list.
+static char **behind(char **list)
+{
+	while (*list++)
+		;
+	return list;
+}
+
+int main(int argc, char **argv)
 {
 	char kind;
 	int a, b, n, m;
@@ -44,6 +52,18 @@ int main(void)
 			reprise_read_guard(args[0], a, args[1], &g);
 			reprise_write_guard(&g, args[2], a, value);
 			printf("%s", value);
+		} else if (kind == 'm') { // what the shim's Go would start with
+			char **envp = argv + argc + 1;
+			for (int i = 1; i < argc; i++)
+				printf("%s\n", argv[i]);
+			for (char **at = envp; *at; at++)
+				printf("%s\n", *at);
+#ifdef __linux__
+			for (unsigned long *at = (unsigned long *)behind(envp); *at; at += 2)
+				if (*at == AT_PAGESZ)
+					printf("pages of %lu\n", at[1]);
+#endif
+			printf("%s", environ[0]);
 		}
 		putchar(0);
 		fflush(stdout);
