@@ -79,19 +79,21 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 	return int(pid), nil
 }
 
-// cStrings copies strings to where C can use them, with the nil at the end.
+// cStrings copies strings to where C can use them, with the nil at the end: into one
+// piece of memory, the list first.
 func cStrings(texts []string) (list **C.char, free func()) {
-	list = (**C.char)(C.calloc(C.size_t(len(texts)+1), C.size_t(unsafe.Sizeof(*list))))
-	all := unsafe.Slice(list, len(texts))
+	size := (len(texts) + 1) * int(unsafe.Sizeof(*list))
+	at := size
+	for _, text := range texts {
+		size += len(text) + 1
+	}
+	memory := C.calloc(1, C.size_t(size))
+	bytes, list := unsafe.Slice((*byte)(memory), size), (**C.char)(memory)
 	for i, text := range texts {
-		all[i] = C.CString(text)
+		unsafe.Slice(list, len(texts))[i] = (*C.char)(unsafe.Pointer(&bytes[at]))
+		at += copy(bytes[at:], text) + 1
 	}
-	return list, func() {
-		for _, text := range all {
-			C.free(unsafe.Pointer(text))
-		}
-		C.free(unsafe.Pointer(list))
-	}
+	return list, func() { C.free(memory) }
 }
 
 // wait sees the tool through. Where it stops, that is told as well.

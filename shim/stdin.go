@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -85,9 +86,9 @@ func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 // hand on what was read and what is still to come.
 func drain(fd int) (staged, rewrite.Reason, error) {
 	var data []byte
-	buf := make([]byte, 64<<10)
 	for {
-		n, err := unix.Read(fd, buf)
+		data = slices.Grow(data, 4<<10)
+		n, err := unix.Read(fd, data[len(data):cap(data)])
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
@@ -101,7 +102,7 @@ func drain(fd int) (staged, rewrite.Reason, error) {
 		case n == 0:
 			return staged{string(data), len(data) > 0}, "", nil
 		}
-		data = append(data, buf[:n]...)
+		data = data[:len(data)+n]
 		if len(data) > maxStdin {
 			return staged{string(data), true}, rewrite.StdinTooBig, nil
 		}
