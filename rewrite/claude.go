@@ -94,9 +94,9 @@ var claudeOptions = optionTable{
 }
 
 // claudeCommands are the subcommands: those of --help, and hidden or older ones.
-var claudeCommands = strings.Fields(`agents api-key attach auth auto-mode config daemon doctor
+var claudeCommands = wordSet{words: `agents api-key attach auth auto-mode config daemon doctor
 	experimental-next gateway help import install kill logs mcp migrate-installer plugin plugins project
-	purge rc remote-control respawn rm setup-token stop ultrareview update upgrade`)
+	purge rc remote-control respawn rm setup-token stop ultrareview update upgrade`}
 
 // claudeSessionEnv are variables that change what session a run has, so that a
 // call under them is not managed.
@@ -287,7 +287,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return !slices.ContainsFunc(names, func(n string) bool { return in.Env(n) != "" })
 	}
 	switch {
-	case has(admin) || len(p.operands) > 0 && slices.Contains(claudeCommands, c.Prompt):
+	case has(admin) || len(p.operands) > 0 && claudeCommands.has(c.Prompt):
 		return Admin
 	case in.StdoutTTY || !named("--print") && !has(format) && in.StdinTTY:
 		return Interactive

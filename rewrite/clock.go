@@ -1,28 +1,41 @@
 package rewrite
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
+
+// A wordSet is a set of the words of a text. It is made when it is first asked: every
+// call of a shim would have to wait for what is made at the start.
+type wordSet struct {
+	words string
+	once  sync.Once
+	set   map[string]bool
+}
+
+func (s *wordSet) has(word string) bool {
+	s.once.Do(func() {
+		s.set = map[string]bool{}
+		for _, w := range strings.Fields(s.words) {
+			s.set[w] = true
+		}
+	})
+	return s.set[word]
+}
 
 // clockWords are the words that a line may hold beside a time and still say
 // nothing but what time it is. A time beside any other word may name the very
 // thing that the prompt is about ("the incident of 08:15"), and stays.
-var clockWords = wordSet(`and as at current currently date datetime generated gmt is it last local now
-	of on refreshed rendered the time timestamp today updated utc`)
+var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it last local now
+	of on refreshed rendered the time timestamp today updated utc`}
 
 // nowWords are those of them that say that the time is that of writing. Without
 // one, the time may be a parameter ("Date: ...", "Timestamp: ...").
-var nowWords = wordSet("current currently generated now refreshed rendered today")
+var nowWords = wordSet{words: "current currently generated now refreshed rendered today"}
 
-var calendarWords = wordSet(`mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
+var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
-	september october november december am pm`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
+	september october november december am pm`}
 
 // withoutClock gives a line with the time cut out of it, if it tells the time of
 // the day and nothing else, and any other line as it is. A date alone stays: it
@@ -37,12 +50,12 @@ func withoutClock(line string) string {
 	now, clock, numbers, names := false, false, 0, 0
 	for _, word := range words(line) {
 		switch {
-		case clockWords[word]:
+		case clockWords.has(word):
 			kept = append(kept, word)
-			now = now || nowWords[word]
+			now = now || nowWords.has(word)
 		case len(kept) == 0:
 			return line
-		case calendarWords[word]:
+		case calendarWords.has(word):
 			names++
 		case isClock(word):
 			clock = true

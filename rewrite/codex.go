@@ -34,18 +34,18 @@ var codexShared = optionTable{
 	{[]string{"--worktree"}, NoValue, unmanaged}, // a new working directory each time
 }
 
-// codexTop is what stands before exec.
-var codexTop = slices.Concat(codexShared, optionTable{
+// codexTop is what stands before exec, besides.
+var codexTop = optionTable{
 	{[]string{"--ask-for-approval", "-a"}, OneValue, setting},
 	{[]string{"--no-alt-screen"}, NoValue, neutral},
 	{[]string{"--no-daemon"}, NoValue, neutral},
 	{[]string{"--remote"}, OneValue, unmanaged},
 	{[]string{"--remote-auth-token-env"}, OneValue, unmanaged},
 	{[]string{"--search"}, NoValue, setting},
-})
+}
 
-// codexExec is what stands behind exec. --last and --all belong to its resume.
-var codexExec = slices.Concat(codexShared, optionTable{
+// codexExec is what stands behind exec, besides. --last and --all belong to its resume.
+var codexExec = optionTable{
 	{[]string{"--all"}, NoValue, callerOwned},
 	{[]string{"--color"}, OneValue, neutral},
 	{[]string{"--cyber-access-program"}, OneValue, setting},
@@ -59,7 +59,7 @@ var codexExec = slices.Concat(codexShared, optionTable{
 	{[]string{"--skip-git-repo-check"}, NoValue, neutral},
 	{[]string{"--thread-source"}, OneValue, setting},
 	{[]string{"--trust"}, NoValue, neutral},
-})
+}
 
 // codexAuthEnv are the variables that hold a credential. Only which of them are
 // set counts.
@@ -79,12 +79,12 @@ type codexArgs struct {
 // the subcommand, even behind a prompt, which is then dropped by codex.
 func readCodexArgs(args []string, learned Probe) codexArgs {
 	var a codexArgs
-	table := codexExec
+	top, table := slices.Concat(codexShared, codexTop), slices.Concat(codexShared, codexExec)
 	if learned.Known {
 		table = slices.Concat(table, optionTable(learned.Options))
 	}
 	a.subAt = len(args)
-	a.top, a.execAt = parseClap(args, 0, codexTop, func(string) bool { return true })
+	a.top, a.execAt = parseClap(args, 0, top, func(string) bool { return true })
 	if !a.managed(args) {
 		return a
 	}

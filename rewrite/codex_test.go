@@ -531,7 +531,7 @@ func TestCodexReadsLongErrors(t *testing.T) {
 }
 
 func TestCodexHelp(t *testing.T) {
-	for file, table := range map[string]optionTable{"codex-exec-0.169.0.txt": codexExec, "codex-0.169.0.txt": codexTop} {
+	for file, table := range map[string]optionTable{"codex-exec-0.169.0.txt": slices.Concat(codexShared, codexExec), "codex-0.169.0.txt": slices.Concat(codexShared, codexTop)} {
 		help, err := os.ReadFile("../testdata/help/" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -51,7 +51,7 @@ var geminiOptions = optionTable{
 }
 
 // geminiCommands are the subcommands, and their other names.
-var geminiCommands = strings.Fields("mcp extensions extension skills skill hooks hook gemma")
+var geminiCommands = wordSet{words: "mcp extensions extension skills skill hooks hook gemma"}
 
 // geminiSettingEnv are variables that shape a session as an option would.
 var geminiSettingEnv = []string{
@@ -159,7 +159,7 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name && on(o) })
 	}
 	switch {
-	case has(admin) || len(p.operands) > 0 && slices.Contains(geminiCommands, in.Args[p.operands[0].at]):
+	case has(admin) || len(p.operands) > 0 && geminiCommands.has(in.Args[p.operands[0].at]):
 		return Admin
 	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
 		return Interactive

@@ -32,25 +32,25 @@ const (
 // The names that turns stand under. A plain name also serves as an everyday word:
 // it needs more than a dash or an end of line to be a name.
 var (
-	assistantNames = wordSet(`assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
-		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`)
-	plainNames = wordSet("model agent you response reply answer")
-	toolNames  = wordSet("tool function")
-	otherNames = wordSet("user human system developer customer client me question humanmessage systemmessage")
+	assistantNames = wordSet{words: `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
+		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`}
+	plainNames = wordSet{words: "model agent you response reply answer"}
+	toolNames  = wordSet{words: "tool function"}
+	otherNames = wordSet{words: "user human system developer customer client me question humanmessage systemmessage"}
 )
 
 // besideNames may stand beside a name: "Assistant (turn 2):", "### Claude's reply".
-var besideNames = wordSet(`s code cli message output result turn step round said says wrote replied answered previous last your
+var besideNames = wordSet{words: `s code cli message output result turn step round said says wrote replied answered previous last your
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
-	b strong em p div span summary`)
+	b strong em p div span summary`}
 
 func speakerNamed(word string) speaker {
 	switch {
-	case assistantNames[word], plainNames[word]:
+	case assistantNames.has(word), plainNames.has(word):
 		return assistant
-	case toolNames[word]:
+	case toolNames.has(word):
 		return toolOutput
-	case otherNames[word]:
+	case otherNames.has(word):
 		return other
 	}
 	return nobody
@@ -160,8 +160,8 @@ func namedTurn(line string) (who speaker, rest string) {
 			found := speakerNamed(word)
 			switch {
 			case found != nobody && who == nobody:
-				who, plain = found, plainNames[word]
-			case found == nobody && !besideNames[word] && !calendarWords[word] && !strings.ContainsAny(word, "0123456789"):
+				who, plain = found, plainNames.has(word)
+			case found == nobody && !besideNames.has(word) && !calendarWords.has(word) && !strings.ContainsAny(word, "0123456789"):
 				return nobody, ""
 			}
 			i += n
@@ -238,7 +238,7 @@ func roleIn(line string) (who speaker) {
 				continue
 			}
 			switch word := value[:wordLength(value)]; {
-			case assistantNames[word], word == "model", word == "agent":
+			case assistantNames.has(word), word == "model", word == "agent":
 				return assistant
 			case speakerNamed(word) != nobody:
 				who = speakerNamed(word)
