@@ -76,22 +76,33 @@ func makePrivate(path string) error {
 	if err := narrow(dir, 0o700); err != nil {
 		return err
 	}
+	err := narrow(path, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = create(path)
+	}
+	for _, part := range []string{"-wal", "-shm"} {
+		if failed := narrow(path+part, 0o600); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	f.Close()
-	for _, part := range []string{"", "-wal", "-shm"} {
-		if err := narrow(path+part, 0o600); err != nil && (part == "" || !errors.Is(err, fs.ErrNotExist)) {
-			return err
-		}
-	}
-	return nil
+	return f.Close()
 }
 
-// narrow takes away from a file's or folder's mode what goes beyond most. A device is not
-// ours: root would change it for everybody.
+// narrow takes away from a file's or folder's mode what goes beyond most. It opens only
+// what has to be changed.
 func narrow(path string, most fs.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil || !tooOpen(info, most) {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -102,10 +113,16 @@ func narrow(path string, most fs.FileMode) error {
 
 func narrowTo(f *os.File, most fs.FileMode) error {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() && !info.IsDir() || info.Mode().Perm()&^most == 0 {
+	if err != nil || !tooOpen(info, most) {
 		return err
 	}
 	return f.Chmod(info.Mode().Perm() & most)
+}
+
+// tooOpen tells of a mode that goes beyond most. A device's is not ours to change: root
+// would do it for everybody.
+func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
+	return (info.Mode().IsRegular() || info.IsDir()) && info.Mode().Perm()&^most != 0
 }
 
 func open(path, mode string) (*Ledger, error) {
@@ -120,7 +137,12 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.queue, l.spool = queue{path + ".lock"}, spool{path + ".spool"}
 	}
-	if err := l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) }); err != nil {
+	// While others have it open there is nobody to wait for.
+	err = l.prepare(&turn{})
+	if isBusy(err) {
+		err = l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) })
+	}
+	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}

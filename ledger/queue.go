@@ -19,8 +19,12 @@ const LockTimeout = 60 * time.Millisecond
 // has its turn after some tenths of a second.
 const longestWait = 2 * time.Second
 
-// lockPause is how long a process waits before it looks again.
-const lockPause = time.Millisecond
+// lockPause is how long a process waits before it tries again what another one keeps it
+// from, lookPause how long one in the queue waits before it looks again at who has the turn.
+const (
+	lockPause = time.Millisecond
+	lookPause = LockTimeout / 3
+)
 
 // A queue is a lock beside the ledger, in which those who use it wait asleep.
 // SQLite has them try again and again: of many, some come too late every time. It
@@ -62,15 +66,21 @@ func wait(f *os.File) bool {
 			f.Close()
 		}
 	}()
-	for start, pause := time.Now(), LockTimeout; ; pause = 10 * lockPause {
+	last, _ := holder(f)
+	for start, pause := time.Now(), LockTimeout; ; pause = lookPause {
 		select {
 		case <-mine:
 			return true
 		case <-time.After(pause):
-			if time.Since(start) > longestWait || !atWork(f) {
+			now, atWork := holder(f)
+			if now == last {
+				atWork = atWork && !stopped(now)
+			}
+			if !atWork || time.Since(start) > longestWait {
 				close(gone)
 				return false
 			}
+			last = now
 		}
 	}
 }
@@ -81,14 +91,13 @@ func flock(f *os.File) {
 	}
 }
 
-// atWork tells whether the process that has the turn gets on: it runs, and waits
-// for nobody else.
-func atWork(f *os.File) bool {
+// holder gives the process that has the turn, and whether it waits for nobody else.
+func holder(f *os.File) (pid int, atWork bool) {
 	var note [turnSize]byte
 	if _, err := f.ReadAt(note[:], 0); err != nil {
-		return false
+		return 0, false
 	}
-	return note[0] == 0 && !stopped(int(binary.LittleEndian.Uint32(note[1:])))
+	return int(binary.LittleEndian.Uint32(note[1:])), note[0] == 0
 }
 
 // A turn is the time that a process has the ledger to itself, as far as the others
