@@ -42,6 +42,9 @@ type Call struct {
 	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
 }
 
+// named tells of a call whose task is known to be that of all calls which name it.
+func (c *Call) named() bool { return c.Task != "" && !c.Strict }
+
 // A Ticket stands for an invocation that runs.
 type Ticket struct {
 	Invocation int64
@@ -86,7 +89,7 @@ func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 // begin decides once. Where that is to be done again if the session has moved, it
 // fails with errMoved then.
 func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
-	facts, err := l.factsOf(c)
+	facts, err := l.factsOf(c, false)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
@@ -121,7 +124,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 // Preview gives the decision that Begin would take now, and the chains that it was
 // taken among. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
-	facts, err := l.factsOf(c)
+	facts, err := l.factsOf(c, true)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
@@ -131,12 +134,13 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 // factsOf reads the facts. That needs no turn, but for a moment after another
 // process was killed in the midst of a write. A session's row, its holder and its
 // file are not read at once: what another call did in between must not look like a
-// death, or like a change that we know nothing of.
-func (l *Ledger) factsOf(c *Call) (f Facts, err error) {
+// death, or like a change that we know nothing of. All chains are read in full only for
+// who wants to see them.
+func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = (&turn{}).repeat(func() error {
-			f, err = l.facts(c)
+			f, err = l.facts(c, all)
 			return err
 		})
 		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
@@ -158,48 +162,129 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 	return err == nil && (state != c.State || lastUsed != c.LastUsed)
 }
 
-func (l *Ledger) facts(c *Call) (Facts, error) {
+func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 	f := Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Named: c.Task != "" && !c.Strict, Attempt: c.Attempt, Prints: c.Prints, Limits: c.Limits}
+		Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Limits: c.Limits}
 	if c.Never {
 		return f, nil
 	}
+	read := l.related
+	if f.Named || all {
+		read = l.chains
+	}
+	var err error
+	if f.Chains, err = read(c, ofCall, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1); err != nil {
+		return f, err
+	}
+	if f.More = len(f.Chains) > maxCandidates; f.More {
+		f.Chains = f.Chains[:maxCandidates]
+	}
+	for i := range f.Chains {
+		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
+			cf.Source.look(cf.State, c.ForkPoint)
+		}
+	}
+	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+		f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model)
+	}
+	return f, err
+}
+
+// Which chains are read: the newest of a call's, or those of a list of ids.
+const (
+	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`
+	ofList = "WHERE c.id IN (SELECT value FROM json_each(?))"
+)
+
+// A sentRow has the columns that say what a session was sent.
+type sentRow struct {
+	sent                rewrite.Sent
+	base, answers, said sql.RawBytes
+}
+
+const sentColumns = "s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript"
+
+func (r *sentRow) columns() []any {
+	return []any{&r.base, &r.sent.Base.Opening, &r.sent.Base.Bytes, &r.answers, &r.said, &r.sent.Transcript}
+}
+
+func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
+	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
+	return rewrite.Compare(r.sent, p)
+}
+
+// related compares a prompt with chains, and reads the rest only of those that it says
+// again: of the others a decision needs no more, and a folder may have hundreds.
+func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, err error) {
+	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON s.id = c.session_id "+which, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var again []int64
+	for rows.Next() {
+		var cf ChainFacts
+		var r sentRow
+		if err := rows.Scan(append([]any{&cf.Chain, &cf.Session}, r.columns()...)...); err != nil {
+			return nil, err
+		}
+		if cf.Continuity = r.compare(c.Prompt); cf.Continuity.Retains() {
+			again = append(again, cf.Chain)
+		}
+		chains = append(chains, cf)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(again) == 0 {
+		return chains, err
+	}
+	whole, err := l.chains(c, ofList, encodeJSON(again))
+	if err != nil {
+		return nil, err
+	}
+	var there []ChainFacts
+	for _, cf := range chains {
+		at := slices.IndexFunc(whole, func(w ChainFacts) bool { return w.Chain == cf.Chain })
+		switch {
+		case !cf.Continuity.Retains():
+			there = append(there, cf)
+		case at >= 0: // it is not gone by now
+			there = append(there, whole[at])
+		}
+	}
+	return there, nil
+}
+
+// chains reads all facts about some chains.
+func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts, err error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
-			s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
+			s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
 			coalesce(s.attempt, ?), s.reset,
 			s.turns, coalesce(p.id, 0), coalesce(p.native_id, ''), coalesce(p.file, ''), coalesce(s.parent_size, 0),
-			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0)
+			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0), `+
+		sentColumns+`
 		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN sessions p ON p.id = s.parent_id
-			LEFT JOIN leases l ON l.session_id = s.id
-		WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		rewrite.NoAttempt, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1)
+			LEFT JOIN leases l ON l.session_id = s.id `+which, append([]any{rewrite.NoAttempt}, args...)...)
 	if err != nil {
-		return f, err
+		return nil, err
 	}
 	defer rows.Close()
 	tool, known := rewrite.Lookup(c.Tool)
 	for rows.Next() {
-		if f.More = len(f.Chains) == maxCandidates; f.More {
-			continue // to the end: open rows would keep the connection
-		}
 		var cf ChainFacts
-		var sent rewrite.Sent
-		var base, answers, said sql.RawBytes
+		var r sentRow
 		var lease lease
 		var file string
 		var size int64
 		var turns int
 		var parent Source
-		if err := rows.Scan(&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
+		if err := rows.Scan(append([]any{&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &base, &sent.Base.Opening, &sent.Base.Bytes, &answers, &said,
-			&sent.Transcript, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
+			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
 			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size,
-			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start); err != nil {
-			return f, err
+			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start}, r.columns()...)...); err != nil {
+			return nil, err
 		}
 		for _, id := range []*string{&cf.NativeID, &parent.NativeID} {
 			if !known || !tool.ValidID(*id) {
@@ -210,31 +295,16 @@ func (l *Ledger) facts(c *Call) (Facts, error) {
 		if turns > 0 {
 			cf.Source = Source{Session: cf.Session, NativeID: cf.NativeID, Size: size, file: file}
 		}
-		sent.Base.Blocks, sent.Answers = decodeDigests(base), decodeAnswers(answers, said)
-		cf.BaseBytes = sent.Base.Bytes
+		cf.Continuity, cf.Held, cf.BaseBytes = r.compare(c.Prompt), lease.held(), r.sent.Base.Bytes
 		if c.Limits.HoldOut > 0 {
 			cf.Share = share(l.key, cf.Chain)
 		}
-		cf.Continuity, cf.Held = rewrite.Compare(sent, c.Prompt), lease.held()
-		if cf.State == Live && (f.Named || cf.Continuity.Retains()) {
+		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
 			cf.File = c.File(file, size)
 		}
-		f.Chains = append(f.Chains, cf)
+		chains = append(chains, cf)
 	}
-	if err := rows.Err(); err != nil {
-		return f, err
-	}
-	if len(f.Chains) > 0 {
-		if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
-			return f, err
-		}
-	}
-	for i := range f.Chains {
-		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
-			cf.Source.look(cf.State, c.ForkPoint)
-		}
-	}
-	return f, nil
+	return chains, rows.Err()
 }
 
 // look finds where a session that is held can be cut off.
