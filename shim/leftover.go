@@ -49,15 +49,12 @@ func (s *sweeper) sweep() {
 	if s == nil {
 		return
 	}
-	matches, err := filepath.Glob(s.pattern)
-	if err != nil {
-		return // a folder's name that reads as a broken pattern
-	}
-	own := sessionFiles(s.tool, matches)
-	if len(own) == 0 || len(own) == len(matches) {
+	found := matches(s.pattern)
+	own := sessionFiles(s.tool, found)
+	if len(own) == 0 || len(own) == len(found) {
 		return
 	}
-	for _, path := range matches {
+	for _, path := range found {
 		if isLeftover(s.tool, path) {
 			_ = os.Remove(path) // what cannot be removed is seen at the next look
 		}

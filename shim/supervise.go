@@ -165,17 +165,33 @@ func (c *call) sessionFile(id string) (string, int64) {
 		return "", 0
 	}
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
-		matches, err := filepath.Glob(pattern)
-		if err != nil {
-			continue // a folder's name that reads as a pattern, and a broken one
-		}
-		for _, path := range slices.Backward(sessionFiles(c.tool, matches)) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				return path, info.Size()
 			}
 		}
 	}
 	return "", 0
+}
+
+// matches gives the files of a pattern, none where a folder's name reads as a broken one.
+// A name without a pattern in folders with one is only asked for: a folder of a tool's may
+// have thousands of sessions, and filepath.Glob reads and sorts them all.
+func matches(pattern string) []string {
+	dir, name := filepath.Split(pattern)
+	if strings.ContainsAny(name, `*?[\`) {
+		found, _ := filepath.Glob(pattern)
+		return found
+	}
+	dirs, _ := filepath.Glob(filepath.Clean(dir))
+	var found []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
 }
 
 // noteNoResume remembers a binary that does not know the option.
