@@ -192,7 +192,9 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 
 // Which chains are read: the newest of a call's, or those of a list of ids.
 const (
-	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+	// SQLite would plan anew for each value of a bare ? that decides whether a partial
+	// index serves (chains_named).
+	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = +? AND c.role = ? AND c.updated >= ?
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`
 	ofList = "WHERE c.id IN (SELECT value FROM json_each(?))"
 )
@@ -516,9 +518,10 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 }
 
 // Pin notes the session's id and the tool's process as soon as they are known. A lease
-// that is another's by now stays as it is.
+// that is another's by now stays as it is. It is not urgent, and in a crowd it would keep
+// others waiting: where somebody else has the turn it fails with ErrLocked.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
-	return l.write(func(tx *sql.Tx) error {
+	return explain(l.writeIfFree(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
 			nativeID, session); err != nil {
 			return err
@@ -527,13 +530,13 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
 			p.PID, p.Start, session, os.Getpid())
 		return err
-	})
+	}))
 }
 
 // longLog is how many pages SQLite's log may hold that are not in the ledger's file
 // yet. Whoever opens the ledger alone reads all of the log; at 1000 pages SQLite
 // folds it itself, and lets a caller wait for that.
-const longLog = 250
+const longLog = 100
 
 // Fold takes a long log into the ledger's file. That is for a moment when nobody waits
 // for us: it takes as long as the disk does.

@@ -165,12 +165,10 @@ func escapePath(path string) string {
 // prepare checks whose file this is, brings it up to date and reads its key.
 func (l *Ledger) prepare(t *turn) error {
 	var app, version int
-	const marks = "application_id, user_version FROM pragma_application_id, pragma_user_version"
-	err := l.db.QueryRow("SELECT (SELECT value FROM meta WHERE name = 'key'), "+marks).Scan(&l.key, &app, &version)
-	if err == nil && app == applicationID && version == len(migrations) && len(l.key) > 0 {
-		return nil // as nearly always
+	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
+		return err
 	}
-	if err := l.db.QueryRow("SELECT "+marks).Scan(&app, &version); err != nil {
+	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
 	switch {
@@ -223,6 +221,11 @@ func (l *Ledger) migrate(t *turn) error {
 // write runs f in one immediate transaction, when it is our turn.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
 	return l.queue.inTurn(func(t *turn) error { return l.transact(t, f) })
+}
+
+// writeIfFree does so only if nobody else has the turn.
+func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
+	return l.queue.ifFree(func(t *turn) error { return l.transact(t, f) })
 }
 
 func (l *Ledger) transact(t *turn, f func(*sql.Tx) error) error {

@@ -34,7 +34,16 @@ type queue struct{ path string }
 
 // inTurn waits for our turn and then does something. Where the lock can not be had
 // at all, as in a folder that is read-only, everybody's turn is now.
-func (q queue) inTurn(do func(*turn) error) error {
+func (q queue) inTurn(do func(*turn) error) error { return q.take(wait, do) }
+
+// ifFree does something if nobody else has the turn.
+func (q queue) ifFree(do func(*turn) error) error {
+	return q.take(func(f *os.File) bool { f.Close(); return false }, do)
+}
+
+// take does something in our turn, which may have to be waited for. Who waits in vain
+// closes the file.
+func (q queue) take(wait func(*os.File) bool, do func(*turn) error) error {
 	if q.path == "" {
 		return do(&turn{})
 	}

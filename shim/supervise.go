@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,6 +121,9 @@ func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
 	return f, err
 }
 
+// pinPause is how long a note waits that found the ledger in use.
+const pinPause = 50 * time.Millisecond
+
 // pin notes the session's id and the tool's process while it runs. The ledger must not
 // hold up the tool's output, so it is written beside it.
 func (c *call) pin(id string, pid int) {
@@ -128,7 +132,11 @@ func (c *call) pin(id string, pid int) {
 		return // observed: the session is the caller's
 	}
 	go func() {
-		if err := c.ledger.Pin(session, id, pid); err != nil {
+		err := c.ledger.Pin(session, id, pid)
+		for ; errors.Is(err, ledger.ErrLocked); err = c.ledger.Pin(session, id, pid) {
+			time.Sleep(pinPause)
+		}
+		if err != nil {
 			c.log.fault("note session id", err)
 		}
 		if err := c.ledger.Fold(); err != nil {
