@@ -117,9 +117,11 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 			}
 		case <-timeout:
 			a.release()
-		case sig := <-a.process.stopped:
-			a.process.stop(sig)
-		case st := <-a.process.ended:
+		case <-a.signals.children:
+			st, ended := a.process.look()
+			if !ended {
+				continue
+			}
 			a.process.witness.dismiss()
 			defer a.process.witness.close()
 			for _, t := range taps {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,6 +48,19 @@ func (s *followerStream) File(path string, data []byte) {
 	}
 }
 
+// childrensInbox is told of children alone: nothing else is to be caught in this process.
+func childrensInbox(t *testing.T) *inbox {
+	in, ended := newInbox(), make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	t.Cleanup(func() { signal.Stop(ended) })
+	go func() {
+		for range ended {
+			tell(in.children)
+		}
+	}()
+	return in
+}
+
 // try runs a shell script as a follower's tool, and gives what the caller sees.
 func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *attempt) {
 	t.Helper()
@@ -56,7 +71,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
 			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path}, signals: newInbox(),
+		real: target{path: path}, signals: childrensInbox(t),
 	}
 	c.config.GateTimeout = 10 * time.Second
 	a, st, err := c.try(plan)
@@ -79,7 +94,7 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 	}{{rewrite.Plan{Resume: "one"}, "one"}, {rewrite.Plan{Resume: "one", ForkAt: "message"}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
-		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: newInbox(),
+		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: childrensInbox(t),
 			pinned: func(id string, pid int) { got = id }, fault: func(string, error) {}}
 		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
 			t.Fatal(err)
@@ -158,7 +173,7 @@ func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
 	var faults []string
 	a := &attempt{
 		plan: rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}}, stream: &followerStream{}, tool: follower{},
-		signals: newInbox(),
+		signals: childrensInbox(t),
 		fault:   func(what string, _ error) { faults = append(faults, what) },
 	}
 	out := outputFile(t)

@@ -104,13 +104,6 @@ int inherit_spawn(const char *path, char *const argv[], char *const envp[], cons
 	return failed;
 }
 
-// inherit_await returns when a child has ended or stopped, or a signal has come. The
-// child is not waited for: its pid stays its own.
-void inherit_await(pid_t child) {
-	siginfo_t info;
-	waitid(P_PID, child, &info, WEXITED | WSTOPPED | WNOWAIT);
-}
-
 // close_others leaves a child only its first descriptors.
 static void close_others(int first) {
 #ifdef SYS_close_range

@@ -5,7 +5,6 @@ void inherit_ignore(void);
 int inherit_spawn(const char *path, char *const argv[], char *const envp[], const int fds[3], pid_t *pid);
 void inherit_catch(const unsigned char *signals, int to);
 pid_t inherit_witness(int report, int *signals, void **stack);
-void inherit_await(pid_t child);
 int inherit_copier(int from, int to);
 void inherit_stop(pid_t tool, int sig);
 void inherit_die(int sig);

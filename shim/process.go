@@ -20,8 +20,6 @@ type process struct {
 	pid     int
 	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
 	over    bool       // it has ended, and been waited for
-	stopped chan syscall.Signal
-	ended   chan status
 	witness *witness
 	// relaunches tells that the tool runs as a child of the process that we
 	// started, which keeps signals to itself.
@@ -49,12 +47,9 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	p := &process{pid: pid, stopped: make(chan syscall.Signal), ended: make(chan status, 1), relaunches: relaunches}
-	// Made after the tool: a signal to the group in between reaches the tool twice,
-	// where it would otherwise get lost.
-	p.witness = newWitness()
-	go p.wait()
-	return p, nil
+	// The witness is made after the tool: a signal to the group in between reaches the
+	// tool twice, where it would otherwise get lost.
+	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
 func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
@@ -96,36 +91,36 @@ func cStrings(texts []string) (list **C.char, free func()) {
 	return list, func() { C.free(memory) }
 }
 
-// wait sees the tool through. Where it stops, that is told as well.
-func (p *process) wait() {
+// look sees what has become of the tool since the last look: we stop as often as it has
+// stopped, and ended tells that there is a status. It never waits: a thread that waits
+// takes another to do our work.
+func (p *process) look() (st status, ended bool) {
 	for {
-		C.inherit_await(C.pid_t(p.pid))
 		switch ws, err := p.change(); {
 		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EAGAIN):
+			return status{}, false
 		case err != nil:
-			p.ended <- status{exit: exitCannotRun}
-			return
+			return status{exit: exitCannotRun}, true
 		case ws.Stopped():
-			p.stopped <- ws.StopSignal()
+			p.stop(ws.StopSignal())
 		case ws.Signaled():
-			p.ended <- status{signal: ws.Signal()}
-			return
+			return status{signal: ws.Signal()}, true
 		default:
-			p.ended <- status{exit: ws.ExitStatus()}
-			return
+			return status{exit: ws.ExitStatus()}, true
 		}
 	}
 }
 
-// change takes what has become of the tool.
+// change takes what has become of the tool; EAGAIN says that it runs as before.
 func (p *process) change() (ws syscall.WaitStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
 	if err == nil && pid == 0 {
-		err = syscall.EINTR
+		err = syscall.EAGAIN
 	}
-	p.over = !errors.Is(err, syscall.EINTR) && !ws.Stopped()
+	p.over = !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EAGAIN) && !ws.Stopped()
 	return ws, err
 }
 

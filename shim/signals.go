@@ -45,16 +45,19 @@ func caught() []syscall.Signal {
 // the order in which they last came, so that none is ever lost for others that came
 // before it, and of a stop and its end the later one holds.
 type inbox struct {
-	arrived chan struct{} // has a token while there may be some
-	mu      sync.Mutex
-	waiting []os.Signal
+	arrived  chan struct{} // has a token while there may be some
+	children chan struct{} // has a token when a child may have ended or stopped
+	mu       sync.Mutex
+	waiting  []os.Signal
 }
 
-func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
+func newInbox() *inbox {
+	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1)}
+}
 
 // catch begins to catch signals for the tool, those too that the caller has us
 // ignore or block: the tool may have a handler for them. From here on none of them
-// ends us, nor does SIGPIPE.
+// ends us, nor does SIGPIPE. SIGCHLD is for us alone.
 func catch() (*inbox, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -64,7 +67,7 @@ func catch() (*inbox, error) {
 	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
 		return nil, fmt.Errorf("catch signals: %w", err)
 	}
-	list := []C.uchar{C.uchar(syscall.SIGPIPE)}
+	list := []C.uchar{C.uchar(syscall.SIGPIPE), C.uchar(syscall.SIGCHLD)}
 	for _, sig := range caught() {
 		list = append(list, C.uchar(sig))
 	}
@@ -77,8 +80,11 @@ func catch() (*inbox, error) {
 		for {
 			n, err := r.Read(notes)
 			for _, note := range notes[:n] {
-				in.add(syscall.Signal(note))
+				if sig := syscall.Signal(note); sig != syscall.SIGCHLD {
+					in.add(sig)
+				}
 			}
+			tell(in.children) // in any case: a SIGCHLD may have found the pipe full
 			if err != nil {
 				return // never, as w stays open
 			}
@@ -91,7 +97,7 @@ func (in *inbox) add(sig os.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }), sig)
-	in.tell()
+	tell(in.arrived)
 }
 
 // take gives the signal that has waited longest, or nil.
@@ -104,14 +110,15 @@ func (in *inbox) take() os.Signal {
 	sig := in.waiting[0]
 	in.waiting = in.waiting[1:]
 	if len(in.waiting) > 0 {
-		in.tell()
+		tell(in.arrived)
 	}
 	return sig
 }
 
-func (in *inbox) tell() {
+// tell leaves a token where there is none yet.
+func tell(c chan struct{}) {
 	select {
-	case in.arrived <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
