@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"reprise/rewrite"
 )
@@ -173,7 +174,8 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 		read = l.chains
 	}
 	var err error
-	if f.Chains, err = read(c, ofCall, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c), maxCandidates+1); err != nil {
+	newest := ofCall + strconv.Itoa(maxCandidates+1) // for a LIMIT that is bound SQLite plans twice
+	if f.Chains, err = read(c, newest, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)); err != nil {
 		return f, err
 	}
 	if f.More = len(f.Chains) > maxCandidates; f.More {
@@ -192,10 +194,8 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 
 // Which chains are read: the newest of a call's, or those of a list of ids.
 const (
-	// SQLite would plan anew for each value of a bare ? that decides whether a partial
-	// index serves (chains_named).
-	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = +? AND c.role = ? AND c.updated >= ?
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`
+	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+		ORDER BY c.updated DESC, c.id DESC LIMIT `
 	ofList = "WHERE c.id IN (SELECT value FROM json_each(?))"
 )
 

@@ -27,7 +27,7 @@ struct piece {
 	struct piece *next; // of those of its size that are free
 };
 
-enum { least = 5, most = 16 }; // the powers
+enum { least = 5, most = 17 }; // the powers
 
 static char arena[1 << 20] __attribute__((aligned(16)));
 static size_t taken;

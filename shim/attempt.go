@@ -95,7 +95,8 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	return a.supervise(out, errOut, gateTimeout), nil
 }
 
-// supervise reads the tool's streams until it has ended.
+// supervise reads the tool's streams until it has ended. The witness is sent away then,
+// and is to be closed once there is nothing else to do meanwhile.
 func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) status {
 	taps := []*tap{a.stdoutTap(out)}
 	if errOut != nil {
@@ -123,7 +124,6 @@ func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) sta
 				continue
 			}
 			a.process.witness.dismiss()
-			defer a.process.witness.close()
 			for _, t := range taps {
 				_ = t.file.SetReadDeadline(time.Now()) // pipes of our own have deadlines
 			}

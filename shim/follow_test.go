@@ -78,6 +78,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.process.witness.close()
 	if st.exit != 0 || st.signal != 0 {
 		t.Errorf("ended with %+v", st)
 	}

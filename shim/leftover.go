@@ -35,10 +35,12 @@ type sweeper struct {
 // sweeper is for the session's own folder; nil where the tool has one certain name
 // for a session's file, so that nothing of that name can stand beside it.
 func (c *call) sweeper(id string) *sweeper {
-	file, _ := c.sessionFile(id)
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
-		if name := filepath.Base(pattern); file != "" && strings.Contains(name, "*") {
-			return &sweeper{c.tool, filepath.Join(filepath.Dir(file), name)}
+		if name := filepath.Base(pattern); strings.Contains(name, "*") {
+			if file, _ := c.sessionFile(id); file != "" {
+				return &sweeper{c.tool, filepath.Join(filepath.Dir(file), name)}
+			}
+			return nil
 		}
 	}
 	return nil

@@ -28,6 +28,7 @@ func (c *call) run() int {
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(plan)
 	if err == nil && a.gate == gateRefused && a.stopped == 0 {
+		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)
@@ -164,6 +165,7 @@ func (c *call) finish(a *attempt, st status) {
 		c.log.fault("record outcome", err)
 	}
 	c.log.done(c.decision, c.record.Rule, &o)
+	a.process.witness.close()
 }
 
 // sessionFile finds where the tool keeps the session, and how large it is now. Of
