@@ -20,6 +20,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #else
 #include <mach-o/dyld.h>
 #endif
@@ -374,6 +375,10 @@ __attribute__((weak)) int __real_main(int argc, char **argv);
 // fewer to wait for at its end. It has to know before it starts. What says so is a copy of
 // what the system has laid out (argv, environment and auxiliary vector, one behind the
 // other); `environ` stays the caller's.
+//
+// The thread that watches over Go's others wakes fifty times in a millisecond; here each
+// of its sleeps may take a millisecond longer. inherit.c sees to it that no program that
+// we start or become has its timers late.
 int __wrap_main(int argc, char **argv)
 {
 	struct reprise_start s = {.argc = argc, .argv = argv};
@@ -386,6 +391,7 @@ int __wrap_main(int argc, char **argv)
 		end += 2; // an entry has a type and a value
 	end += 2;
 
+	prctl(PR_SET_TIMERSLACK, 1000000UL);
 	size_t before = envp - argv, after = end - envp;
 	char *copy[before + 1 + after];
 	memcpy(copy, argv, before * sizeof *copy);

@@ -57,15 +57,6 @@ func buildProbe(t *testing.T) string {
 	return probe
 }
 
-func executable(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return self
-}
-
 // launch lets the probe be the caller of a program, and gives what the probe behind
 // it says, but for the guard.
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,17 @@ import (
 	"time"
 )
 
+// executable is what is tried as a shim: an installed one if $REPRISE_TEST_SHIM names it,
+// else this program.
+func executable(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmp.Or(os.Getenv("REPRISE_TEST_SHIM"), self)
+}
+
 // shimmed prepares a managed call of claude whose real binary is a shell script.
 func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -24,11 +36,7 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self, args...)
+	cmd := exec.Command(executable(t), args...)
 	cmd.Args[0] = "claude" // see TestMain
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir, hurry}
 	cmd.Dir = dir

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 // probe prints all that a program inherits and that /proc or the system can tell.
 static int probe(void) {
@@ -27,6 +30,10 @@ static int probe(void) {
 		if (fd != 1 && fcntl(fd, F_GETFD) >= 0) printf("fd %d flags %x %x\n", fd, fcntl(fd, F_GETFD), fcntl(fd, F_GETFL));
 	mode_t mask = umask(0);
 	printf("umask %o nice %d\n", mask, getpriority(PRIO_PROCESS, 0));
+#ifdef __linux__
+	printf("timers %d\n", prctl(PR_GET_TIMERSLACK));
+#endif
+	printf("processors %s\n", getenv("GOMAXPROCS") ? getenv("GOMAXPROCS") : "not said");
 	return 0;
 }
 
