@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,19 +367,40 @@ __attribute__((constructor(101))) static void start(void)
 #ifdef __linux__
 // --- entering Go ---
 
-// Go's own main. A linker that is told to (--wrap=main, in scripts/flags.sh) has the C
-// library call the other in its place.
+// Go's own main. A linker that is told to (--wrap, in scripts/flags.sh) has the C library
+// call the other in its place.
 __attribute__((weak)) int __real_main(int argc, char **argv);
+
+// Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
+// a time, which is a seventh of the processor time of many calls at once. Here it may
+// sleep PATIENCE nanoseconds longer. A thread has that from the one that makes it; this
+// one is to have made none but ordinary ones.
+__attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+#define PATIENCE 1000000L
+static long lazy; // PATIENCE until the first thread is made
+static long ordinary;
+
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg)
+{
+	long own = prctl(PR_GET_TIMERSLACK), next = lazy ? lazy : ordinary;
+	int failed;
+	if (lazy)
+		ordinary = own;
+	lazy = 0;
+	if (next && next != own)
+		prctl(PR_SET_TIMERSLACK, next);
+	failed = __real_pthread_create(t, a, run, arg);
+	if (next && next != own)
+		prctl(PR_SET_TIMERSLACK, own);
+	return failed;
+}
 
 // __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
 // to do for another. Go then starts a thread less, wakes none for each goroutine, and has
 // fewer to wait for at its end. It has to know before it starts. What says so is a copy of
 // what the system has laid out (argv, environment and auxiliary vector, one behind the
 // other); `environ` stays the caller's.
-//
-// The thread that watches over Go's others wakes fifty times in a millisecond; here each
-// of its sleeps may take a millisecond longer. inherit.c sees to it that no program that
-// we start or become has its timers late.
 int __wrap_main(int argc, char **argv)
 {
 	struct reprise_start s = {.argc = argc, .argv = argv};
@@ -391,7 +413,7 @@ int __wrap_main(int argc, char **argv)
 		end += 2; // an entry has a type and a value
 	end += 2;
 
-	prctl(PR_SET_TIMERSLACK, 1000000UL);
+	lazy = PATIENCE;
 	size_t before = envp - argv, after = end - envp;
 	char *copy[before + 1 + after];
 	memcpy(copy, argv, before * sizeof *copy);

@@ -29,7 +29,7 @@ func startDriver(t *testing.T) *driver {
 	program := filepath.Join(t.TempDir(), "claude")
 	flags := []string{"-std=gnu11", "-g", "-O1", "-o", program, "testdata/exec_driver.c"}
 	if runtime.GOOS == "linux" {
-		flags = append(flags, "-Wl,--wrap=main") // as in scripts/flags.sh
+		flags = append(flags, "-Wl,--wrap=main", "-Wl,--wrap=pthread_create") // as in scripts/flags.sh
 	}
 	if os.Getenv("REPRISE_SANITIZE") == "1" {
 		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, flags...)

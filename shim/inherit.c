@@ -25,7 +25,6 @@
 static char ignored[NSIG];
 static sigset_t mask;
 static struct rlimit files; // the Go runtime raises this limit
-static int slack; // of our timers, in nanoseconds; __wrap_main raises it
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
@@ -33,17 +32,6 @@ __attribute__((constructor)) static void inherit_record(void) {
 		ignored[sig] = sigaction(sig, 0, &was) == 0 && was.sa_handler == SIG_IGN;
 	sigprocmask(SIG_SETMASK, 0, &mask);
 	getrlimit(RLIMIT_NOFILE, &files);
-#ifdef __linux__
-	slack = prctl(PR_GET_TIMERSLACK);
-#endif
-}
-
-// punctual gives this thread the caller's timers, for the program that it is to start or
-// to become.
-static void punctual(void) {
-#ifdef __linux__
-	if (slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
-#endif
 }
 
 // inherit_ignored tells of a signal that the caller has us ignore.
@@ -54,7 +42,6 @@ int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
 void inherit_ignore(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
-	punctual();
 	pthread_sigmask(SIG_SETMASK, &mask, 0);
 }
 
@@ -97,7 +84,6 @@ int inherit_spawn(const char *path, char *const argv[], char *const envp[], cons
 	volatile int failed = 0; // the child writes into our memory
 	pid_t parent = getpid();
 	sigset_t old = block_all();
-	punctual();
 	pid_t child = vfork();
 	if (child == 0) {
 		die_with(parent);

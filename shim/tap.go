@@ -57,9 +57,12 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 // tapSize is how much is read at once.
 const tapSize = 64 << 10
 
-// longStream is how much of a stream, in bytes, makes it worth to read on one processor
-// while the tool writes and another stream is read on others.
-const longStream = 1 << 20
+// How much of a stream or of a prompt, in bytes, makes it worth to use more than one
+// processor.
+const (
+	longStream = 1 << 20
+	longPrompt = 32 << 10
+)
 
 // useAllProcessors ends what __wrap_main began.
 var useAllProcessors = sync.OnceFunc(runtime.SetDefaultGOMAXPROCS)
