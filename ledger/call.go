@@ -192,12 +192,9 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 	return f, err
 }
 
-// Which chains are read: the newest of a call's, or those of a list of ids.
-const (
-	ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
-		ORDER BY c.updated DESC, c.id DESC LIMIT `
-	ofList = "WHERE c.id IN (SELECT value FROM json_each(?))"
-)
+// ofCall are a call's chains, the newest first, up to a number that has to follow.
+const ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
+	ORDER BY c.updated DESC, c.id DESC LIMIT `
 
 // A sentRow has the columns that say what a session was sent.
 type sentRow struct {
@@ -216,44 +213,32 @@ func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
 	return rewrite.Compare(r.sent, p)
 }
 
-// related compares a prompt with chains, and reads the rest only of those that it says
-// again: of the others a decision needs no more, and a folder may have hundreds.
+// related compares a prompt with chains, and reads the rest only of the one that it may
+// continue: of the others a decision needs no more, and a folder may have hundreds.
 func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, err error) {
 	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON s.id = c.session_id "+which, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var again []int64
 	for rows.Next() {
 		var cf ChainFacts
 		var r sentRow
 		if err := rows.Scan(append([]any{&cf.Chain, &cf.Session}, r.columns()...)...); err != nil {
 			return nil, err
 		}
-		if cf.Continuity = r.compare(c.Prompt); cf.Continuity.Retains() {
-			again = append(again, cf.Chain)
-		}
+		cf.Continuity = r.compare(c.Prompt)
 		chains = append(chains, cf)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(again) == 0 {
-		return chains, err
-	}
-	whole, err := l.chains(c, ofList, encodeJSON(again))
-	if err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	var there []ChainFacts
-	for _, cf := range chains {
-		at := slices.IndexFunc(whole, func(w ChainFacts) bool { return w.Chain == cf.Chain })
-		switch {
-		case !cf.Continuity.Retains():
-			there = append(there, cf)
-		case at >= 0: // it is not gone by now
-			there = append(there, whole[at])
-		}
+	at := fitting(chains)
+	if at < 0 {
+		return chains, nil
 	}
-	return there, nil
+	one, err := l.chains(c, "WHERE c.id = ?", chains[at].Chain)
+	return slices.Replace(chains, at, at+1, one...), err // none, where it is gone by now
 }
 
 // chains reads all facts about some chains.

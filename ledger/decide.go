@@ -213,40 +213,52 @@ func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
 // chooseUnnamed finds the chain by continuity alone: the one whose session was
 // sent nothing that this prompt does not say again.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
-	var identical, extended *ChainFacts
-	fits, edited := 0, false
-	for i := range f.Chains {
-		c := &f.Chains[i]
-		if c.Session == 0 {
-			continue
-		}
-		switch c.Continuity.Relation {
-		case rewrite.Identical:
-			if identical == nil {
-				identical = c
-			}
-		case rewrite.Extends:
-			fits++
-			extended = c
-		case rewrite.HistoryEdited:
-			edited = true
+	related := func(r rewrite.Reason) bool {
+		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
+	}
+	if at := fitting(f.Chains); at >= 0 {
+		switch c := &f.Chains[at]; {
+		case c.Continuity.Relation == rewrite.Identical:
+			return chooseIdentical(f, c)
+		case f.More:
+			return nil, rewrite.Ambiguous
+		case c.BaseBytes < f.Limits.MinBase:
+			return nil, rewrite.BaseTooSmall
+		default:
+			return c, ""
 		}
 	}
 	switch {
-	case identical != nil:
-		return chooseIdentical(f, identical)
-	case fits > 1, fits == 1 && f.More:
+	case related(rewrite.Extends):
 		return nil, rewrite.Ambiguous
-	case fits == 1 && extended.BaseBytes < f.Limits.MinBase:
-		return nil, rewrite.BaseTooSmall
-	case fits == 1:
-		return extended, ""
-	case edited:
+	case related(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
 	case len(f.Chains) > 0:
 		return nil, rewrite.BaseChanged
 	}
 	return nil, rewrite.FirstCall
+}
+
+// fitting gives the place of the one chain that an unnamed call may belong to: the
+// newest whose session was sent the same prompt, or else the only one whose session was
+// sent nothing that this prompt does not say again. It is -1 where there is none.
+func fitting(chains []ChainFacts) int {
+	at := -1
+	for i, c := range chains {
+		switch {
+		case c.Session == 0:
+		case c.Continuity.Relation == rewrite.Identical:
+			return i
+		case c.Continuity.Relation == rewrite.Extends && at >= 0:
+			at = len(chains)
+		case c.Continuity.Relation == rewrite.Extends:
+			at = i
+		}
+	}
+	if at == len(chains) {
+		return -1
+	}
+	return at
 }
 
 // chooseIdentical: the same prompt again is a loop or a sample and gets a chain
