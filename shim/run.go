@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -55,6 +56,9 @@ func Main(env Env) int {
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
+	if !pollerOpens() {
+		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
+	}
 	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
 	}
@@ -62,6 +66,32 @@ func Main(env Env) int {
 		return c.observe()
 	}
 	return c.run()
+}
+
+// pollerOpens has the Go runtime open what it polls files with, which takes it two
+// descriptors, with the first file that could be polled, and ends the process where there
+// are too few.
+func pollerOpens() bool {
+	var a, b [2]int
+	if unix.Pipe(a[:]) != nil {
+		return false
+	}
+	enough := unix.Pipe(b[:]) == nil
+	for _, fd := range slices.Concat(a[:], b[:]) {
+		if fd > 0 {
+			unix.Close(fd)
+		}
+	}
+	if !enough {
+		return false
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return false
+	}
+	r.Close()
+	w.Close()
+	return true
 }
 
 // inTurn takes the steps that come before the tool is started. A reason means that
