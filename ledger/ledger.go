@@ -137,12 +137,7 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.queue, l.spool = queue{path + ".lock"}, spool{path + ".spool"}
 	}
-	// While others have it open there is nobody to wait for.
-	err = l.prepare(&turn{})
-	if isBusy(err) {
-		err = l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) })
-	}
-	if err != nil {
+	if err := l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) }); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}
