@@ -173,14 +173,13 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 	if f.Named || all {
 		read = l.chains
 	}
+	var n int
 	var err error
 	newest := ofCall + strconv.Itoa(maxCandidates+1) // for a LIMIT that is bound SQLite plans twice
-	if f.Chains, err = read(c, newest, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)); err != nil {
+	if f.Chains, n, err = read(c, newest, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)); err != nil {
 		return f, err
 	}
-	if f.More = len(f.Chains) > maxCandidates; f.More {
-		f.Chains = f.Chains[:maxCandidates]
-	}
+	f.More = n > maxCandidates
 	for i := range f.Chains {
 		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
 			cf.Source.look(cf.State, c.ForkPoint)
@@ -214,35 +213,48 @@ func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
 }
 
 // related compares a prompt with chains, and reads the rest only of the one that it may
-// continue: of the others a decision needs no more, and a folder may have hundreds.
-func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, err error) {
+// continue: of the others a decision needs no more, and a folder may have hundreds. Of
+// those that are related to it in the same way it gives the newest, and of those that it
+// extends another, which says that there are several.
+func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, n int, err error) {
 	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON s.id = c.session_id "+which, args...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var cf ChainFacts
-		var r sentRow
-		if err := rows.Scan(append([]any{&cf.Chain, &cf.Session}, r.columns()...)...); err != nil {
-			return nil, err
+	var id, session int64
+	var r sentRow
+	columns := append([]any{&id, &session}, r.columns()...)
+	alike := map[rewrite.Reason]int{}
+	for ; rows.Next(); n++ {
+		if n >= maxCandidates {
+			continue // to the end: open rows would keep the connection
 		}
-		cf.Continuity = r.compare(c.Prompt)
-		chains = append(chains, cf)
+		if err := rows.Scan(columns...); err != nil {
+			return nil, 0, err
+		}
+		continuity := r.compare(c.Prompt)
+		most := 1
+		if continuity.Relation == rewrite.Extends {
+			most = 2
+		}
+		if alike[continuity.Relation]++; alike[continuity.Relation] <= most {
+			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
+		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	at := fitting(chains)
 	if at < 0 {
-		return chains, nil
+		return chains, n, nil
 	}
-	one, err := l.chains(c, "WHERE c.id = ?", chains[at].Chain)
-	return slices.Replace(chains, at, at+1, one...), err // none, where it is gone by now
+	one, _, err := l.chains(c, "WHERE c.id = ?", chains[at].Chain)
+	return slices.Replace(chains, at, at+1, one...), n, err // none, where it is gone by now
 }
 
-// chains reads all facts about some chains.
-func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts, err error) {
+// chains reads all facts about some chains, and tells how many there are.
+func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts, n int, err error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
@@ -254,11 +266,14 @@ func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts
 		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN sessions p ON p.id = s.parent_id
 			LEFT JOIN leases l ON l.session_id = s.id `+which, append([]any{rewrite.NoAttempt}, args...)...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer rows.Close()
 	tool, known := rewrite.Lookup(c.Tool)
-	for rows.Next() {
+	for ; rows.Next(); n++ {
+		if n >= maxCandidates {
+			continue
+		}
 		var cf ChainFacts
 		var r sentRow
 		var lease lease
@@ -271,7 +286,7 @@ func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts
 			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
 			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size,
 			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start}, r.columns()...)...); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, id := range []*string{&cf.NativeID, &parent.NativeID} {
 			if !known || !tool.ValidID(*id) {
@@ -291,7 +306,7 @@ func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts
 		}
 		chains = append(chains, cf)
 	}
-	return chains, rows.Err()
+	return chains, n, rows.Err()
 }
 
 // look finds where a session that is held can be cut off.
