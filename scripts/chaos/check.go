@@ -203,7 +203,11 @@ func (c *Call) checkOutput() {
 		last := c.runs[len(c.runs)-1]
 		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		if !last.Refused && (last.Session != "" || c.Script.Ending == Early) { // of a refusal nothing is to be seen
+		// Of a refusal nothing is to be seen; but one without a word of a call that somebody
+		// ends is none for sure, and what else the tool has said may be shown.
+		silent := last.Refused && c.hit && c.Script.OnResume == Silent
+		ended = ended && !silent
+		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == Early) {
 			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
 		}
 	}
