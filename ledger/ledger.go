@@ -73,7 +73,7 @@ func makePrivate(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := narrow(dir, 0o700); err != nil {
+	if err := narrow(dir, fs.ModeDir|0o700); err != nil {
 		return err
 	}
 	err := narrow(path, 0o600)
@@ -96,8 +96,9 @@ func create(path string) error {
 	return f.Close()
 }
 
-// narrow takes away from a file's or folder's mode what goes beyond most. It opens only
-// what has to be changed.
+// narrow takes away from a file's mode what goes beyond most. It opens only what has to be
+// changed. What is of another type than most says is not ours to change: a device's mode
+// holds for everybody, and a folder in the place of a file may be anybody's home.
 func narrow(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || !tooOpen(info, most) {
@@ -119,10 +120,8 @@ func narrowTo(f *os.File, most fs.FileMode) error {
 	return f.Chmod(info.Mode().Perm() & most)
 }
 
-// tooOpen tells of a mode that goes beyond most. A device's is not ours to change: root
-// would do it for everybody.
 func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
-	return (info.Mode().IsRegular() || info.IsDir()) && info.Mode().Perm()&^most != 0
+	return info.Mode().Type() == most.Type() && info.Mode().Perm()&^most != 0
 }
 
 func open(path, mode string) (*Ledger, error) {

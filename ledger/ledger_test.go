@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -291,25 +292,32 @@ func TestFilesArePrivate(t *testing.T) {
 	}
 }
 
-// Where a ledger is to be there may be a link to a device.
-func TestNoDeviceIsMadePrivate(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, "fifo"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "ledger.db")
-	if err := os.Symlink("fifo", path); err != nil {
-		t.Fatal(err)
-	}
-	if l, err := Open(path); err == nil {
-		l.Close()
-		t.Error("a pipe is a ledger")
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o666 {
-		t.Errorf("%v, %v", info.Mode(), err)
+// Where a ledger is to be there may be a link to a device, or to somebody's home.
+func TestNoStrangerIsMadePrivate(t *testing.T) {
+	for name, test := range map[string]struct {
+		mode fs.FileMode
+		make func(path string, mode uint32) error
+	}{"fifo": {0o666, syscall.Mkfifo}, "folder": {0o755, syscall.Mkdir}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := test.make(filepath.Join(dir, name), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Join(dir, name), test.mode); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "ledger.db")
+			if err := os.Symlink(name, path); err != nil {
+				t.Fatal(err)
+			}
+			if l, err := Open(path); err == nil {
+				l.Close()
+				t.Error("it is a ledger")
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != test.mode {
+				t.Errorf("%v, %v", info.Mode(), err)
+			}
+		})
 	}
 }
 
