@@ -213,7 +213,7 @@ func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
 // chooseUnnamed finds the chain by continuity alone: the one whose session was
 // sent nothing that this prompt does not say again.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
-	related := func(r rewrite.Reason) bool {
+	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
 	}
 	if at := fitting(f.Chains); at >= 0 {
@@ -229,9 +229,9 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 		}
 	}
 	switch {
-	case related(rewrite.Extends):
+	case some(rewrite.Extends):
 		return nil, rewrite.Ambiguous
-	case related(rewrite.HistoryEdited):
+	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
 	case len(f.Chains) > 0:
 		return nil, rewrite.BaseChanged
@@ -243,22 +243,20 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 // newest whose session was sent the same prompt, or else the only one whose session was
 // sent nothing that this prompt does not say again. It is -1 where there is none.
 func fitting(chains []ChainFacts) int {
-	at := -1
+	extended, several := -1, false
 	for i, c := range chains {
 		switch {
 		case c.Session == 0:
 		case c.Continuity.Relation == rewrite.Identical:
 			return i
-		case c.Continuity.Relation == rewrite.Extends && at >= 0:
-			at = len(chains)
 		case c.Continuity.Relation == rewrite.Extends:
-			at = i
+			extended, several = i, extended >= 0
 		}
 	}
-	if at == len(chains) {
+	if several {
 		return -1
 	}
-	return at
+	return extended
 }
 
 // chooseIdentical: the same prompt again is a loop or a sample and gets a chain

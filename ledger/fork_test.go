@@ -227,10 +227,9 @@ func TestForkIsDecidedAnew(t *testing.T) {
 		t.Errorf("asked %d times", asked)
 	}
 
-	// The holder ends, and another call takes its session at once, to a prompt that this
-	// one does not say again.
+	// The holder ends, and another call takes its session at once.
 	prompt += "\n\nOn the left.\n\nOn the right."
-	c = forkCall(l, prompt+"\n\nAnd then.", 6000)
+	c = forkCall(l, prompt+"\n\nElsewhere.\n\nFurther.\n\nAnd then.", 6000)
 	_, third := begin(t, l, prompt+"\n\nElsewhere.", 5500)
 	asked = 0
 	c.ForkPoint = func(_ string, size int64) (string, rewrite.Reason) {
@@ -243,7 +242,7 @@ func TestForkIsDecidedAnew(t *testing.T) {
 	if d, _, err = l.Begin(c); err != nil {
 		t.Fatal(err)
 	}
-	if asked != 1 || d.Mode != rewrite.Fresh {
+	if asked != 2 || d.Mode != rewrite.Fork || d.ForkAt != "500" {
 		t.Errorf("asked %d times, %s at %q", asked, d.Mode, d.ForkAt)
 	}
 }

@@ -371,23 +371,23 @@ __attribute__((constructor(101))) static void start(void)
 // call the other in its place.
 __attribute__((weak)) int __real_main(int argc, char **argv);
 
-// Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
-// a time, which is a seventh of the processor time of many calls at once. Here it may
-// sleep PATIENCE nanoseconds longer. A thread has that from the one that makes it; this
-// one is to have made none but ordinary ones.
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-#define PATIENCE 1000000L
-static long lazy; // PATIENCE until the first thread is made
-static long ordinary;
+#define PATIENCE 1000000L // nanoseconds
+static bool first;        // the next thread is the first
+static long slack;        // the caller's, of all threads but that
 
+// Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
+// a time, which is a seventh of the processor time of many calls at once. Here each sleep
+// may take it PATIENCE longer. A thread has its timer slack from the one that makes it, so
+// that one has the other's for as long as that takes.
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg)
 {
-	long own = prctl(PR_GET_TIMERSLACK), next = lazy ? lazy : ordinary;
+	long own = prctl(PR_GET_TIMERSLACK), next = first ? PATIENCE : slack;
 	int failed;
-	if (lazy)
-		ordinary = own;
-	lazy = 0;
+	if (first)
+		slack = own;
+	first = false;
 	if (next && next != own)
 		prctl(PR_SET_TIMERSLACK, next);
 	failed = __real_pthread_create(t, a, run, arg);
@@ -413,7 +413,7 @@ int __wrap_main(int argc, char **argv)
 		end += 2; // an entry has a type and a value
 	end += 2;
 
-	lazy = PATIENCE;
+	first = true;
 	size_t before = envp - argv, after = end - envp;
 	char *copy[before + 1 + after];
 	memcpy(copy, argv, before * sizeof *copy);

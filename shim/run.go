@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -43,11 +41,6 @@ type call struct {
 	failed  error // the last thing that went wrong inside reprise
 }
 
-// Main runs in the process's first thread: an exec from another one would lose the
-// signals that wait for the first alone, and a tool that another one has made would end
-// with it.
-func init() { runtime.LockOSThread() }
-
 // Main carries out the call and returns its exit status. Where the real binary
 // takes this process over it does not return at all.
 func Main(env Env) int {
@@ -66,32 +59,6 @@ func Main(env Env) int {
 		return c.observe()
 	}
 	return c.run()
-}
-
-// pollerOpens has the Go runtime open what it polls files with, which takes it two
-// descriptors, with the first file that could be polled, and ends the process where there
-// are too few.
-func pollerOpens() bool {
-	var a, b [2]int
-	if unix.Pipe(a[:]) != nil {
-		return false
-	}
-	enough := unix.Pipe(b[:]) == nil
-	for _, fd := range slices.Concat(a[:], b[:]) {
-		if fd > 0 {
-			unix.Close(fd)
-		}
-	}
-	if !enough {
-		return false
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return false
-	}
-	r.Close()
-	w.Close()
-	return true
 }
 
 // inTurn takes the steps that come before the tool is started. A reason means that

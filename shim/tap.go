@@ -13,8 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,16 +55,6 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 // tapSize is how much is read at once.
 const tapSize = 64 << 10
 
-// How much of a stream or of a prompt, in bytes, makes it worth to use more than one
-// processor.
-const (
-	longStream = 1 << 20
-	longPrompt = 32 << 10
-)
-
-// useAllProcessors ends what __wrap_main began.
-var useAllProcessors = sync.OnceFunc(runtime.SetDefaultGOMAXPROCS)
-
 // read takes what the tool writes, to the end of the stream or until the file's
 // deadline.
 func (a *attempt) read(t *tap) {
@@ -100,11 +88,9 @@ func (a *attempt) pour(t *tap, piece []byte) {
 // drain takes what the tool had written when it ended. There may be more to come:
 // from a process that it has left behind.
 func (a *attempt) drain(t *tap) {
-	var buf []byte
-	for left := t.waiting(); left > 0 && !t.over; {
-		if buf == nil {
-			buf = make([]byte, tapSize)
-		}
+	left := t.waiting()
+	buf := make([]byte, min(left, tapSize))
+	for left > 0 && !t.over {
 		n, err := unix.Read(int(t.file.Fd()), buf[:min(left, len(buf))])
 		if errors.Is(err, syscall.EINTR) {
 			continue
