@@ -12,8 +12,9 @@ import (
 	"reprise/rewrite"
 )
 
-// maxCandidates bounds how many chains of one directory an unnamed call is
-// compared with. Where there are more, it is never known that only one fits.
+// maxCandidates bounds how many chains an unnamed call is compared with, of those of
+// its directory that begin as it does. Where there are more, it is never known that only
+// one fits.
 const maxCandidates = 256
 
 // A Call is what the ledger has to know of an invocation before it runs.
@@ -123,13 +124,20 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 }
 
 // Preview gives the decision that Begin would take now, and the chains that it was
-// taken among. It records nothing.
+// taken among; behind them, for who wants to see what has changed, others of the same
+// directory. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.factsOf(c, true)
+	chains := facts.Chains
+	if err == nil && facts.Others {
+		var others []ChainFacts
+		others, _, err = l.chains(c, ofJob+" AND c.first_block <> ?"+newest, append(c.job(), c.firstBlock())...)
+		chains = append(chains, others...)
+	}
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), facts.Chains, nil
+	return Decide(facts), chains, nil
 }
 
 // factsOf reads the facts. That needs no turn, but for a moment after another
@@ -163,23 +171,20 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 	return err == nil && (state != c.State || lastUsed != c.LastUsed)
 }
 
-func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
-	f := Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
+	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
 		Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Limits: c.Limits}
 	if c.Never {
 		return f, nil
 	}
-	read := l.related
-	if f.Named || all {
-		read = l.chains
+	if f.Named {
+		f.Chains, _, err = l.chains(c, ofJob, c.job()...) // a name has one chain
+	} else {
+		err = l.unnamedFacts(c, all, &f)
 	}
-	var n int
-	var err error
-	newest := ofCall + strconv.Itoa(maxCandidates+1) // for a LIMIT that is bound SQLite plans twice
-	if f.Chains, n, err = read(c, newest, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)); err != nil {
+	if err != nil {
 		return f, err
 	}
-	f.More = n > maxCandidates
 	for i := range f.Chains {
 		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
 			cf.Source.look(cf.State, c.ForkPoint)
@@ -191,9 +196,48 @@ func (l *Ledger) facts(c *Call, all bool) (Facts, error) {
 	return f, err
 }
 
-// ofCall are a call's chains, the newest first, up to a number that has to follow.
-const ofCall = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?
-	ORDER BY c.updated DESC, c.id DESC LIMIT `
+// unnamedFacts finds the chains that begin as the call's prompt does: no other can have
+// been sent the same, or what the prompt extends.
+func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
+	read := l.related
+	if all {
+		read = l.chains
+	}
+	var n int
+	if f.Chains, n, err = read(c, beginningAlike+newest, append(c.job(), c.firstBlock())...); err != nil {
+		return err
+	}
+	f.More = n > maxCandidates
+	if all || n == 0 {
+		var others int
+		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
+		f.Others = others > 0
+	}
+	return err
+}
+
+// The chains of a call's job, whose arguments job gives, and those of them that begin
+// with a block, which is an argument more. Of these there may be few where the job has
+// many: an index of their own finds them, and the plus keeps SQLite from another.
+const (
+	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
+
+	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
+		AND c.first_block = ?`
+)
+
+// newest has as many of the chains as are looked at, and one more. For a LIMIT that is
+// bound SQLite plans twice.
+var newest = " ORDER BY c.updated DESC, c.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
+
+func (c *Call) job() []any {
+	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
+}
+
+func (c *Call) firstBlock() []byte {
+	blocks := c.Prompt.Footprint().Blocks
+	return encodeDigests(blocks[:min(1, len(blocks))])
+}
 
 // A sentRow has the columns that say what a session was sent.
 type sentRow struct {
@@ -468,15 +512,16 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 // chain's newest at once; its id is not known yet.
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
+	blocks := encodeDigests(base.Blocks)
 	err := insert(tx, &t.Session, `INSERT INTO sessions
 		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, attempt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, c.attempt())
+		blocks, base.Opening, base.Bytes, c.attempt())
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx)
+	return t.takeSession(tx, firstBlock(blocks))
 }
 
 // forkSession makes the session that a copy of the chain's newest is going to be. It
@@ -484,22 +529,25 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 // is a copy itself whose first run is under way, both begin as the same.
 func (t *Ticket) forkSession(tx *sql.Tx, c *ChainFacts) error {
 	t.forked = true
+	var first []byte
 	err := tx.QueryRow(`INSERT INTO sessions
 		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
 			answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id, parent_size)
 		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes,
 			answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), ?, ?
-		FROM sessions WHERE id = ? RETURNING id, totals`,
-		Running, t.call.Now, t.call.attempt(), c.Source.Session, c.Source.Size, c.Session).Scan(&t.Session, &t.Totals)
+		FROM sessions WHERE id = ? RETURNING id, totals, substr(base, 1, ?)`,
+		Running, t.call.Now, t.call.attempt(), c.Source.Session, c.Source.Size, c.Session, rewrite.DigestSize).
+		Scan(&t.Session, &t.Totals, &first)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx)
+	return t.takeSession(tx, first)
 }
 
-// takeSession makes a new session its chain's newest, and takes its lease.
-func (t *Ticket) takeSession(tx *sql.Tx) error {
-	if _, err := tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", t.Session, t.chain); err != nil {
+// takeSession makes a new session, which was sent a prompt with that first block, its
+// chain's newest, and takes its lease.
+func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
+	if _, err := tx.Exec("UPDATE chains SET session_id = ?, first_block = ? WHERE id = ?", t.Session, first, t.chain); err != nil {
 		return err
 	}
 	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
@@ -684,7 +732,9 @@ func (e *ending) record(tx *sql.Tx) error {
 			return err
 		}
 	}
-	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
+	if _, err := tx.Exec(`UPDATE chains SET updated = max(updated, ?),
+		first_block = CASE session_id WHEN ? THEN ? ELSE first_block END WHERE id = ?`,
+		o.Now, e.Session, firstBlock(e.Blocks), e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)

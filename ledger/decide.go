@@ -51,9 +51,10 @@ type Facts struct {
 	Limits   Limits
 	Meters   Meters // what runs of its rule, tool and model have cost
 	// Chains are those that the call may belong to, the most recently used
-	// first: with Named at most one.
+	// first: with Named at most one, otherwise those that begin as the call's prompt does.
 	Chains []ChainFacts
-	More   bool // there are chains besides that nobody has looked at
+	More   bool // there are chains besides, beginning likewise, that nobody has looked at
+	Others bool // the directory has chains, however they begin; known where Chains are none
 }
 
 // chain gives the facts about a chain that a decision names.
@@ -233,7 +234,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 		return nil, rewrite.Ambiguous
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
-	case len(f.Chains) > 0:
+	case len(f.Chains) > 0, f.Others:
 		return nil, rewrite.BaseChanged
 	}
 	return nil, rewrite.FirstCall

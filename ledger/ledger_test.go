@@ -29,6 +29,17 @@ func newLedger(t *testing.T) (*Ledger, string) {
 	return l, path
 }
 
+// checkFirstBlocks: each chain is found by how what its newest session was sent begins.
+func checkFirstBlocks(t *testing.T, l *Ledger) {
+	t.Helper()
+	var chain, session int64
+	err := l.db.QueryRow(`SELECT c.id, coalesce(c.session_id, 0) FROM chains c LEFT JOIN sessions s ON s.id = c.session_id
+		WHERE c.first_block <> coalesce(substr(s.base, 1, 16), c.first_block) LIMIT 1`).Scan(&chain, &session)
+	if !errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("chain %d does not begin as its session %d: %v", chain, session, err)
+	}
+}
+
 // base is long enough to tell a job from others.
 var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
 
@@ -46,6 +57,7 @@ func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticke
 // read of each chain or, as for a call that runs, what a decision needs.
 func foresee(t *testing.T, l *Ledger, prompt string, now Millis) Decision {
 	t.Helper()
+	checkFirstBlocks(t, l)
 	var both [2]Decision
 	for i, all := range []bool{true, false} {
 		facts, err := l.factsOf(testCall(l, prompt, now), all)
@@ -65,6 +77,7 @@ func finish(t *testing.T, l *Ledger, ticket *Ticket, o *Outcome) {
 	if err := l.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
+	checkFirstBlocks(t, l)
 }
 
 const someID = "11111111-2222-4333-8444-555555555555"
@@ -434,18 +447,67 @@ func TestManyChains(t *testing.T) {
 		}
 	}
 	expect := func(want rewrite.Reason) {
-		d := foresee(t, l, strings.Repeat("base ", 50)+"\n\nmore", now)
+		d := foresee(t, l, "# Job\n\n"+strings.Repeat("base ", 50)+"\n\nmore", now)
 		if d.Reason != want {
 			t.Errorf("%s (%s), want %s", d.Mode, d.Reason, want)
 		}
 	}
-	for i := range maxCandidates - 1 {
-		send(fmt.Sprintf("Item %d.", i))
+	for i := range maxCandidates {
+		send(fmt.Sprintf("Item %d.", i)) // begins otherwise
 	}
-	send(strings.Repeat("base ", 50))
+	for i := range maxCandidates - 1 {
+		send(fmt.Sprintf("# Job\n\nItem %d.", i))
+	}
+	send("# Job\n\n" + strings.Repeat("base ", 50))
 	expect(rewrite.Extends)
-	send("One more item.")
+	send("# Job\n\nOne more item.")
 	expect(rewrite.Ambiguous)
+}
+
+// A chain whose prompts begin otherwise can not be the call's, but can be what somebody
+// wants to see it compared with.
+func TestOtherBeginnings(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1) + "\n\nDo it."
+	if d := foresee(t, l, prompt, 1); d.Reason != rewrite.FirstCall {
+		t.Errorf("in an empty ledger: %s", d.Reason)
+	}
+	_, ticket := begin(t, l, prompt, 1)
+	if err := l.Finish(ticket, goodOutcome(someID, "done", 2)); err != nil {
+		t.Fatal(err)
+	}
+	_, another, _ := strings.Cut(prompt, "\n\n")
+	another = "Round 2\n\n" + another
+	d, chains, err := l.Preview(testCall(l, another, 3))
+	if err != nil || d.Reason != rewrite.BaseChanged || len(chains) != 1 || chains[0].Continuity.Relation != rewrite.Revises {
+		t.Errorf("%s (%s) beside %+v, %v", d.Mode, d.Reason, chains, err)
+	}
+	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != rewrite.FirstCall {
+		t.Errorf("beside a chain that is too old: %s", d.Reason)
+	}
+}
+
+// A ledger from before chains were found by their first block has that of the newest.
+func TestFirstBlocksAreBackfilled(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1)
+	if err := l.Finish(ticket, goodOutcome(someID, "done", 2)); err != nil {
+		t.Fatal(err)
+	}
+	const before = 5 // versions before them
+	if _, err := l.db.Exec(fmt.Sprintf(`DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
+		PRAGMA user_version = %d`, before)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if d := foresee(t, again, prompt+"\n\nMore.", 3); d.Reason != rewrite.Extends {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
 }
 
 // A long log is folded into the file, a short one is left to the next.

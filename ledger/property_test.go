@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -376,6 +377,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		checkDecision(t, g, f, d)
 		checkFork(t, g, f, d, p)
+		checkAlike(t, jobs, f, d, p)
 		checkNamed(t, jobs[0], after, f)
 	}
 	t.Logf("seed %d: %d cases, %d safe, %d resumed", seed, cases, safe, resumed)
@@ -427,6 +429,26 @@ func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
 	f.Now = 100*hour + 29*minute + 1
 	if again := Decide(f); again.Mode == rewrite.Resume {
 		t.Fatalf("resumed although idle: %v", again)
+	}
+}
+
+// checkAlike: chains that begin otherwise than the prompt need not be looked at.
+func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt) {
+	t.Helper()
+	first := func(p *rewrite.Prompt) []byte { return firstBlock(encodeDigests(p.Footprint().Blocks)) }
+	var alike []ChainFacts
+	for i, j := range jobs {
+		if bytes.Equal(first(p), first(rewrite.NewPrompt(render(j.sent), propertyKey))) {
+			alike = append(alike, f.Chains[i])
+		}
+	}
+	f.Chains, f.Others = alike, true
+	again := Decide(f)
+	if d.Reason == rewrite.HistoryEdited && again.Reason == rewrite.BaseChanged {
+		again.Reason = d.Reason // of another job's conversation nobody needs to know
+	}
+	if !reflect.DeepEqual(again, d) {
+		t.Fatalf("%v, and %v by those that begin alike", d, again)
 	}
 }
 

@@ -159,4 +159,11 @@ FROM (
 `, `
 ALTER TABLE sessions ADD COLUMN parent_id INTEGER;   -- the session that it began as a copy of
 ALTER TABLE sessions ADD COLUMN parent_size INTEGER; -- how much of that one's file it holds
+`, `
+ALTER TABLE chains ADD COLUMN first_block BLOB NOT NULL DEFAULT x''; -- its digest, of what the newest session was sent
+
+-- Of those used last only: an upgrade must not keep a caller waiting.
+UPDATE chains SET first_block = coalesce((SELECT substr(base, 1, 16) FROM sessions WHERE id = session_id), x'')
+WHERE id IN (SELECT id FROM chains ORDER BY updated DESC LIMIT 10000);
+CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
 `}
