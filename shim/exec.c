@@ -373,7 +373,7 @@ __attribute__((weak)) int __real_main(int argc, char **argv);
 
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-#define PATIENCE 1000000L // nanoseconds
+#define PATIENCE 10000000L // nanoseconds
 static bool first;        // the next thread is the first
 static long slack;        // the caller's, of all threads but that
 
