@@ -22,6 +22,7 @@
 #ifdef __linux__
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #else
 #include <mach-o/dyld.h>
 #endif
@@ -373,20 +374,24 @@ __attribute__((weak)) int __real_main(int argc, char **argv);
 
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-#define PATIENCE 10000000L // nanoseconds
-static bool first;        // the next thread is the first
-static long slack;        // the caller's, of all threads but that
+#define PATIENCE 10000000L  // nanoseconds
+static bool first;         // the next thread is the first
+static long slack;         // the caller's, of all threads but that
+static struct rlimit files; // the caller's limit, 0 where Go starts under that
 
 // Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
-// a time, which is a seventh of the processor time of many calls at once. Here each sleep
+// a time, which is a fifth of the processor time of many calls at once. Here each sleep
 // may take it PATIENCE longer. A thread has its timer slack from the one that makes it, so
 // that one has the other's for as long as that takes.
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg)
 {
 	long own = prctl(PR_GET_TIMERSLACK), next = first ? PATIENCE : slack;
 	int failed;
-	if (first)
+	if (first) {
 		slack = own;
+		if (files.rlim_cur)
+			setrlimit(RLIMIT_NOFILE, &files);
+	}
 	first = false;
 	if (next && next != own)
 		prctl(PR_SET_TIMERSLACK, next);
@@ -394,6 +399,19 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(vo
 	if (next && next != own)
 		prctl(PR_SET_TIMERSLACK, own);
 	return failed;
+}
+
+// open_none keeps Go, until it makes its first thread, from opening files: it reads five,
+// also where it is told how many processors to use, to know how many its control group
+// may, and how large huge pages are. That takes as long as to open the ledger's. What of 0
+// to 2 is closed Go opens, and has to.
+static void open_none(void)
+{
+	struct rlimit few;
+	getrlimit(RLIMIT_NOFILE, &files);
+	few = (struct rlimit){.rlim_cur = 3, .rlim_max = files.rlim_max};
+	if (files.rlim_cur <= few.rlim_cur || setrlimit(RLIMIT_NOFILE, &few) != 0)
+		files.rlim_cur = 0;
 }
 
 // __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
@@ -414,6 +432,7 @@ int __wrap_main(int argc, char **argv)
 	end += 2;
 
 	first = true;
+	open_none();
 	size_t before = envp - argv, after = end - envp;
 	char *copy[before + 1 + after];
 	memcpy(copy, argv, before * sizeof *copy);

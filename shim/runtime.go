@@ -21,8 +21,9 @@ const (
 	longPrompt = 32 << 10
 )
 
-// useAllProcessors ends what __wrap_main began.
-var useAllProcessors = sync.OnceFunc(runtime.SetDefaultGOMAXPROCS)
+// useAllProcessors ends what __wrap_main began. Neither a stream nor a prompt keeps more
+// than a few busy.
+var useAllProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(min(4, runtime.NumCPU())) })
 
 // pollerOpens has the Go runtime open what it polls files with, which takes it two
 // descriptors, with the first file that could be polled, and ends the process where there
