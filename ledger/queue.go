@@ -29,21 +29,18 @@ const (
 // A queue is a lock beside the ledger, in which those who use it wait asleep.
 // SQLite has them try again and again: of many, some come too late every time. It
 // is no more than manners: what keeps the ledger whole is SQLite's own lock. The
-// file says who has the turn, and whether he waits himself, for an outsider.
+// file says who has the turn, and whether he waits himself, for an outsider; behind
+// that comes what the bell is rung by.
 type queue struct{ path string }
 
 // inTurn waits for our turn and then does something. Where the lock can not be had
 // at all, as in a folder that is read-only, everybody's turn is now.
-func (q queue) inTurn(do func(*turn) error) error { return q.take(wait, do) }
+func (q queue) inTurn(do func(*turn) error) error { return q.take(true, do) }
 
 // ifFree does something if nobody else has the turn.
-func (q queue) ifFree(do func(*turn) error) error {
-	return q.take(func(f *os.File) bool { f.Close(); return false }, do)
-}
+func (q queue) ifFree(do func(*turn) error) error { return q.take(false, do) }
 
-// take does something in our turn, which may have to be waited for. Who waits in vain
-// closes the file.
-func (q queue) take(wait func(*os.File) bool, do func(*turn) error) error {
+func (q queue) take(patient bool, do func(*turn) error) error {
 	if q.path == "" {
 		return do(&turn{})
 	}
@@ -51,52 +48,56 @@ func (q queue) take(wait func(*os.File) bool, do func(*turn) error) error {
 	if err != nil {
 		return do(&turn{})
 	}
+	defer f.Close()
 	_ = narrowTo(f, 0o600) // there is nothing in it to hide
 	// A lock that is free is taken without a look at the clock: a machine that is so busy
 	// that we were not run for a while is nobody who holds it.
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil && !wait(f) {
+	if !lock(f) && !(patient && wait(f)) {
 		return sqlite3.Error{Code: sqlite3.ErrBusy}
 	}
-	defer f.Close()
+	defer func() {
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+		b := bellOf(f)
+		b.ring()
+		b.remove()
+	}()
 	t := &turn{file: f}
 	t.note(false)
 	return do(t)
 }
 
-// wait waits for the lock as long as those get on who have it. Where it gives up the
-// file is closed, or will be.
-func wait(f *os.File) bool {
-	mine, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		flock(f)
-		select {
-		case mine <- struct{}{}:
-		case <-gone:
-			f.Close()
-		}
-	}()
-	last, _ := holder(f)
-	for start, pause := time.Now(), LockTimeout; ; pause = lookPause {
-		select {
-		case <-mine:
-			return true
-		case <-time.After(pause):
-			now, atWork := holder(f)
-			if now == last {
-				atWork = atWork && !stopped(now)
-			}
-			if !atWork || time.Since(start) > longestWait {
-				close(gone)
-				return false
-			}
-			last = now
-		}
-	}
+// lock takes the lock if it is free. On a file system without such locks there is no
+// queue.
+func lock(f *os.File) bool {
+	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// flock waits for the lock. On a file system without such locks there is no queue.
-func flock(f *os.File) {
-	for errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX), syscall.EINTR) {
+// wait waits for the lock as long as those get on who have it. Of those who wait the
+// bell wakes one at a time: the system would wake each several times before it has the
+// lock, a seventh of the processor time of many calls at once.
+func wait(f *os.File) bool {
+	b := bellOf(f)
+	defer b.remove()
+	start := time.Now()
+	look := start.Add(LockTimeout)
+	last, _ := holder(f)
+	for {
+		rung := b.rung()
+		if lock(f) {
+			return true
+		}
+		if left := time.Until(look); left > 0 {
+			b.wait(rung, left)
+			continue
+		}
+		now, atWork := holder(f)
+		if now == last {
+			atWork = atWork && !stopped(now)
+		}
+		if !atWork || time.Since(start) > longestWait {
+			return false
+		}
+		last, look = now, time.Now().Add(lookPause)
 	}
 }
 

@@ -65,7 +65,9 @@ func TestQueueThatStands(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			flock(f)
+			if !lock(f) {
+				t.Fatal("the lock is not free")
+			}
 			if _, err := f.WriteAt(note(t), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -77,6 +79,54 @@ func TestQueueThatStands(t *testing.T) {
 				t.Errorf("then: %v", err)
 			}
 		})
+	}
+}
+
+// Who holds the lock may end without a ring.
+func TestQueueWithoutABell(t *testing.T) {
+	q := queue{filepath.Join(t.TempDir(), "lock")}
+	f, err := os.Create(q.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !lock(f) {
+		t.Fatal("the lock is not free")
+	}
+	time.AfterFunc(LockTimeout/5, func() { f.Close() })
+	if err := q.inTurn(func(*turn) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// A ring wakes one who waits, also where somebody has emptied the file before.
+func TestBell(t *testing.T) {
+	for _, size := range []int64{0, 5, 12} {
+		f, err := os.Create(filepath.Join(t.TempDir(), "lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b := bellOf(f)
+		defer b.remove()
+		b.ring()
+		if err := f.Truncate(size); err != nil {
+			t.Fatal(err)
+		}
+		woken := make(chan bool)
+		go func() {
+			for rung := b.rung(); b.rung() == rung; {
+				b.wait(rung, time.Hour)
+			}
+			close(woken)
+		}()
+		for done := false; !done; {
+			select {
+			case <-woken:
+				done = true
+			case <-time.After(time.Millisecond):
+				b.ring()
+			}
+		}
 	}
 }
 

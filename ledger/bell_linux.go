@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// bellAt is where the bell's number is in the queue's file.
+const bellAt = 8
+
+// As in linux/futex.h.
+const (
+	futexWait = 0
+	futexWake = 1
+)
+
+// A bell is rung when a turn ends, and wakes one of those who wait for theirs: they
+// sleep until a number in the queue's file is another one, where the system sees to
+// that (futex). Only the system reads the file through the page that is mapped: it may
+// be too short for that by then, and we would be killed for it.
+type bell struct {
+	file *os.File
+	page []byte // nil where there can be none: then nobody is woken
+}
+
+func bellOf(f *os.File) bell {
+	page, err := unix.Mmap(int(f.Fd()), 0, bellAt+4, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return bell{}
+	}
+	return bell{f, page}
+}
+
+func (b bell) remove() {
+	if b.page != nil {
+		_ = unix.Munmap(b.page)
+	}
+}
+
+// rung gives the number, which is another one after each ring.
+func (b bell) rung() uint32 {
+	var n [4]byte
+	if b.page != nil {
+		_, _ = b.file.ReadAt(n[:], bellAt) // 0 where it was never rung
+	}
+	return binary.NativeEndian.Uint32(n[:])
+}
+
+// ring is for when the lock has been given back. Several may ring at a time, so that a
+// number which is counted on might come twice.
+func (b bell) ring() {
+	if b.page != nil {
+		_, _ = b.file.WriteAt(binary.NativeEndian.AppendUint32(nil, uint32(time.Now().UnixNano())), bellAt)
+		b.futex(futexWake, 1, nil)
+	}
+}
+
+// wait waits until the number is another one, but not longer than most, and may end
+// earlier.
+func (b bell) wait(rung uint32, most time.Duration) {
+	if b.page != nil {
+		timeout := unix.NsecToTimespec(most.Nanoseconds())
+		switch b.futex(futexWait, uintptr(rung), &timeout) {
+		case 0, unix.EAGAIN, unix.EINTR, unix.ETIMEDOUT:
+			return
+		}
+	}
+	time.Sleep(min(most, lockPause))
+}
+
+func (b bell) futex(what, value uintptr, timeout *unix.Timespec) syscall.Errno {
+	at := unsafe.Pointer(unsafe.SliceData(b.page[bellAt:]))
+	_, _, err := syscall.Syscall6(unix.SYS_FUTEX, uintptr(at), what, value, uintptr(unsafe.Pointer(timeout)), 0, 0)
+	return err
+}
