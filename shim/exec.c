@@ -416,9 +416,10 @@ static void open_none(void)
 
 // __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
 // to do for another. Go then starts a thread less, wakes none for each goroutine, and has
-// fewer to wait for at its end. It has to know before it starts. What says so is a copy of
-// what the system has laid out (argv, environment and auxiliary vector, one behind the
-// other); `environ` stays the caller's.
+// fewer to wait for at its end. Nor need it look for the local time: all ours is UTC. It
+// has to know before it starts. What says so is a copy of what the system has laid out
+// (argv, environment and auxiliary vector, one behind the other); `environ` stays the
+// caller's.
 int __wrap_main(int argc, char **argv)
 {
 	struct reprise_start s = {.argc = argc, .argv = argv};
@@ -434,10 +435,12 @@ int __wrap_main(int argc, char **argv)
 	first = true;
 	open_none();
 	size_t before = envp - argv, after = end - envp;
-	char *copy[before + 1 + after];
+	char *own[] = {"GOMAXPROCS=1", "TZ="}; // of two the first counts
+	size_t more = sizeof own / sizeof *own;
+	char *copy[before + more + after];
 	memcpy(copy, argv, before * sizeof *copy);
-	copy[before] = "GOMAXPROCS=1"; // of two the first counts
-	memcpy(copy + before + 1, envp, after * sizeof *copy);
+	memcpy(copy + before, own, sizeof own);
+	memcpy(copy + before + more, envp, after * sizeof *copy);
 	return __real_main(argc, copy);
 }
 #endif

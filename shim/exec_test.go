@@ -90,14 +90,15 @@ func number(b bool) int {
 	return 0
 }
 
-// Go starts with one processor, and whatever else it would have started with. The tool's
-// environment knows nothing of that.
+// Go starts with one processor, no local time, and whatever else it would have started with,
+// and opens no file before its first thread. The tool's environment knows nothing of that.
 func TestEnterGo(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("Go is told nothing here")
 	}
 	got := strings.Split(startDriver(t).ask("m", 0, 0, nil, nil), "\n")
-	want := []string{"-p", "hi", "GOMAXPROCS=1", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1"}
+	want := []string{"-p", "hi", "GOMAXPROCS=1", "TZ=", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1",
+		"no file opens", "files open"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -44,6 +44,7 @@ type call struct {
 // Main carries out the call and returns its exit status. Where the real binary
 // takes this process over it does not return at all.
 func Main(env Env) int {
+	growStack(0)
 	ignoreAsCaller()
 	c := newCall(env)
 	if env.Get("REPRISE_OFF") == "1" {

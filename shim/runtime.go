@@ -25,6 +25,15 @@ const (
 // than a few busy.
 var useAllProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(min(4, runtime.NumCPU())) })
 
+// growStack has a goroutine's stack grow at once to what a call needs. Step by step each
+// growth looks through all that is on it by then.
+//
+//go:noinline
+func growStack(at int) byte {
+	var room [10 << 10]byte
+	return room[at]
+}
+
 // pollerOpens has the Go runtime open what it polls files with, which takes it two
 // descriptors, with the first file that could be polled, and ends the process where there
 // are too few.

@@ -133,6 +133,7 @@ func (c *call) pin(id string, pid int) {
 		return // observed: the session is the caller's
 	}
 	go func() {
+		growStack(0)
 		err := c.ledger.Pin(session, id, pid)
 		for ; errors.Is(err, ledger.ErrLocked); err = c.ledger.Pin(session, id, pid) {
 			time.Sleep(pinPause)

@@ -58,6 +58,7 @@ const tapSize = 64 << 10
 // read takes what the tool writes, to the end of the stream or until the file's
 // deadline.
 func (a *attempt) read(t *tap) {
+	growStack(0)
 	buf := make([]byte, tapSize)
 	for total := 0; !t.over; {
 		n, err := t.file.Read(buf)

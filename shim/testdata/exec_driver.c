@@ -31,6 +31,23 @@ static char **behind(char **list)
 	return list;
 }
 
+static const char *files_open(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	close(fd);
+	return fd < 0 ? "no file opens" : "files open";
+}
+
+static void *nothing(void *at) { return at; }
+
+// make_thread does what ends the start of Go.
+static void make_thread(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, nothing, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	char kind;
@@ -63,12 +80,16 @@ int main(int argc, char **argv)
 				if (*at == AT_PAGESZ)
 					printf("pages of %lu\n", at[1]);
 #endif
-			printf("%s", environ[0]);
+			printf("%s\n", environ[0]);
+			printf("%s\n", files_open());
+			make_thread();
+			printf("%s", files_open());
 		}
 		putchar(0);
 		fflush(stdout);
 		drop(args);
 		drop(envp);
 	}
+	make_thread();
 	return 0;
 }
