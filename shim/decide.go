@@ -222,13 +222,13 @@ func workingDir(asked string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// canonical gives a folder's real name, or the name it has where it does not
+// canonical gives a path's real name, or the name it has where it does not
 // exist yet.
-func canonical(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
+func canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	return filepath.Clean(dir)
+	return filepath.Clean(path)
 }
 
 // fileState compares a session's file with what our last run left.

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unsafe"
 )
@@ -68,7 +67,8 @@ func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
-	path string
+	path string // as it was found
+	real string // the same without links
 	info fs.FileInfo
 	id   string
 }
@@ -76,11 +76,7 @@ type target struct {
 // fingerprint tells one build of a binary from another: a shim of ours never asks
 // the binary itself for it.
 func (t target) fingerprint() string {
-	path := t.path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return fmt.Sprintf("%s %s %d %d", path, t.id, t.info.Size(), t.info.ModTime().UnixNano())
+	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
 }
 
 // version is the binary's version as its place tells it, without running it: a
@@ -88,14 +84,10 @@ func (t target) fingerprint() string {
 // that it is a command of, or the Python package that it is a script of; "" where
 // none is found.
 func (t target) version() string {
-	path, err := filepath.EvalSymlinks(t.path)
-	if err != nil {
-		return ""
-	}
-	if name := filepath.Base(path); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
+	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
 	}
-	dir := path
+	dir := t.real
 	for range 3 {
 		dir = filepath.Dir(dir)
 		var pkg struct {
@@ -107,12 +99,12 @@ func (t target) version() string {
 			continue
 		}
 		for _, command := range pkg.Bin {
-			if filepath.Join(dir, command) == path {
+			if filepath.Join(dir, command) == t.real {
 				return pkg.Version
 			}
 		}
 	}
-	return pythonVersion(path)
+	return pythonVersion(t.real)
 }
 
 // pythonVersion is the version of the Python package that a script belongs to: the
@@ -124,11 +116,10 @@ func pythonVersion(script string) string {
 	if err != nil {
 		return "" // the folder's name reads as a pattern, and a broken one
 	}
-	entry := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `\s*=`)
 	version := ""
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil || !entry.Match(text) {
+		if err != nil || !hasEntry(string(text), name) {
 			continue
 		}
 		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // a package's own name has no dash there
@@ -139,6 +130,16 @@ func pythonVersion(script string) string {
 		version = v
 	}
 	return version
+}
+
+// hasEntry tells whether a file of entry points has one of that name.
+func hasEntry(text, name string) bool {
+	for line := range strings.Lines(text) {
+		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -164,6 +165,7 @@ func resolve(name, configured, path string, skip string) (target, error) {
 	if t.info, err = os.Stat(t.path); err != nil {
 		return target{}, errNotFound // gone in between
 	}
+	t.real = canonical(t.path)
 	return t, nil
 }
 

@@ -47,7 +47,11 @@ func TestVersionWithoutRunning(t *testing.T) {
 		if err := os.Symlink(filepath.Join(root, tt.path), link); err != nil {
 			t.Fatal(err)
 		}
-		if got := (target{path: link}).version(); got != tt.want {
+		real, err := resolve(filepath.Base(link), link, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := real.version(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
