@@ -35,7 +35,7 @@ type Call struct {
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
 	Wait            bool           // a session that somebody holds will be waited for
 	Disabled        bool
-	NoResume        bool
+	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	// File looks at what became of a session's file, whose path and size are as
 	// our last run left them.
 	File func(path string, size int64) FileState
@@ -190,10 +190,17 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 			cf.Source.look(cf.State, c.ForkPoint)
 		}
 	}
-	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
-		f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model)
+	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+		return f, nil
 	}
-	return f, err
+	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
+		return f, err
+	}
+	// A binary that was never asked is taken at its word: its first refusal is caught, and
+	// noted.
+	probe, known, err := l.Probe(c.Prints.Runtime)
+	f.NoResume = f.NoResume || err == nil && known && probe.Known && !probe.Resume
+	return f, nil
 }
 
 // unnamedFacts finds the chains that begin as the call's prompt does: no other can have

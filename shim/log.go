@@ -77,7 +77,10 @@ func openPrivate(path string) (*os.File, fs.FileInfo, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("open %s: not a regular file", path)
 	}
-	if err = errors.Join(err, f.Chmod(0o600)); err != nil {
+	if err == nil && info.Mode().Perm() != 0o600 {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}

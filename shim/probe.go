@@ -52,11 +52,3 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	}
 	return tool.Options(string(help))
 }
-
-// knownNoResume tells whether an earlier probe showed that the binary can not
-// resume. A binary that was never asked is taken at its word: its first refusal
-// is caught, and noted.
-func (c *call) knownNoResume() bool {
-	probe, known, err := c.ledger.Probe(c.real.fingerprint())
-	return err == nil && known && probe.Known && !probe.Resume
-}
