@@ -14,8 +14,8 @@ func bellOf(*os.File) bell { return bell{} }
 
 func (bell) remove() {}
 
-func (bell) rung() uint32 { return 0 }
+func (bell) listen() uint32 { return 0 }
 
-func (bell) ring() {}
+func ring(*os.File) {}
 
 func (bell) wait(_ uint32, most time.Duration) { time.Sleep(min(most, lockPause)) }

@@ -57,9 +57,7 @@ func (q queue) take(patient bool, do func(*turn) error) error {
 	}
 	defer func() {
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
-		b := bellOf(f)
-		b.ring()
-		b.remove()
+		ring(f)
 	}()
 	t := &turn{file: f}
 	t.note(false)
@@ -82,7 +80,7 @@ func wait(f *os.File) bool {
 	look := start.Add(LockTimeout)
 	last, _ := holder(f)
 	for {
-		rung := b.rung()
+		rung := b.listen()
 		if lock(f) {
 			return true
 		}
