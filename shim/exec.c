@@ -416,8 +416,9 @@ static void open_none(void)
 
 // __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
 // to do for another. Go then starts a thread less, wakes none for each goroutine, and has
-// fewer to wait for at its end. Nor need it look for the local time: all ours is UTC. It
-// has to know before it starts. What says so is a copy of what the system has laid out
+// fewer to wait for at its end. Nor need it look for the local time, as all ours is UTC, or
+// note who asks for its first memory, which takes longer than that memory. It has to know
+// before it starts. What says so is a copy of what the system has laid out
 // (argv, environment and auxiliary vector, one behind the other); `environ` stays the
 // caller's.
 int __wrap_main(int argc, char **argv)
@@ -435,7 +436,7 @@ int __wrap_main(int argc, char **argv)
 	first = true;
 	open_none();
 	size_t before = envp - argv, after = end - envp;
-	char *own[] = {"GOMAXPROCS=1", "TZ="}; // of two the first counts
+	char *own[] = {"GOMAXPROCS=1", "TZ=", "GODEBUG=memprofilerate=0"}; // of two the first counts
 	size_t more = sizeof own / sizeof *own;
 	char *copy[before + more + after];
 	memcpy(copy, argv, before * sizeof *copy);
