@@ -506,12 +506,11 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 			return 0, err
 		}
 	}
-	if chain == 0 {
-		err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, rule, task, role, created, updated)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
-		return chain, err
+	if chain != 0 {
+		return chain, nil
 	}
-	_, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", c.Now, chain)
+	err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, rule, task, role, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
 	return chain, err
 }
 
@@ -554,7 +553,9 @@ func (t *Ticket) forkSession(tx *sql.Tx, c *ChainFacts) error {
 // takeSession makes a new session, which was sent a prompt with that first block, its
 // chain's newest, and takes its lease.
 func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
-	if _, err := tx.Exec("UPDATE chains SET session_id = ?, first_block = ? WHERE id = ?", t.Session, first, t.chain); err != nil {
+	_, err := tx.Exec("UPDATE chains SET session_id = ?, first_block = ?, updated = max(updated, ?) WHERE id = ?",
+		t.Session, first, t.call.Now, t.chain)
+	if err != nil {
 		return err
 	}
 	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
@@ -564,6 +565,9 @@ func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
 // as running: whatever happens to us, it is not resumed again unseen.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
+	if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", t.call.Now, t.chain); err != nil {
+		return err
+	}
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)
 		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), session).Scan(&t.Totals)
 	if err != nil {
