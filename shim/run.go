@@ -35,7 +35,7 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
-	signals  *inbox // caught for the tool, of a managed call
+	signals  *inbox // for the tool, once they are caught
 
 	preview bool  // look only: nothing is recorded, nothing is run
 	failed  error // the last thing that went wrong inside reprise
@@ -50,7 +50,7 @@ func Main(env Env) int {
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
-	if !pollerOpens() {
+	if c.signals = openInbox(); c.signals == nil {
 		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
 	}
 	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {

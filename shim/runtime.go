@@ -1,9 +1,7 @@
 package shim
 
 import (
-	"os"
 	"runtime"
-	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -34,28 +32,18 @@ func growStack(at int) byte {
 	return room[at]
 }
 
-// pollerOpens has the Go runtime open what it polls files with, which takes it two
-// descriptors, with the first file that could be polled, and ends the process where there
-// are too few.
-func pollerOpens() bool {
-	var a, b [2]int
-	if unix.Pipe(a[:]) != nil {
-		return false
-	}
-	enough := unix.Pipe(b[:]) == nil
-	for _, fd := range slices.Concat(a[:], b[:]) {
-		if fd > 0 {
-			unix.Close(fd)
+// spare tells whether so many descriptors can be had.
+func spare(n int) bool {
+	var got []int
+	for range n {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // Go has opened it where it was closed
+		if err != nil {
+			break
 		}
+		got = append(got, fd)
 	}
-	if !enough {
-		return false
+	for _, fd := range got {
+		unix.Close(fd)
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return false
-	}
-	r.Close()
-	w.Close()
-	return true
+	return len(got) == n
 }

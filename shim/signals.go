@@ -47,6 +47,7 @@ func caught() []syscall.Signal {
 type inbox struct {
 	arrived  chan struct{} // has a token while there may be some
 	children chan struct{} // has a token when a child may have ended or stopped
+	notes    struct{ r, w *os.File }
 	mu       sync.Mutex
 	waiting  []os.Signal
 }
@@ -55,17 +56,27 @@ func newInbox() *inbox {
 	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1)}
 }
 
+// openInbox makes an inbox, nil where there are too few descriptors: to poll its first
+// pipe the Go runtime takes two more, and ends the process if it can not have them.
+func openInbox() *inbox {
+	if !spare(4) {
+		return nil
+	}
+	in := newInbox()
+	var err error
+	if in.notes.r, in.notes.w, err = os.Pipe(); err != nil {
+		return nil
+	}
+	return in
+}
+
 // catch begins to catch signals for the tool, those too that the caller has us
 // ignore or block: the tool may have a handler for them. From here on none of them
 // ends us, nor does SIGPIPE. SIGCHLD is for us alone.
-func catch() (*inbox, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("catch signals: %w", err)
-	}
-	to := int(w.Fd())
+func (in *inbox) catch() error {
+	to := int(in.notes.w.Fd())
 	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
-		return nil, fmt.Errorf("catch signals: %w", err)
+		return fmt.Errorf("catch signals: %w", err)
 	}
 	list := []C.uchar{C.uchar(syscall.SIGPIPE), C.uchar(syscall.SIGCHLD)}
 	for _, sig := range caught() {
@@ -73,12 +84,11 @@ func catch() (*inbox, error) {
 	}
 	list = append(list, 0)
 	C.inherit_catch(&list[0], C.int(to))
-	in := newInbox()
 	go func() {
-		defer w.Close()
+		defer in.notes.w.Close()
 		notes := make([]byte, 512)
 		for {
-			n, err := r.Read(notes)
+			n, err := in.notes.r.Read(notes)
 			for _, note := range notes[:n] {
 				if sig := syscall.Signal(note); sig != syscall.SIGCHLD {
 					in.add(sig)
@@ -90,7 +100,7 @@ func catch() (*inbox, error) {
 			}
 		}
 	}()
-	return in, nil
+	return nil
 }
 
 func (in *inbox) add(sig os.Signal) {

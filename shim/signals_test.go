@@ -42,8 +42,8 @@ func TestFaultsStayOurs(t *testing.T) {
 		}
 		return
 	}
-	in, err := catch()
-	if err != nil {
+	in := openInbox()
+	if err := in.catch(); err != nil {
 		t.Fatal(err)
 	}
 	func() {

@@ -22,7 +22,7 @@ func (c *call) run() int {
 	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
-	if err := c.catch(); err != nil {
+	if err := c.signals.catch(); err != nil {
 		return c.passthrough(c.fault("start the tool", err))
 	}
 	c.say(c.decision.Mode, c.decision.Reason)
@@ -44,12 +44,6 @@ func (c *call) run() int {
 	c.finish(a, st)
 	c.startPrune()
 	return a.shown(st).leave()
-}
-
-// catch has signals wait for the tool.
-func (c *call) catch() (err error) {
-	c.signals, err = catch()
-	return err
 }
 
 // plan turns the decision into the real call. Resume, or fork, and delta come from the one
@@ -219,7 +213,7 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 // observe runs a call whose session the caller manages: nothing about it is
 // changed, its id and usage are noted.
 func (c *call) observe() int {
-	if err := c.catch(); err != nil {
+	if err := c.signals.catch(); err != nil {
 		return c.passthrough(c.fault("start the tool", err))
 	}
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
