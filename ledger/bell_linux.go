@@ -26,8 +26,8 @@ const (
 // A bell is rung when a turn ends, and wakes one of those who wait for theirs: they
 // sleep until a number in the queue's file is another one, where the system sees to
 // that (futex). Who listens says so before he tries the lock once more: then whoever has
-// it is going to ring. Only the system reads the file through the page that is mapped: it may
-// be too short for that by then, and we would be killed for it.
+// it is going to ring. Only the system reads the file through the page that is mapped: it
+// may be too short for that by then, and we would be killed for it.
 type bell struct {
 	file *os.File
 	page []byte // nil where there can be none: then nobody is woken

@@ -565,7 +565,7 @@ func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
 // as running: whatever happens to us, it is not resumed again unseen.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
-	if _, err := tx.Exec("UPDATE chains SET updated = ? WHERE id = ?", t.call.Now, t.chain); err != nil {
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", t.call.Now, t.chain); err != nil {
 		return err
 	}
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)

@@ -72,7 +72,7 @@ func lock(f *os.File) bool {
 
 // wait waits for the lock as long as those get on who have it. Of those who wait the
 // bell wakes one at a time: the system would wake each several times before it has the
-// lock, a seventh of the processor time of many calls at once.
+// lock, a tenth of the processor time of many calls at once.
 func wait(f *os.File) bool {
 	b := bellOf(f)
 	defer b.remove()

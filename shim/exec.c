@@ -375,8 +375,8 @@ __attribute__((weak)) int __real_main(int argc, char **argv);
 __attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 #define PATIENCE 10000000L  // nanoseconds
-static bool first;         // the next thread is the first
-static long slack;         // the caller's, of all threads but that
+static bool first;          // the next thread is the first
+static long slack;          // the caller's, of all threads but that
 static struct rlimit files; // the caller's limit, 0 where Go starts under that
 
 // Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
@@ -401,10 +401,9 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(vo
 	return failed;
 }
 
-// open_none keeps Go, until it makes its first thread, from opening files: it reads five,
-// also where it is told how many processors to use, to know how many its control group
-// may, and how large huge pages are. That takes as long as to open the ledger's. What of 0
-// to 2 is closed Go opens, and has to.
+// open_none keeps Go from opening files until it makes its first thread. It would read four
+// to know how many processors its control group may use, also where it is told how many to
+// use, and one for the size of huge pages. What of 0 to 2 is closed it opens, and has to.
 static void open_none(void)
 {
 	struct rlimit few;
@@ -416,9 +415,8 @@ static void open_none(void)
 
 // __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
 // to do for another. Go then starts a thread less, wakes none for each goroutine, and has
-// fewer to wait for at its end. Nor need it look for the local time, as all ours is UTC, or
-// note who asks for its first memory, which takes longer than that memory. It has to know
-// before it starts. What says so is a copy of what the system has laid out
+// fewer to wait for at its end. Nor need it look for the local time: all ours is UTC. It
+// has to know before it starts. What says so is a copy of what the system has laid out
 // (argv, environment and auxiliary vector, one behind the other); `environ` stays the
 // caller's.
 int __wrap_main(int argc, char **argv)
@@ -436,7 +434,7 @@ int __wrap_main(int argc, char **argv)
 	first = true;
 	open_none();
 	size_t before = envp - argv, after = end - envp;
-	char *own[] = {"GOMAXPROCS=1", "TZ=", "GODEBUG=memprofilerate=0"}; // of two the first counts
+	char *own[] = {"GOMAXPROCS=1", "TZ="}; // of two the first counts
 	size_t more = sizeof own / sizeof *own;
 	char *copy[before + more + after];
 	memcpy(copy, argv, before * sizeof *copy);

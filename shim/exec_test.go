@@ -97,7 +97,7 @@ func TestEnterGo(t *testing.T) {
 		t.Skip("Go is told nothing here")
 	}
 	got := strings.Split(startDriver(t).ask("m", 0, 0, nil, nil), "\n")
-	want := []string{"-p", "hi", "GOMAXPROCS=1", "TZ=", "GODEBUG=memprofilerate=0", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1",
+	want := []string{"-p", "hi", "GOMAXPROCS=1", "TZ=", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1",
 		"no file opens", "files open"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
