@@ -1,5 +1,7 @@
 // A stand-in for Claude Code that takes no time: --version, or a run in stream-json
-// with as many bytes of events as BENCH_BYTES says, in a session that it keeps.
+// with as many bytes of events as BENCH_BYTES says, in a session that it keeps. New ones
+// are all links to one file: where a run before has left thousands of files to be deleted,
+// a new one takes some file systems longer than all else.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,11 @@
 
 int main(int argc, char **argv)
 {
-	static char filler[1000], path[4096], id[40], buf[65536];
+	static char filler[1000], first[4096], path[4096], id[40], buf[65536];
 	const char *bytes = getenv("BENCH_BYTES");
 	long long left = bytes ? atoll(bytes) : 0;
+	struct stat st;
+	int resumed = 0;
 	FILE *session;
 
 	if (argc > 1 && strcmp(argv[1], "--version") == 0)
@@ -18,7 +22,7 @@ int main(int argc, char **argv)
 	snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", getpid());
 	for (int i = 1; i + 1 < argc; i++)
 		if (strcmp(argv[i], "--resume") == 0)
-			snprintf(id, sizeof id, "%s", argv[i + 1]);
+			resumed = snprintf(id, sizeof id, "%s", argv[i + 1]);
 	if (!isatty(0))
 		while (read(0, buf, sizeof buf) > 0)
 			;
@@ -28,9 +32,13 @@ int main(int argc, char **argv)
 		mkdir(path, 0700);
 	}
 	snprintf(path, sizeof path, "%s/.claude/projects/bench/%s.jsonl", getenv("HOME"), id);
-	if ((session = fopen(path, "a"))) {
+	snprintf(first, sizeof first, "%s/.claude/projects/bench/first", getenv("HOME"));
+	if (resumed && stat(path, &st) == 0 && st.st_nlink > 1)
+		unlink(path); // from here on it has a file of its own
+	if ((resumed || link(first, path) != 0) && (session = fopen(path, "a"))) {
 		fputs("{}\n", session);
 		fclose(session);
+		link(path, first);
 	}
 	setvbuf(stdout, buf, _IOFBF, sizeof buf);
 	printf("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"%s\",\"claude_code_version\":\"9.9.9\"}\n", id);
