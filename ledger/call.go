@@ -129,7 +129,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.factsOf(c, true)
 	chains := facts.Chains
-	if err == nil && facts.Others {
+	if err == nil && !facts.Named && !facts.Never {
 		var others []ChainFacts
 		others, _, err = l.chains(c, ofJob+" AND c.first_block <> ?"+newest, append(c.job(), c.firstBlock())...)
 		chains = append(chains, others...)
@@ -215,7 +215,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		return err
 	}
 	f.More = n > maxCandidates
-	if all || n == 0 {
+	if n == 0 {
 		var others int
 		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
 		f.Others = others > 0
@@ -518,16 +518,15 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 // chain's newest at once; its id is not known yet.
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
-	blocks := encodeDigests(base.Blocks)
 	err := insert(tx, &t.Session, `INSERT INTO sessions
 		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, attempt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
-		blocks, base.Opening, base.Bytes, c.attempt())
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, c.attempt())
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, firstBlock(blocks))
+	return t.takeSession(tx, c.firstBlock())
 }
 
 // forkSession makes the session that a copy of the chain's newest is going to be. It

@@ -67,7 +67,15 @@ func (q queue) take(patient bool, do func(*turn) error) error {
 // lock takes the lock if it is free. On a file system without such locks there is no
 // queue.
 func lock(f *os.File) bool {
-	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	for {
+		switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) {
+		case syscall.EINTR: // on a file system over the network
+		case syscall.EWOULDBLOCK:
+			return false
+		default:
+			return true
+		}
+	}
 }
 
 // wait waits for the lock as long as those get on who have it. Of those who wait the
