@@ -33,6 +33,7 @@ type Config struct {
 type Policy struct {
 	TTL       time.Duration // a session idle for longer is not resumed
 	MaxAge    time.Duration // nor one that was started longer ago
+	Unnamed   Unnamed       // what a call without a name needs to be resumed
 	Identical Identical
 	Delta     Delta
 	Busy      Busy
@@ -61,6 +62,16 @@ type Prune struct {
 	KeepLast    int           // and so many of each chain's newest
 	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
 }
+
+// Unnamed is what a call whose task nothing names needs to be resumed.
+type Unnamed string
+
+// What it may need: evidence that it goes on with the session's own work, a prompt that extends the session's, or a name.
+const (
+	UnnamedEvidence Unnamed = "evidence"
+	UnnamedExtends  Unnamed = "extends"
+	UnnamedOff      Unnamed = "off"
+)
 
 // Identical says what becomes of a call whose prompt the session has been sent already.
 type Identical string
@@ -114,7 +125,7 @@ func Default() Config {
 		Policy: Policy{
 			TTL:       30 * time.Minute,
 			MaxAge:    24 * time.Hour,
-			Identical: IdenticalFresh,
+			Identical: IdenticalFresh, Unnamed: UnnamedEvidence,
 			Delta:     DeltaAuto,
 			Busy:      BusyFresh,
 			BusyLimit: 30 * time.Second,

@@ -248,24 +248,39 @@ func (c *Call) firstBlock() []byte {
 
 // A sentRow has the columns that say what a session was sent.
 type sentRow struct {
-	sent                rewrite.Sent
-	base, answers, said sql.RawBytes
+	sent                              rewrite.Sent
+	base, lines, shape, answers, said sql.RawBytes
+	things, gist                      sql.RawBytes
 }
 
-const sentColumns = "s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript"
+const sentColumns = "s.base, s.base_opening, s.base_bytes, s.answers, s.said, s.transcript, s.base_lines, s.shape, s.things, s.gist"
 
 func (r *sentRow) columns() []any {
-	return []any{&r.base, &r.sent.Base.Opening, &r.sent.Base.Bytes, &r.answers, &r.said, &r.sent.Transcript}
+	return []any{&r.base, &r.sent.Base.Opening, &r.sent.Base.Bytes, &r.answers, &r.said, &r.sent.Transcript, &r.lines, &r.shape,
+		&r.things, &r.gist}
 }
 
 func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
+	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
+	r.sent.Things, r.sent.Gist = decodeMarks(r.things), decodeMarks(r.gist)
 	return rewrite.Compare(r.sent, p)
 }
 
+// A kinship is how a prompt is related to a chain, as far as the choice of one depends on it.
+type kinship struct {
+	relation, verdict rewrite.Reason
+	answer            bool
+}
+
+func (c *ChainFacts) kinship() kinship {
+	e := c.Continuity.Evidence
+	return kinship{c.Continuity.Relation, e.Verdict, e.Answer}
+}
+
 // related compares a prompt with chains, and reads the rest only of the one that it may
-// continue: of the others a decision needs no more, and a folder may have hundreds. Of
-// those that are related to it in the same way it gives the newest, and of those that it
+// continue: of the others a decision needs no more, and a directory may have hundreds. Of
+// those that are related to it in the same way it returns the newest, and of those that it
 // extends another, which says that there are several.
 func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, n int, err error) {
 	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON s.id = c.session_id "+which, args...)
@@ -276,7 +291,7 @@ func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFact
 	var id, session int64
 	var r sentRow
 	columns := append([]any{&id, &session}, r.columns()...)
-	alike := map[rewrite.Reason]int{}
+	alike := map[kinship]int{}
 	for ; rows.Next(); n++ {
 		if n >= maxCandidates {
 			continue // to the end: open rows would keep the connection
@@ -284,19 +299,20 @@ func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFact
 		if err := rows.Scan(columns...); err != nil {
 			return nil, 0, err
 		}
-		continuity := r.compare(c.Prompt)
+		cf := ChainFacts{Chain: id, Session: session, Continuity: r.compare(c.Prompt)}
+		kin := cf.kinship()
 		most := 1
-		if continuity.Relation == rewrite.Extends {
+		if kin.relation == rewrite.Extends {
 			most = 2
 		}
-		if alike[continuity.Relation]++; alike[continuity.Relation] <= most {
-			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
+		if alike[kin]++; alike[kin] <= most {
+			chains = append(chains, cf)
 		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, 0, err
 	}
-	at := fitting(chains)
+	at := fitting(chains, c.Limits)
 	if at < 0 {
 		return chains, n, nil
 	}
@@ -519,10 +535,10 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, attempt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, c.attempt())
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt())
 	if err != nil {
 		return err
 	}
@@ -536,10 +552,10 @@ func (t *Ticket) forkSession(tx *sql.Tx, c *ChainFacts) error {
 	t.forked = true
 	var first []byte
 	err := tx.QueryRow(`INSERT INTO sessions
-		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
-			answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id, parent_size)
-		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes,
-			answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), ?, ?
+		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id, parent_size)
+		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), ?, ?
 		FROM sessions WHERE id = ? RETURNING id, totals, substr(base, 1, ?)`,
 		Running, t.call.Now, t.call.attempt(), c.Source.Session, c.Source.Size, c.Session, rewrite.DigestSize).
 		Scan(&t.Session, &t.Totals, &first)
@@ -713,6 +729,9 @@ func (t *Ticket) ending(o *Outcome) ending {
 	if t.Session != 0 {
 		base := t.call.Prompt.Footprint()
 		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
+		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
+		traces := rewrite.NewTraces(t.call.Prompt, o.Seen.Answer, o.Seen.Files, t.key)
+		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
 		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
 		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
 	}
@@ -795,11 +814,13 @@ func (e *ending) recordSession(tx *sql.Tx) error {
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
-		base = ?, base_opening = ?, base_bytes = ?, answers = answers || ?, said = said || ?,
+		base = ?, base_opening = ?, base_bytes = ?, base_lines = coalesce(?, x''), shape = coalesce(?, x''),
+		things = substr(coalesce(?, x'') || things, 1, ?), gist = coalesce(?, x''),
+		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		e.Blocks, e.Opening, e.Bytes, e.Answer, e.Said,
+		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
 	return err
 }

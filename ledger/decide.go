@@ -97,6 +97,16 @@ type Source struct {
 	file     string
 }
 
+// Unnamed is what a call without a name needs to be resumed.
+type Unnamed string
+
+// What it may need.
+const (
+	UnnamedEvidence Unnamed = "evidence" // evidence that it goes on with the session's own work
+	UnnamedExtends  Unnamed = "extends"  // that its prompt repeats all that the session was sent and adds something
+	UnnamedOff      Unnamed = "off"      // a name: it is never resumed
+)
+
 // Limits are the bounds within which a session is resumed.
 type Limits struct {
 	TTL           Millis  // longest time idle
@@ -104,6 +114,8 @@ type Limits struct {
 	ErrorLimit    int     // failed runs a session may have had; 0 for no limit
 	ContextShare  float64 // share of the context window that may be used up
 	MinBase       int     // bytes that an unnamed job's prompt must have, to be told from others
+	MinEvident    int     // the same where there is evidence that the call goes on with it
+	Unnamed       Unnamed // what an unnamed call needs to be resumed
 	ResumeSame    bool    // an identical prompt resumes
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed where the tool does not tell, in tokens
@@ -211,20 +223,24 @@ func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	return c, ""
 }
 
-// chooseUnnamed finds the chain by continuity alone: the one whose session was
-// sent nothing that this prompt does not say again.
+// chooseUnnamed finds the chain by continuity alone: the one whose session was sent nothing that this prompt does not
+// say again, and whose work it goes on with.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
 	}
-	if at := fitting(f.Chains); at >= 0 {
+	if at := fitting(f.Chains, f.Limits); at >= 0 {
 		switch c := &f.Chains[at]; {
 		case c.Continuity.Relation == rewrite.Identical:
 			return chooseIdentical(f, c)
+		case f.Limits.Unnamed == UnnamedOff:
+			return nil, rewrite.UnnamedOff
 		case f.More:
 			return nil, rewrite.Ambiguous
-		case c.BaseBytes < f.Limits.MinBase:
+		case c.BaseBytes < f.Limits.minBase():
 			return nil, rewrite.BaseTooSmall
+		case !f.Limits.goesOn(c):
+			return nil, c.Continuity.Evidence.Verdict
 		default:
 			return c, ""
 		}
@@ -240,22 +256,56 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.FirstCall
 }
 
-// fitting gives the place of the one chain that an unnamed call may belong to: the
-// newest whose session was sent the same prompt, or else the only one whose session was
-// sent nothing that this prompt does not say again. It is -1 where there is none.
-func fitting(chains []ChainFacts) int {
-	extended, several := -1, false
-	for i, c := range chains {
+func (l Limits) minBase() int {
+	if l.Unnamed == UnnamedExtends {
+		return l.MinBase
+	}
+	return l.MinEvident
+}
+
+// goesOn reports whether the evidence suffices for a call that extends the chain's prompt. A history that was edited is
+// no matter of evidence.
+func (l Limits) goesOn(c *ChainFacts) bool {
+	verdict := c.Continuity.Evidence.Verdict
+	return verdict == "" || l.Unnamed == UnnamedExtends && verdict != rewrite.HistoryEdited
+}
+
+// fitting returns the place of the one chain that an unnamed call may belong to, -1 where there is none. Of those that the
+// prompt goes on with it is the only one, or the only one whose newest answer it shows; else the newest whose session was sent the
+// same prompt; else the newest that the prompt extends without going on with it.
+func fitting(chains []ChainFacts, l Limits) int {
+	going, shown, identical, extended, rivals := []int{}, []int{}, -1, -1, 0
+	for i := range chains {
+		c := &chains[i]
 		switch {
 		case c.Session == 0:
-		case c.Continuity.Relation == rewrite.Identical:
-			return i
-		case c.Continuity.Relation == rewrite.Extends:
-			extended, several = i, extended >= 0
+		case c.Continuity.Relation == rewrite.Identical && identical < 0:
+			identical = i
+		case c.Continuity.Relation == rewrite.Extends && l.goesOn(c):
+			going = append(going, i)
+			if c.Continuity.Evidence.Answer {
+				shown = append(shown, i)
+			}
+		default:
+			if c.Continuity.Evidence.Answer {
+				rivals++ // it gave the same answer, and may be the one that is meant
+			}
+			if c.Continuity.Relation == rewrite.Extends && extended < 0 {
+				extended = i
+			}
 		}
 	}
-	if several {
+	switch {
+	case len(going) > 0 && rivals > 0:
 		return -1
+	case len(shown) == 1:
+		return shown[0]
+	case len(going) == 1:
+		return going[0]
+	case len(going) > 1:
+		return -1
+	case identical >= 0:
+		return identical
 	}
 	return extended
 }

@@ -16,7 +16,7 @@ func goodFacts() Facts {
 	p := Prints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
 	return Facts{
 		Now: 100 * hour, Prints: p,
-		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, UnknownWindow: 1000},
+		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24, UnknownWindow: 1000},
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8, NativeID: "id", State: Live, Prints: p,
 			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
@@ -181,7 +181,20 @@ func decisions() []decision {
 		{"taken back", related(rewrite.BaseChanged), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"unrelated", related(rewrite.Unrelated), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"edited", related(rewrite.HistoryEdited), rewrite.Fresh, rewrite.HistoryEdited, 0},
-		{"too little text", first(func(c *ChainFacts) { c.BaseBytes = 199 }), rewrite.Fresh, rewrite.BaseTooSmall, 0},
+		{"too little text", first(func(c *ChainFacts) { c.BaseBytes = 23 }), rewrite.Fresh, rewrite.BaseTooSmall, 0},
+		{"little text, with evidence", first(func(c *ChainFacts) { c.BaseBytes = 24 }), rewrite.Resume, rewrite.Extends, 7},
+		{"too little text without evidence", func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = UnnamedExtends, 199 }, rewrite.Fresh, rewrite.BaseTooSmall, 0},
+		{"no evidence", verdict(rewrite.NoEvidence), rewrite.Fresh, rewrite.NoEvidence, 0},
+		{"a new role", verdict(rewrite.NewRole), rewrite.Fresh, rewrite.NewRole, 0},
+		{"a clean start", verdict(rewrite.CleanStart), rewrite.Fresh, rewrite.CleanStart, 0},
+		{"an answer that was edited", verdict(rewrite.HistoryEdited), rewrite.Fresh, rewrite.HistoryEdited, 0},
+		{"no evidence asked for", both(verdict(rewrite.NewRole), unnamed(UnnamedExtends)), rewrite.Resume, rewrite.Extends, 7},
+		{"an edited answer, no evidence asked for", both(verdict(rewrite.HistoryEdited), unnamed(UnnamedExtends)), rewrite.Fresh, rewrite.HistoryEdited, 0},
+		{"switched off", unnamed(UnnamedOff), rewrite.Fresh, rewrite.UnnamedOff, 0},
+		{"switched off, named", both(unnamed(UnnamedOff), named(related(rewrite.Extends))), rewrite.Resume, rewrite.Extends, 7},
+		{"evidence for one of two", second(rewrite.NoEvidence, false), rewrite.Resume, rewrite.Extends, 7},
+		{"evidence for two", second("", false), rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"the answers of one of two", second("", true), rewrite.Resume, rewrite.Extends, 8},
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"two fit, one is dead", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
@@ -196,7 +209,7 @@ func decisions() []decision {
 		{"fits one, repeats the other", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
 			f.Chains[0].Continuity.Relation = rewrite.Identical
-		}, rewrite.Fresh, rewrite.Identical, 0},
+		}, rewrite.Resume, rewrite.Extends, 7},
 
 		{"named: revised", named(related(rewrite.Revises)), rewrite.Resume, rewrite.Revises, 7},
 		{"named: unrelated", named(related(rewrite.Unrelated)), rewrite.Resume, rewrite.Unrelated, 7},
@@ -229,5 +242,27 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 	f.Limits.WholePrompt = true
 	if !Decide(f).Whole {
 		t.Error("delta = off sends a delta")
+	}
+}
+
+// verdict has the evidence say so.
+func verdict(reason rewrite.Reason) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].Continuity.Evidence.Verdict = reason }
+}
+
+// unnamed sets what a call without a name needs.
+func unnamed(u Unnamed) func(*Facts) { return func(f *Facts) { f.Limits.Unnamed = u } }
+
+func both(change, also func(*Facts)) func(*Facts) {
+	return func(f *Facts) { change(f); also(f) }
+}
+
+// second adds chain 8, which the prompt extends too, with that verdict; shown has it show that one's answers.
+func second(reason rewrite.Reason, shown bool) func(*Facts) {
+	return func(f *Facts) {
+		c := f.Chains[0]
+		c.Chain, c.Session, c.Continuity.Evidence = 8, 8, rewrite.Evidence{Verdict: reason}
+		c.Continuity.Evidence.Answer = shown
+		f.Chains = append(f.Chains, c)
 	}
 }

@@ -85,6 +85,80 @@ func decodeForms(data []byte) []rewrite.Answer {
 	return out
 }
 
+// encodeLines writes how many lines each block has.
+func encodeLines(lines []int) []byte {
+	out := make([]byte, 0, len(lines))
+	for _, n := range lines {
+		out = binary.AppendUvarint(out, uint64(n))
+	}
+	return out
+}
+
+func decodeLines(data []byte) []int {
+	var out []int
+	for len(data) > 0 {
+		n, size := binary.Uvarint(data)
+		if size <= 0 {
+			return nil
+		}
+		out, data = append(out, int(n)), data[size:]
+	}
+	return out
+}
+
+// encodeShape writes three numbers, three digests, and two digests for each part.
+func encodeShape(s rewrite.Shape) []byte {
+	out := binary.AppendUvarint(nil, uint64(s.Size))
+	out = binary.AppendUvarint(out, uint64(s.HeadSize))
+	out = binary.AppendUvarint(out, uint64(s.FirstTurn+1))
+	out = append(out, encodeDigests([]rewrite.Digest{s.Whole, s.Head, s.Tail})...)
+	for _, part := range s.Parts {
+		out = append(out, encodeDigests([]rewrite.Digest{part.Name, part.Text})...)
+	}
+	return out
+}
+
+// decodeShape reads a shape; of a damaged one nothing, so that no delta is made of it.
+func decodeShape(data []byte) rewrite.Shape {
+	none := rewrite.Shape{FirstTurn: -1}
+	var numbers [3]int
+	for i := range numbers {
+		n, size := binary.Uvarint(data)
+		if size <= 0 {
+			return none
+		}
+		numbers[i], data = int(n), data[size:]
+	}
+	digests := decodeDigests(data)
+	if len(digests) < 3 {
+		return none
+	}
+	s := rewrite.Shape{Size: numbers[0], HeadSize: numbers[1], FirstTurn: numbers[2] - 1,
+		Whole: digests[0], Head: digests[1], Tail: digests[2]}
+	for parts := digests[3:]; len(parts) > 1; parts = parts[2:] {
+		s.Parts = append(s.Parts, rewrite.Part{Name: parts[0], Text: parts[1]})
+	}
+	return s
+}
+
+const markSize = 8
+
+func encodeMarks(marks []rewrite.Mark) []byte {
+	out := make([]byte, 0, len(marks)*markSize)
+	for _, m := range marks {
+		out = binary.BigEndian.AppendUint64(out, uint64(m))
+	}
+	return out
+}
+
+func decodeMarks(data []byte) []rewrite.Mark {
+	out := make([]rewrite.Mark, len(data)/markSize)
+	for i := range out {
+		out[i] = rewrite.Mark(binary.BigEndian.Uint64(data[i*markSize:]))
+	}
+	return out
+}
+
 func encodeJSON(v any) string {
 	text, _ := json.Marshal(v) // plain structs of our own: this can not fail
 	return string(text)

@@ -419,7 +419,7 @@ func testCall(l *Ledger, prompt string, now Millis) *Call {
 	return &Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
 		Prompt: rewrite.NewPrompt(prompt, l.Key()),
-		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
+		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: UnnamedExtends},
 		File:   func(string, int64) FileState { return FileSame },
 	}
 }
@@ -484,29 +484,6 @@ func TestOtherBeginnings(t *testing.T) {
 	}
 	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != rewrite.FirstCall {
 		t.Errorf("beside a chain that is too old: %s", d.Reason)
-	}
-}
-
-// A ledger from before chains were found by their first block has that of the newest.
-func TestFirstBlocksAreBackfilled(t *testing.T) {
-	l, path := newLedger(t)
-	prompt := fmt.Sprintf(base, 1)
-	_, ticket := begin(t, l, prompt, 1)
-	if err := l.Finish(ticket, goodOutcome(someID, "done", 2)); err != nil {
-		t.Fatal(err)
-	}
-	const before = 5 // versions before them
-	if _, err := l.db.Exec(fmt.Sprintf(`DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
-		PRAGMA user_version = %d`, before)); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if d := foresee(t, again, prompt+"\n\nMore.", 3); d.Reason != rewrite.Extends {
-		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 }
 

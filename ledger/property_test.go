@@ -308,6 +308,18 @@ func (j job) ownTurns(added []piece) bool {
 	return !j.transcript && !hasTurn(added)
 }
 
+// startsWithAnswer reports whether what a prompt adds begins with the session's answer as a turn.
+func startsWithAnswer(j job, after []piece) bool {
+	added, _ := j.added(after)
+	return startWith(added, j.answer)
+}
+
+// addsTurn reports whether a prompt adds a turn of anybody.
+func addsTurn(j job, after []piece) bool {
+	added, _ := j.added(after)
+	return slices.ContainsFunc(added, func(p piece) bool { return p.head > 0 })
+}
+
 // quoted tells whether the answer stands in what a tool or nobody says.
 func (j job) quoted(after []piece) bool {
 	added, _ := j.added(after)
@@ -341,8 +353,8 @@ func TestNoUnsafeResume(t *testing.T) {
 		seed = n
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
-	limits := Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1}
-	safe, resumed := 0, 0
+	limits := Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1, Unnamed: UnnamedExtends}
+	safe, taken, resumed := 0, 0, 0
 	for n := range cases {
 		jobs := []job{g.job()}
 		for range g.IntN(3) { // siblings, made from the first
@@ -364,8 +376,13 @@ func TestNoUnsafeResume(t *testing.T) {
 			}
 		}
 		d := Decide(f)
-		if len(fits) == 1 {
+		// Of two sessions with one answer neither is taken where one of them may be meant, and turns without the answer
+		// between them are another history.
+		if clear := len(jobs) == 1 && len(fits) == 1 && (startsWithAnswer(jobs[0], after) || !addsTurn(jobs[0], after)); clear {
 			safe++
+			if d.Mode == rewrite.Resume {
+				taken++
+			}
 		}
 		if d.Mode == rewrite.Resume {
 			resumed++
@@ -375,14 +392,30 @@ func TestNoUnsafeResume(t *testing.T) {
 			}
 			checkDelta(t, jobs[d.Session-1], after, p, d)
 		}
+		checkEvidence(t, jobs, after, f, append(slices.Clone(fits), unclear...))
 		checkDecision(t, g, f, d)
 		checkFork(t, g, f, d, p)
 		checkAlike(t, jobs, f, d, p)
 		checkNamed(t, jobs[0], after, f)
 	}
-	t.Logf("seed %d: %d cases, %d safe, %d resumed", seed, cases, safe, resumed)
-	if resumed*10 < safe*8 {
-		t.Errorf("of %d safe cases only %d are resumed", safe, resumed)
+	t.Logf("seed %d: %d cases, %d resumed; %d of %d that are clear", seed, cases, resumed, taken, safe)
+	if taken*10 < safe*8 {
+		t.Errorf("of %d clear cases only %d are resumed", safe, taken)
+	}
+}
+
+// checkEvidence: where evidence is asked for, only a conversation that goes on is any for words that mean nothing.
+func checkEvidence(t *testing.T, jobs []job, after []piece, f Facts, fits []int64) {
+	t.Helper()
+	f.Limits.Unnamed = UnnamedEvidence
+	if d := Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && slices.Contains(d.Continuity.Evidence.For, rewrite.Finding{Kind: "transcript"})) {
+		j := jobs[d.Session-1]
+		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- answered\n%s\n--- the prompt\n%s",
+			d.Session, d.Continuity.Evidence, fits, render(j.sent), j.raw, render(after))
+	}
+	f.Limits.Unnamed = UnnamedOff
+	if d := Decide(f); d.Mode == rewrite.Resume {
+		t.Fatalf("resumed by %v although switched off", d.Continuity.Evidence)
 	}
 }
 
@@ -498,7 +531,23 @@ func checkNamed(t *testing.T, j job, after []piece, f Facts) {
 	switch {
 	case len(added) == 0:
 		t.Fatalf("named: resumed (%s) by a prompt that says nothing new:\n%s", d.Reason, render(after))
-	case j.transcript && !j.continues(after), kept && !j.ownTurns(added):
+	case (j.transcript && !j.continues(after) || kept && !j.ownTurns(added)) && !j.turns().continues(fromTurns(after)):
 		t.Fatalf("named: resumed (%s) with another history:\n%s\n--- answered\n%s\n--- the prompt\n%s", d.Reason, render(j.sent), j.raw, render(after))
 	}
+}
+
+// turns is the job without what frames the conversation: under a name that may change from turn to turn.
+func (j job) turns() job {
+	j.sent = fromTurns(j.sent)
+	return j
+}
+
+// fromTurns is a prompt from its first turn on.
+func fromTurns(pieces []piece) []piece {
+	for i, p := range pieces {
+		if p.head > 0 && !p.tool {
+			return pieces[i:]
+		}
+	}
+	return pieces
 }

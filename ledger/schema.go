@@ -166,4 +166,11 @@ ALTER TABLE chains ADD COLUMN first_block BLOB NOT NULL DEFAULT x''; -- its dige
 UPDATE chains SET first_block = coalesce((SELECT substr(base, 1, 16) FROM sessions WHERE id = session_id), x'')
 WHERE id IN (SELECT id FROM chains ORDER BY updated DESC LIMIT 10000);
 CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
+`, `
+-- How many lines each block of base has, digests of its exact text by sections, the names that runs touched or said first, and
+-- runs of words of the newest answer.
+ALTER TABLE sessions ADD COLUMN base_lines BLOB NOT NULL DEFAULT x'';
+ALTER TABLE sessions ADD COLUMN shape BLOB NOT NULL DEFAULT x'';
+ALTER TABLE sessions ADD COLUMN things BLOB NOT NULL DEFAULT x'';
+ALTER TABLE sessions ADD COLUMN gist BLOB NOT NULL DEFAULT x'';
 `}

@@ -36,6 +36,10 @@ type ending struct {
 	Opening    int // of the prompt's footprint
 	Bytes      int
 	Blocks     []byte
+	Lines      []byte
+	Shape      []byte
+	Things     []byte // of the run's traces
+	Gist       []byte
 	Answer     []byte
 	Said       []byte
 	Outcome    Outcome // without what the model said

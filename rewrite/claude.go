@@ -343,6 +343,13 @@ func authOf(env func(string) string, names []string, address string) string {
 	return strings.Join(set, " ")
 }
 
+// ActsOn: claude puts in what "@" followed by anything but space names, and thinks more for some words of the turn.
+func (claude) ActsOn(text string) bool {
+	lower := strings.ToLower(text)
+	return mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
+		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
+}
+
 func (claude) HelpArgs() []string { return []string{"--help"} }
 
 func (claude) Options(help string) Probe {

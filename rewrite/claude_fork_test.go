@@ -58,7 +58,7 @@ func TestWhoForks(t *testing.T) {
 
 func TestForkIsSentWhatAResumeIs(t *testing.T) {
 	long := "You are the coder.\n\n" + strings.Repeat("Keep functions small. ", 200)
-	p := NewPrompt(long+"\n\nA note.\n\nThe contract.", testKey)
+	p := NewPrompt(long+"\n\nThe contract.\n\nA note.", testKey)
 	c := Compare(sentTo(long+"\n\nThe contract."), p)
 	for _, always := range []bool{false, true} {
 		resume, fork := ToResume(someID, p, c, always), ToFork(someID, someID, p, c, always)

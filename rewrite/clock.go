@@ -31,7 +31,7 @@ var clockWords = wordSet{words: `and as at current currently date datetime gener
 
 // nowWords are those of them that say that the time is that of writing. Without
 // one, the time may be a parameter ("Date: ...", "Timestamp: ...").
-var nowWords = wordSet{words: "current currently generated now refreshed rendered today"}
+var nowWords = wordSet{words: "current currently generated now refreshed rendered"}
 
 var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
@@ -47,7 +47,7 @@ func withoutClock(line string) string {
 		return line
 	}
 	var kept []string
-	now, clock, numbers, names := false, false, 0, 0
+	now, clock, date, numbers, names := false, false, false, 0, 0
 	for _, word := range words(line) {
 		switch {
 		case clockWords.has(word):
@@ -59,15 +59,19 @@ func withoutClock(line string) string {
 			names++
 		case isClock(word):
 			clock = true
+			date = date || strings.Contains(word, "t")
 		case isDate(word):
+			date = true
 		case isSmallNumber(word):
 			numbers++
 		default:
 			return line
 		}
 	}
-	// A lone number counts as part of a date only beside a month or a weekday.
-	if !now || !clock || numbers > 0 && names == 0 {
+	// A lone number counts as part of a date only beside a month or a weekday. A time without its date may be a
+	// parameter ("Now: 22:00").
+	date = date || numbers > 0 && names > 0
+	if !now || !clock || !date || numbers > 0 && names == 0 {
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")

@@ -253,6 +253,11 @@ func (codex) Settle(c Call, s Surroundings) Call {
 	return c
 }
 
+// ActsOn: codex loads a skill that "$NAME" mentions.
+func (codex) ActsOn(text string) bool {
+	return mentions(text, '$', false) || mentions(text, '@', false)
+}
+
 func (codex) HelpArgs() []string { return []string{"exec", "--help"} }
 
 func (codex) Options(help string) Probe {

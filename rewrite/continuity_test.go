@@ -38,7 +38,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, b := range cut(tt.prompt) {
+		for _, b := range cut(tt.prompt, 0) {
 			got = append(got, strings.ReplaceAll(b.text, "\n", "/"))
 		}
 		if text := strings.Join(got, "|"); text != tt.want {
@@ -100,7 +100,8 @@ func TestRelations(t *testing.T) {
 		{"inserted", "a\n\nb", "a\n\nc\n\nb", Extends},
 		{"before the opening", "a\n\nb", "c\n\na\n\nb", Revises},
 		{"into the opening", "# h\n\na\n\nb", "# h\n\nc\n\na\n\nb", Revises},
-		{"a line into a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", Revises},
+		{"a line more in a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", Extends},
+		{"a line before those of a block", "a\n\nb\n\nc", "a\n\nx\nb\n\nc", Revises},
 		{"one of three replaced", "a\n\nb\n\nc", "a\n\nx\n\nc", Revises},
 		{"most replaced", "a\n\nb\n\nc", "a\n\nx\n\ny", Unrelated},
 		{"shorter", "a\n\nb\n\nc", "a\n\nb", BaseChanged},
@@ -237,17 +238,6 @@ func longPrompt(news string) string {
 		"\n\n## Contract\n\nPrint DONE."
 }
 
-func TestDelta(t *testing.T) {
-	before, after := longPrompt("first note"), longPrompt("first note\n\n### Round 2\n\nsecond note")
-	p := NewPrompt(after, testKey)
-	c := Compare(sentTo(before), p)
-	text, whole := ToResume("id", p, c, false).Prompt()
-	want := "You are the coder.\n\n" + continuation + "\n\n# Task\n\n## Notes\n\n### Round 2\n\nsecond note\n\n## Contract\n\nPrint DONE.\n"
-	if whole || text != want {
-		t.Errorf("whole %v, %q\nwant %q", whole, text, want)
-	}
-}
-
 func TestWhyWhole(t *testing.T) {
 	before, turn := longPrompt("first note"), "Be kind.\n\nHuman: one"
 	resume := func(before, after string, always bool, answers ...string) Target {
@@ -257,58 +247,17 @@ func TestWhyWhole(t *testing.T) {
 		target Target
 		want   Reason
 	}{
-		"asked for":        {resume(before, longPrompt("first note\n\nsecond"), true), ""},
-		"fresh":            {ToFresh(before), ""},
-		"short":            {resume("a\n\nb", "a\n\nb\n\nc", false), ShortPrompt},
-		"unrelated":        {resume("Another job.", before, false), OtherTemplate},
-		"the same":         {resume(before, before, false), NothingNew},
-		"most is new":      {resume(before, before+strings.Repeat("\n\nnew words", 1000), false), SavesTooLittle},
-		"taken out":        {resume(before+"\n\nb\n\nc\n\nd", before+"\n\nb\n\nd\n\ne", false), PartDropped},
-		"between answers":  {resume(turn, turn+"\n\nTool: three files\n\nAssistant: first\n\nHuman: two", false, "first"), NoCleanCut},
-		"the turn /starts": {resume(turn, turn+"\n\nAssistant: first\n\nHuman: /clear", false, "first"), LooksLikeCommand},
+		"asked for":       {resume(before, longPrompt("first note\n\nsecond"), true), ""},
+		"fresh":           {ToFresh(before), ""},
+		"short":           {resume("a\n\nb", "a\n\nb\n\nc", false), ShortPrompt},
+		"unrelated":       {resume("Another job.", before, false), OtherTemplate},
+		"the same":        {resume(before, before, false), NothingNew},
+		"most is new":     {resume(before, before+strings.Repeat("\n\nnew words", 1000), false), SavesTooLittle},
+		"between answers": {resume(turn, turn+"\n\nTool: three files\n\nAssistant: first\n\nHuman: two", false, "first"), NoCleanCut},
 	} {
 		if _, whole := tt.target.Prompt(); !whole || tt.target.Why() != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, tt.target.Why(), tt.want)
 		}
-	}
-}
-
-// What moved, what stands under a new heading and what lost something must not be
-// left out as if the session knew it.
-func TestDeltaKeepsThePlaceOfThings(t *testing.T) {
-	before := longPrompt("## Open\n\nport the parser\n\n## Settled\n\nport the printer")
-	moved := longPrompt("## Open\n\nport the printer\n\n## Settled\n\nport the parser\n\n## Then\n\ngo on")
-	p := NewPrompt(moved, testKey)
-	text, whole := ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
-	if !whole && (!strings.Contains(text, "## Settled\n\nport the parser") || !strings.Contains(text, "## Then\n\ngo on")) {
-		t.Errorf("moved: %q", text)
-	}
-	renamed := strings.Replace(before, "## Settled", "## Open again", 1) + "\n\nDo."
-	p = NewPrompt(renamed, testKey)
-	text, whole = ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
-	if whole || !strings.Contains(text, "## Open again\n\nport the printer") || strings.Contains(text, "port the parser") {
-		t.Errorf("under another heading: whole %v, %q", whole, text)
-	}
-	reduced := strings.Replace(before, "port the parser\n\n", "", 1) + "\n\nDo."
-	p = NewPrompt(reduced, testKey)
-	c := Compare(sentTo(before), p)
-	if text, whole := ToResume("id", p, c, false).Prompt(); c.Relation != Revises || !whole {
-		t.Errorf("taken out: %s, %q", c.Relation, text)
-	}
-}
-
-// A caller that counts its rounds in a heading over all of its prompt: the opening
-// shows it, and what stands below is not new for that.
-func TestDeltaUnderAHeadingOfTheOpening(t *testing.T) {
-	prompt := func(round int) string {
-		return fmt.Sprintf("# Task: close the store\n# Rejections: %d/15\n\nYou are the coder.\n\n## Rules\n\n%s\n"+
-			"## Rejection %d\n\nThe error of round %d is lost.\n\nPrint DONE.", round, strings.Repeat("- Be kind to the reader.\n", 100), round, round)
-	}
-	p := NewPrompt(prompt(2), testKey)
-	text, whole := ToResume("id", p, Compare(sentTo(prompt(1)), p), false).Prompt()
-	if whole || !strings.HasPrefix(text, "# Task: close the store\n\n# Rejections: 2/15\n\n") || len(text) > len(p.Text)/2 ||
-		!strings.Contains(text, "## Rejection 2\n\nThe error of round 2 is lost.") {
-		t.Errorf("whole %v: %q", whole, text)
 	}
 }
 
@@ -354,19 +303,6 @@ func TestHugePrompts(t *testing.T) {
 		if c.Relation != tt.want || !strings.Contains(text, "more") || whole && text != tt.after {
 			t.Errorf("%s: %s, want %s; %d bytes sent", name, c.Relation, tt.want, len(text))
 		}
-	}
-}
-
-func TestDeltaRepeatsFileMentions(t *testing.T) {
-	before := longPrompt("Read @notes.md and mail a@b.example.")
-	after := strings.Replace(before, "## Contract", "A word more.\n\n## Contract", 1)
-	p := NewPrompt(after, testKey)
-	text, whole := ToResume("id", p, Compare(sentTo(before), p), false).Prompt()
-	if whole || !strings.Contains(text, "@notes.md") {
-		t.Errorf("whole %v: %q", whole, text)
-	}
-	if mentionsFile("mail a@b.example") || mentionsFile("@ 5 o'clock") || !mentionsFile("see\n@./x") {
-		t.Error("mentions of files are not told from other signs")
 	}
 }
 

@@ -1,14 +1,23 @@
 package rewrite
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The limits under which a delta is not worth its risk, from DESIGN.
 const (
-	shortPrompt  = 2 << 10 // bytes; a shorter prompt is sent whole
-	worthNum     = 2       // a delta longer than 2/3 of the prompt is not sent
-	worthDen     = 3
-	continuation = "(This continues our session: please answer this message. What it does not repeat of the sections " +
-		"you were given still holds. Earlier questions, review notes and completion markers are settled.)"
+	shortPrompt = 2 << 10 // bytes; a shorter prompt is sent whole
+	worthNum    = 2       // a delta longer than 2/3 of the prompt is not sent
+	worthDen    = 3
+)
+
+// The sentences that introduce a delta. Each says exactly how the new prompt follows from the earlier one.
+const (
+	addedAtEnd    = "(This continues our session. What you were given before is unchanged; this was added at its end:)"
+	addedBefore   = "(This continues our session. What you were given before is unchanged; this was added before its closing section, which is repeated last:)"
+	sectionsBelow = "(This continues our session. The lines above replace the opening that you were given. Each section below replaces the one " +
+		"of the same name; a section with a new name stands directly behind the one shown above it; all others are unchanged.)"
 )
 
 // A Target says which session a call goes to and what it is sent there. Only
@@ -76,31 +85,32 @@ func (t Target) Why() Reason { return t.why }
 // Asked is what the caller sent, where the model is sent less.
 func (t Target) Asked() string { return t.asked }
 
-// delta is the part of the prompt that is sent to a session that has the rest, or
-// why there is none.
+// delta returns the part of the prompt that is sent to a session that has the rest, or why there is none. From the
+// delta and what the session was sent exactly one prompt follows.
 func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 	switch {
 	case c.Relation == Identical:
 		return "", NothingNew
 	case c.Relation != Extends && c.Relation != Revises:
 		return "", OtherTemplate
-	case c.dropped:
-		return "", PartDropped
 	case c.Transcript:
-		var ok bool
-		if delta, ok = p.newTurn(c); !ok {
-			return "", NoCleanCut
-		}
+		delta, why = p.newTurn(c)
 	case len(p.Text) < shortPrompt:
 		return "", ShortPrompt
 	default:
-		delta = p.newBlocks(c)
-		if tooLittle(len(delta), len(p.Text)) {
-			return "", SavesTooLittle
+		delta, why = p.additions(c.base)
+		if why != "" {
+			delta, why = p.changedSections(c.base)
+		}
+		if why == "" && tooLittle(len(delta), len(p.Text)) {
+			why = SavesTooLittle
 		}
 	}
-	if startsLikeCommand(delta) {
-		return "", LooksLikeCommand
+	if why == "" && startsLikeCommand(delta) {
+		why = LooksLikeCommand
+	}
+	if why != "" {
+		return "", why
 	}
 	return delta, ""
 }
@@ -111,97 +121,149 @@ func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum
 // many blocks a delta saves that holds sent of them: as if all blocks were equally
 // long.
 func EstimateSaving(promptBytes, blocks, sent int) int {
-	delta := promptBytes*sent/max(blocks, 1) + len(continuation)
+	delta := promptBytes*sent/max(blocks, 1) + len(addedAtEnd)
 	if promptBytes < shortPrompt || tooLittle(delta, promptBytes) {
 		return 0
 	}
 	return promptBytes - delta
 }
 
-// newTurn is what follows the session's last answer in a transcript. The answers
-// before it are the session's own and the session has been sent the rest; of that
-// only what is always kept comes first.
-func (p *Prompt) newTurn(c Continuity) (string, bool) {
+// newTurn returns what follows the session's newest answer in a conversation, as it stands.
+func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	lines := p.conversation()
-	if c.turn == 0 || c.turn >= len(lines) {
-		return "", false
+	if c.turn == 0 || c.turn >= len(lines) || lines[c.turn].at < 0 || lines[c.turn-1].block == lines[c.turn].block {
+		return "", NoCleanCut
 	}
-	first := lines[c.turn]
-	if lines[c.turn-1].block == first.block {
-		return "", false // the answer and the new turn are one block: no clean cut
+	at := lines[c.turn].at
+	if p.again(0, at) {
+		return "", SentAgain
 	}
-	var parts []string
-	for i := first.block; i < len(p.blocks); i++ {
-		text := p.blocks[i].text
-		if i == first.block && first.speaker == other {
-			_, below, _ := strings.Cut(text, "\n")
-			text = strings.TrimSpace(first.text + "\n" + below)
-		}
-		if text != "" {
-			parts = append(parts, text)
-		}
-	}
-	if len(parts) == 0 {
-		return "", false
-	}
-	var again []string
-	for i, kept := range p.kept()[:first.block] {
-		if kept {
-			again = append(again, p.blocks[i].text)
-		}
-	}
-	return strings.Join(append(again, parts...), "\n\n"), true
+	return p.Text[at:], ""
 }
 
-// newBlocks is the opening paragraph, a line that says what follows, every block
-// that the session has not been sent or that is always kept, under its headings,
-// and the closing block.
-func (p *Prompt) newBlocks(c Continuity) string {
-	opening := p.opening()
-	var out []string
-	for _, b := range p.blocks[:opening] {
-		out = append(out, b.text)
-	}
-	out = append(out, continuation)
-	var heads []int // the headings that the block at hand stands under, outermost first
-	shown, kept := make([]bool, len(p.blocks)), p.kept()
-	for i, b := range p.blocks {
-		if b.level > 0 {
-			for len(heads) > 0 && p.blocks[heads[len(heads)-1]].level >= b.level {
-				heads = heads[:len(heads)-1]
-			}
-			heads = append(heads, i)
-		}
-		known := c.Has[i] && i < len(p.blocks)-1 && !kept[i] && !mentionsFile(b.text)
-		for _, h := range heads {
-			// Under a new heading the same words mean something else. Those of the
-			// opening are repeated, and often count rounds: "# Status: review | Rejections: 2/15".
-			known = known && (h < opening || c.Has[h])
-		}
-		if i < opening || known {
-			continue
-		}
-		for _, h := range append(heads, i) {
-			if h >= opening && !shown[h] {
-				shown[h] = true
-				out = append(out, p.blocks[h].text)
-			}
-		}
-	}
-	return strings.Join(out, "\n\n") + "\n"
+// again reports whether a block between two places of the prompt is sent again in every delta.
+func (p *Prompt) again(from, to int) bool {
+	return p.Again != nil && slices.ContainsFunc(p.blocks, func(b block) bool {
+		return b.at >= from && b.at < to && p.Again(b.text)
+	})
 }
 
-// mentionsFile tells of an @path, which the tool replaces by the file as it is
-// now: such a block is sent again even where its words are the same.
-func mentionsFile(text string) bool {
-	for i := range len(text) - 1 {
-		if text[i] != '@' || i > 0 && !strings.ContainsRune(" \t\n(\"'`", rune(text[i-1])) {
-			continue
-		}
-		c := text[i+1]
-		if c == '/' || c == '.' || c == '~' || c == '"' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-			return true
+// openingText is the prompt up to the end of its opening paragraph.
+func (p *Prompt) openingText() string {
+	if n := p.opening(); n > 0 {
+		return p.Text[:p.blocks[n-1].at+len(p.blocks[n-1].text)]
+	}
+	return ""
+}
+
+// additions returns a delta where nothing but an addition at the end, or before the closing section, has changed.
+func (p *Prompt) additions(base *Shape) (string, Reason) {
+	text := p.trimmed()
+	from, tail, sentence := base.Size, 0, addedAtEnd
+	if base.Size == 0 || base.Size > len(text) || p.digest(text[:base.Size]) != base.Whole {
+		from, tail, sentence = base.HeadSize, base.Size-base.HeadSize, addedBefore
+		if base.HeadSize == 0 || base.Size > len(text) || p.digest(text[:from]) != base.Head || p.digest(text[len(text)-tail:]) != base.Tail {
+			return "", NoCleanCut
 		}
 	}
-	return false
+	added := text[from : len(text)-tail]
+	if !p.standsAlone(text[:from], strings.TrimLeft(added, " \t\r"), sentence == addedBefore) {
+		return "", NoCleanCut
+	}
+	opening := p.openingText()
+	if len(opening) > from || p.again(len(opening), from) {
+		return "", SentAgain
+	}
+	if sentence == addedBefore {
+		added = "\n\n" + added
+	}
+	return opening + "\n\n" + sentence + added + text[len(text)-tail:] + "\n", ""
+}
+
+// standsAlone reports whether an addition means the same without what stands right before it: it begins a paragraph of its own,
+// no list, quotation, table, fence or comment goes on in it, and in the middle of the prompt it has a heading or label.
+func (p *Prompt) standsAlone(before, added string, inside bool) bool {
+	line, _, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
+	if line == "" || !inside && !strings.HasPrefix(added, "\n") || inside && !strings.HasSuffix(before, "\n\n") {
+		return false
+	}
+	newBlock := inside || strings.HasPrefix(strings.ReplaceAll(added, "\r", ""), "\n\n")
+	if headingLevel(line) > 0 {
+		return balanced(before)
+	}
+	if !newBlock || strings.ContainsAny(line[:1], " \t-+*>|<\"'`~)]}.,;:0123456789") && !strings.HasPrefix(line, "**") || strings.HasPrefix(line, "•") {
+		return false
+	}
+	if inside {
+		who, _, _ := readLabel(strings.TrimSpace(line))
+		return len(p.sections()) == 1 && who == feedback && balanced(before)
+	}
+	return balanced(before)
+}
+
+// balanced reports whether no fence, comment or crossed out text is open at the end of a text.
+func balanced(text string) bool {
+	fence := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if fence == "" {
+			fence = opensFence(line)
+		} else if closesFence(line, fence) {
+			fence = ""
+		}
+	}
+	return fence == "" && strings.Count(text, "<!--") == strings.Count(text, "-->") && strings.Count(text, "~~")%2 == 0 &&
+		strings.Count(text, "<details") == strings.Count(text, "</details") && strings.Count(text, "<del") == strings.Count(text, "</del") &&
+		strings.Count(text, "/*") == strings.Count(text, "*/")
+}
+
+// changedSections returns a delta of whole sections: the same sections stand in the same order, each under a heading of
+// its own, and some have another text. New sections go with the one that they stand behind.
+func (p *Prompt) changedSections(base *Shape) (string, Reason) {
+	parts := p.sections()
+	if len(base.Parts) < 2 || len(parts) > maxParts {
+		return "", NoCleanCut
+	}
+	names := map[Digest]bool{}
+	var out strings.Builder
+	next, spanFrom, changed := 0, 0, false
+	flush := func(to int, last bool) {
+		from, end := parts[spanFrom].from, parts[to-1].to
+		if spanFrom > 0 && (changed || last || p.again(from, end)) {
+			out.WriteString(p.Text[from:end])
+		}
+	}
+	for i := range parts {
+		name := p.digest(parts[i].heading)
+		if names[name] {
+			return "", NoCleanCut // two sections of one name
+		}
+		names[name] = true
+		if next < len(base.Parts) && base.Parts[next].Name == name {
+			if i > 0 {
+				flush(i, false)
+			}
+			spanFrom, changed = i, base.Parts[next].Text != p.digest(p.partText(i))
+			if i == 0 && changed {
+				return "", NoCleanCut // what has no name can not be replaced
+			}
+			next++
+			continue
+		}
+		if spanFrom == 0 {
+			return "", NoCleanCut // a new section behind what has no name
+		}
+		changed = true
+	}
+	if next < len(base.Parts) {
+		return "", PartDropped
+	}
+	flush(len(parts), true)
+	if slices.ContainsFunc(base.Parts, func(s Part) bool { return !names[s.Name] }) {
+		return "", PartDropped
+	}
+	if p.again(parts[0].from, parts[0].to) {
+		return "", SentAgain
+	}
+	return p.openingText() + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
 }

@@ -228,6 +228,9 @@ func (gemini) Settle(c Call, s Surroundings) Call {
 	return c
 }
 
+// ActsOn: gemini puts in what "@" names behind anything but a backslash.
+func (gemini) ActsOn(text string) bool { return mentions(text, '@', true) }
+
 func (gemini) HelpArgs() []string { return []string{"--help"} }
 
 // Options: yargs names the kind of a value at the end of an option's line.

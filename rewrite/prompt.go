@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // DigestSize is the length of a Digest in bytes.
@@ -32,39 +33,52 @@ func (k Key) Digester() func(string) Digest {
 	}
 }
 
-// A block is a run of lines between blank lines. A heading is a block of its
-// own, a fenced piece of code is never cut.
+// A block is a run of lines between blank lines. A heading is a block of its own, a fenced piece of code is never cut,
+// a message of a conversation given as JSON is a block.
 type block struct {
-	text   string // as the caller wrote it, without its last newline
-	level  int    // of a heading, 0 for anything else
-	digest Digest
+	text    string // as the caller wrote it, without its last newline
+	at      int    // where it stands in the prompt
+	level   int    // of a heading, 0 for anything else
+	message *message
+	digest  Digest
+}
+
+// lines returns how many lines the block has; 0 for one that can not grow by lines.
+func (b *block) lines() int {
+	if b.level > 0 || b.message != nil {
+		return 0
+	}
+	return strings.Count(b.text, "\n") + 1
 }
 
 // A Prompt is a prompt cut into blocks.
 type Prompt struct {
 	Text string
-	// Keep tells of a block that every delta repeats, with all that stands under
-	// it if it is a heading; nil for none.
-	Keep   func(block string) bool
+	// Again reports whether a piece of the prompt is sent again in every delta although the session has it: a rule
+	// says so, or the tool acts on it in each turn anew. It may be nil.
+	Again  func(text string) bool
 	blocks []block
 	digest func(string) Digest
 	// What is made when it is first needed.
 	lines   []promptLine    // by turns
 	print   *Footprint      // by Footprint
 	digests map[Digest]bool // by hasAny
+	parts   []part          // by sections
 }
 
 // A Footprint is what the ledger keeps of a prompt.
 type Footprint struct {
 	Blocks  []Digest
-	Opening int // how many blocks the opening paragraph takes, with its headings
-	Bytes   int // how much they say: their lines without the space around them
+	Lines   []int // how many lines each block has, 0 for one that can not grow by lines
+	Opening int   // how many blocks the opening paragraph takes, with its headings
+	Bytes   int   // how much they say: their lines without the space around them
+	Shape   Shape
 }
 
 // NewPrompt cuts text into blocks and digests them under key.
 func NewPrompt(text string, key Key) *Prompt {
 	p := &Prompt{Text: text, digest: key.Digester()}
-	p.blocks = cut(text)
+	p.blocks = cutMessages(text)
 	for i := range p.blocks {
 		p.blocks[i].digest = p.digest(normal(p.blocks[i].text))
 	}
@@ -76,9 +90,10 @@ func (p *Prompt) Footprint() Footprint {
 	if p.print != nil {
 		return *p.print
 	}
-	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks))}
-	for i, b := range p.blocks {
-		f.Blocks[i] = b.digest
+	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks)), Lines: make([]int, len(p.blocks)), Shape: p.shape()}
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		f.Blocks[i], f.Lines[i] = b.digest, b.lines()
 		f.Bytes += wordBytes(b.text)
 	}
 	p.print = &f
@@ -95,25 +110,6 @@ func (p *Prompt) Blocks() []string {
 	return texts
 }
 
-// kept tells which blocks are repeated in every delta.
-func (p *Prompt) kept() []bool {
-	kept := make([]bool, len(p.blocks))
-	if p.Keep == nil {
-		return kept
-	}
-	under := 0 // the level of the heading that is kept, 0 for none
-	for i, b := range p.blocks {
-		if b.level > 0 && b.level <= under {
-			under = 0
-		}
-		kept[i] = under > 0 || p.Keep(b.text)
-		if kept[i] && under == 0 {
-			under = b.level
-		}
-	}
-	return kept
-}
-
 // opening is the number of blocks up to and with the first that is no heading.
 func (p *Prompt) opening() int {
 	for i, b := range p.blocks {
@@ -124,13 +120,14 @@ func (p *Prompt) opening() int {
 	return len(p.blocks)
 }
 
-func cut(text string) []block {
+// cut cuts a text that stands at offset into blocks.
+func cut(text string, offset int) []block {
 	blocks := make([]block, 0, min(strings.Count(text, "\n\n"), len(text)/32)+1)
 	from, at := -1, 0 // where the run and the line begin
 	fence := ""
 	flush := func() {
 		if from >= 0 {
-			blocks = append(blocks, block{text: text[from : at-1]})
+			blocks = append(blocks, block{text: text[from : at-1], at: offset + from})
 			from = -1
 		}
 	}
@@ -145,7 +142,7 @@ func cut(text string) []block {
 			flush()
 		case headingLevel(line) > 0:
 			flush()
-			blocks = append(blocks, block{text: line, level: headingLevel(line)})
+			blocks = append(blocks, block{text: line, at: offset + at, level: headingLevel(line)})
 		default:
 			if from < 0 {
 				from = at
@@ -198,7 +195,62 @@ func normal(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func normalLine(line string) string { return withoutClock(strings.TrimRight(line, " \t\r")) }
+func normalLine(line string) string {
+	return withoutCount(withoutClock(strings.TrimRight(line, " \t\r")))
+}
+
+// countWords name what a caller counts its rounds by; turnWords are those of them that hardly mean anything else.
+var (
+	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch iteración ronda tour itération giro
+		iterazione rodada ronde runda раунд итерация`}
+	turnWords = wordSet{words: "round iteration turn runde ronda"}
+)
+
+// longestCount is the length of a line that is looked at for a count.
+const longestCount = 160
+
+// withoutCount returns a line without the number of the round that it is written in: "Round 2 of 5" where it says nothing
+// else, "Turn 3/50" wherever it stands.
+func withoutCount(line string) string {
+	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
+		return line
+	}
+	var turns, all strings.Builder // with the numbers of turns replaced, with all numbers
+	counts, alone, turn := false, true, false
+	for i := 0; i < len(line); {
+		n := wordLength(line[i:])
+		if n == 0 {
+			r, size := utf8.DecodeRuneInString(line[i:])
+			turn = turn && (r == ' ' || r == '/' || r == '#')
+			turns.WriteString(line[i : i+size])
+			all.WriteString(line[i : i+size])
+			i += size
+			continue
+		}
+		text := line[i : i+n]
+		i += n
+		word := strings.ToLower(text)
+		switch {
+		case digits(text):
+			all.WriteByte('#')
+			if turn {
+				text = "#"
+			}
+			turns.WriteString(text)
+			continue
+		case countWords.has(word):
+			counts, turn = true, turnWords.has(word)
+		case word != "of":
+			alone, turn = false, false
+		}
+		turns.WriteString(text)
+		all.WriteString(text)
+	}
+	if alone && counts {
+		return all.String()
+	}
+	return turns.String()
+}
 
 // wordBytes is the length of a text without the space around its lines, and
 // without the lines that hold neither letter nor digit: neither tells two jobs apart.
@@ -210,4 +262,20 @@ func wordBytes(text string) int {
 		}
 	}
 	return max(n-1, 0)
+}
+
+// mentions reports whether a sign such as @ stands in the text where a tool takes what follows for a name: before anything
+// but space and, unless anywhere is set, only behind space or at the beginning of the text.
+func mentions(text string, sign byte, anywhere bool) bool {
+	for i := 0; i < len(text)-1; i++ {
+		if text[i] != sign {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+1:])
+		if !unicode.IsSpace(after) && (i == 0 || unicode.IsSpace(before) || anywhere && before != '\\') {
+			return true
+		}
+	}
+	return false
 }

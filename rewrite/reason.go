@@ -50,6 +50,10 @@ const (
 	ForcedFresh     Reason = "forced_fresh"
 	Disabled        Reason = "disabled"
 	Ambiguous       Reason = "ambiguous"
+	NoEvidence      Reason = "no_evidence" // nothing says that the prompt goes on with the session's own work
+	NewRole         Reason = "new_role"    // the prompt gives a role, asks for a judgement or speaks of another's work
+	CleanStart      Reason = "clean_start" // the prompt asks for answers that stand alone
+	UnnamedOff      Reason = "unnamed_off" // unnamed = "off"
 	BaseTooSmall    Reason = "base_too_small"
 	BaseChanged     Reason = "base_changed"
 	HistoryEdited   Reason = "history_edited"
@@ -114,6 +118,7 @@ const (
 	PartDropped      Reason = "part_dropped"       // something was taken out, and nothing put in its place
 	ShortPrompt      Reason = "short_prompt"       // under 2 KB
 	SavesTooLittle   Reason = "saves_too_little"   // less than a third
-	NoCleanCut       Reason = "no_clean_cut"       // of a transcript, the new turn can not be told apart
+	NoCleanCut       Reason = "no_clean_cut"       // what is new can not be told apart from what is known
+	SentAgain        Reason = "sent_again"         // what is known holds something that the tool acts on each time
 	LooksLikeCommand Reason = "looks_like_command" // the tool would take the part for a command
 )

@@ -22,6 +22,9 @@ type Tool interface {
 	// Compose gives the prompt as the tool itself would send it to the model,
 	// from the call and what stands on its stdin; "" where it can not be managed.
 	Compose(call Call, stdin string) string
+	// ActsOn reports whether the tool acts on something in a prompt's text in the turn that it is sent in: a file that
+	// it puts in (@path), a word that makes it think more. It may err on the side of yes.
+	ActsOn(text string) bool
 	// Plan gives the command line, stdin and expectations of the real call.
 	Plan(call Call, target Target) Plan
 	// Stream reads and renders the output of the call that Plan described.
@@ -277,6 +280,9 @@ type Seen struct {
 	Usage      Usage
 	Totals     Totals
 	ContextUse Context
+
+	// Files are those that the run's tools were given to read or change, at most MaxThings of them.
+	Files []string
 
 	textBytes int // of all Texts so far
 }

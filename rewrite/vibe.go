@@ -219,6 +219,9 @@ func (vibe) Settle(c Call, s Surroundings) Call {
 	return c
 }
 
+// ActsOn: vibe puts in what "@" names.
+func (vibe) ActsOn(text string) bool { return mentions(text, '@', true) || mentions(text, '$', false) }
+
 func (vibe) HelpArgs() []string { return []string{"--help"} }
 
 func (vibe) Options(help string) Probe {

@@ -22,6 +22,9 @@ const UnknownWindow = 200_000
 // tell it from another.
 const minBase = 200
 
+// minEvident is the same where there is evidence that the call goes on with the job: enough to be no mere word.
+const minEvident = 24
+
 // key opens the ledger and gathers what says where the call belongs: the tool, and
 // where it works.
 func (c *call) key() rewrite.Reason {
@@ -170,15 +173,25 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	if m.Fresh {
 		r.Fresh = rewrite.ContextReset
 	}
-	r.Prompt.Keep = m.Keep()
+	r.Prompt.Again = sentAgain(r.Tool, m.Keep())
 	r.Limits = ledger.Limits{
 		TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
-		MinBase: minBase, UnknownWindow: UnknownWindow,
+		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
+		Unnamed:      ledger.Unnamed(m.Unnamed),
 		ResumeSame:   m.Identical == config.IdenticalResume,
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
+	}
+}
+
+// sentAgain returns what has a piece of the prompt sent again: a rule, or the tool, which acts on some words anew each
+// time.
+func sentAgain(name string, keep func(string) bool) func(string) bool {
+	tool, known := rewrite.Lookup(name)
+	return func(text string) bool {
+		return known && tool.ActsOn(text) || keep != nil && keep(text)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // it. Files of testdata/prompts hold them, one for each preset.
 type sequence struct {
 	Name   string
+	Harm   string
 	Preset string // the rule that must hold for its calls, "" for none
 	Env    map[string]string
 	Args   []string
@@ -27,7 +28,7 @@ type sequence struct {
 }
 
 func TestSequences(t *testing.T) {
-	files, err := filepath.Glob("../testdata/prompts/*.json")
+	files, err := filepath.Glob(orElse(os.Getenv("SEQ"), "../testdata/prompts/*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sequences: %v", err)
 	}
@@ -76,7 +77,20 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(d.Mode) != call.Expect || string(d.Reason) != call.Why || r.Rule != s.Preset {
+	if os.Getenv("DUMP") != "" {
+		ev := r.Prompt
+		_ = ev
+		cont := d.Continuity.Evidence
+		if d.Mode == rewrite.Fresh && i > 0 {
+			_, chains, _ := l.Preview(r)
+			for _, c := range chains {
+				if c.Continuity.Relation == rewrite.Extends { cont = c.Continuity.Evidence }
+			}
+		}
+		ok := "OK  "
+		if string(d.Mode) != call.Expect { ok = "MISS"; if d.Mode == rewrite.Resume { ok = "HARM" } }
+		fmt.Printf("%s %s %s #%d %s (%s) FOR %v AGAINST %v\n", ok, s.Harm, s.Name, i+1, d.Mode, d.Reason, cont.For, cont.Against)
+	} else if string(d.Mode) != call.Expect || call.Why != "" && string(d.Reason) != call.Why || r.Rule != s.Preset {
 		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
 			i+1, d.Mode, d.Reason, r.Rule, call.Expect, call.Why, s.Preset)
 	}

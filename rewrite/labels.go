@@ -1,0 +1,416 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// speaker says whose turn a line opens.
+type speaker int
+
+const (
+	nobody speaker = iota // the line opens no turn
+	assistant
+	toolOutput // what a tool of the assistant's said
+	other      // somebody known who is not the assistant
+	stranger   // a name that says nothing to us
+	feedback   // no name: what follows are notes on the work
+	everyday   // no name: a word that introduces a line ("Note:", "File:")
+	heading    // a markdown heading that is no known name
+	closing    // the end of a turn
+)
+
+// isTurn reports whether a line of that kind gives the word to somebody.
+func (s speaker) isTurn() bool {
+	return s == assistant || s == toolOutput || s == other || s == stranger
+}
+
+// The names that turns stand under. A plain name also serves as an everyday word:
+// it needs more than a dash or an end of line to be a name.
+var (
+	assistantNames = wordSet{words: `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
+		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`}
+	plainNames = wordSet{words: "model agent you response reply answer"}
+	toolNames  = wordSet{words: "tool function"}
+	otherNames = wordSet{words: "user human system developer customer client me question humanmessage systemmessage"}
+)
+
+// besideNames may stand beside a name: "Assistant (turn 2):", "### Claude's reply".
+var besideNames = wordSet{words: `s code cli message output result turn step round said says wrote replied answered previous last your
+	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
+	b strong em p div span summary`}
+
+func speakerNamed(word string) speaker {
+	switch {
+	case assistantNames.has(word), plainNames.has(word):
+		return assistant
+	case toolNames.has(word):
+		return toolOutput
+	case otherNames.has(word):
+		return other
+	}
+	return nobody
+}
+
+// questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like.
+func questionOrAnswer(line string) (letter byte, rest string) {
+	label := strings.TrimLeft(line, "*_#> \t")
+	if label == "" || !strings.ContainsRune("QA", rune(label[0])) {
+		return 0, ""
+	}
+	rest = strings.TrimLeft(label[1:], "0123456789")
+	if rest == "" || !strings.ContainsRune(":.)", rune(rest[0])) {
+		return 0, ""
+	}
+	return label[0] | 0x20, withoutEmphasis(rest[1:])
+}
+
+// opensTurn reads a line as the start of a turn in any usual notation:
+// "## assistant", "Assistant:", "**Assistant:** text", "[08:15] assistant> text",
+// "<assistant>", `<turn speaker="assistant">`, "<|im_start|>assistant", "[/INST] text",
+// `"role": "assistant"`, "role: assistant". rest is what the line says beyond
+// that, the whole line where it opens no turn. Reading too much as a turn only costs
+// a resume.
+func opensTurn(line string) (who speaker, rest string) {
+	if closesTurn(line) {
+		return closing, ""
+	}
+	if _, after, ok := strings.Cut(line, "[/INST]"); ok {
+		return assistant, strings.TrimSpace(after)
+	}
+	if who := roleIn(line); who != nobody {
+		if _, after, ok := strings.Cut(line, ">"); ok && line[0] == '<' {
+			return who, withoutClosingTag(strings.TrimSpace(after))
+		}
+		return who, line
+	}
+	who, rest = namedTurn(line)
+	switch {
+	case who == nobody:
+		return nobody, line
+	case strings.HasPrefix(line, "</"):
+		return closing, strings.TrimSpace(rest)
+	case strings.HasPrefix(line, "<"):
+		return who, withoutClosingTag(strings.TrimSpace(rest))
+	}
+	return who, withoutEmphasis(rest)
+}
+
+func withoutEmphasis(rest string) string {
+	return strings.TrimSpace(strings.TrimLeft(rest, "*_:"))
+}
+
+// namedTurn reads the name over a turn at the start of a line: a name, around it
+// only numbers, times and words that go with a name, and then a sign that sets it
+// off from what is said.
+func namedTurn(line string) (who speaker, rest string) {
+	const longest = 64
+	plain := false
+	for i := 0; i < len(line); {
+		if i > longest {
+			return nobody, ""
+		}
+		if n := wordLength(line[i:]); n > 0 {
+			word := strings.ToLower(line[i : i+n])
+			found := speakerNamed(word)
+			switch {
+			case found != nobody && who == nobody:
+				who, plain = found, plainNames.has(word)
+			case found == nobody && !besideNames.has(word) && !calendarWords.has(word) && !strings.ContainsAny(word, "0123456789"):
+				return nobody, ""
+			}
+			i += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(line[i:])
+		if who != nobody {
+			if line[0] == '<' && r == ' ' { // the attributes of a tag
+				if _, after, ok := strings.Cut(line[i:], ">"); ok {
+					return who, after
+				}
+			}
+			if setsOff(line, i, r, plain) {
+				return who, line[i+size:]
+			}
+		}
+		i += size
+	}
+	if who != nobody && (!plain || strings.ContainsRune("#*_=<[", rune(line[0]))) {
+		return who, ""
+	}
+	return nobody, ""
+}
+
+// wordLength is the length in bytes of the word that text starts with.
+func wordLength(text string) int {
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if end < 0 {
+		return len(text)
+	}
+	return end
+}
+
+// setsOff tells whether the sign at i ends a name.
+func setsOff(line string, i int, sign rune, plain bool) bool {
+	near := func(j int, chars string) bool {
+		return j >= 0 && j < len(line) && strings.IndexByte(chars, line[j]) >= 0
+	}
+	const digits = "0123456789"
+	switch sign {
+	case ':':
+		return !near(i-1, digits) || !near(i+1, digits) // not within a time
+	case '>':
+		return !near(i-1, "-=")
+	case ']':
+		return line[0] == '['
+	case '|':
+		return !plain && line[0] == '|'
+	case '—', '–':
+		return !plain
+	case '-':
+		return !plain && near(i-1, " ") && near(i+1, " ")
+	}
+	return false
+}
+
+// roleIn finds the speaker where a turn is written as data: JSON, YAML, XML or a
+// program's own print. A line with several turns is the assistant's if one is.
+func roleIn(line string) (who speaker) {
+	if !strings.ContainsAny(line, ":=") {
+		return nobody
+	}
+	line = strings.ToLower(line)
+	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
+		for rest := line; ; {
+			i := strings.Index(rest, key)
+			if i < 0 {
+				break
+			}
+			inside := i > 0 && wordLength(rest[i-1:i]) > 0
+			rest = rest[i+len(key):]
+			value := strings.TrimLeft(rest, "\"'\\:= \t")
+			if inside || !strings.ContainsAny(rest[:len(rest)-len(value)], ":=") {
+				continue
+			}
+			switch word := value[:wordLength(value)]; {
+			case assistantNames.has(word), word == "model", word == "agent":
+				return assistant
+			case speakerNamed(word) != nobody:
+				who = speakerNamed(word)
+			}
+		}
+	}
+	return who
+}
+
+// withoutClosingTag cuts the end of a turn off its last line.
+func withoutClosingTag(text string) string {
+	for _, end := range []string{"<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>"} {
+		if before, ok := strings.CutSuffix(text, end); ok {
+			return strings.TrimSpace(before)
+		}
+	}
+	if i := strings.LastIndex(text, "</"); i >= 0 && closesTurn(text[i:]) {
+		return strings.TrimSpace(text[:i])
+	}
+	return text
+}
+
+// closesTurn tells of a closing tag that ends a turn, and of nothing else in the
+// line.
+func closesTurn(line string) bool {
+	if !strings.HasPrefix(line, "</") {
+		return false
+	}
+	name, ok := strings.CutSuffix(line[2:], ">")
+	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }) < 0
+}
+
+// The longest name of a turn that is not known, in words and in characters: of one alone in its line, and of one with
+// what is said behind it.
+const (
+	longestLabel, labelWords        = 48, 6
+	longestInlineLabel, inlineWords = 28, 3
+)
+
+// feedbackWords are stems of words that make a label or a heading one over notes on the work, in the languages that
+// callers write.
+var feedbackWords = []string{"feedback", "review", "rejection", "rejected", "finding", "remark", "notes", "note",
+	"problem", "failure", "failing", "failed", "correction", "rückmeld", "anmerk", "beanstand", "mängel", "durchsicht",
+	"relecture", "retour", "remarque", "correcci", "observaci", "revisi", "osservazion",
+	"opmerking", "uwag", "recenz", "popraw", "замечан", "отзыв", "правк", "ревью", "意见", "反馈", "评审", "审查", "问题", "指摘", "レビュー",
+	"フィードバック", "修正依頼", "피드백", "리뷰", "要修正", "qa", "nit", "nits", "blocking", "regression", "followup", "ci", "lint", "changes"}
+
+// notFeedback are words that make such a label one over instructions to a reviewer, or over the work itself.
+var notFeedback = wordSet{words: "task instructions guidelines criteria rubric checklist guide policy format role received template rules process " +
+	"request requests summary all previous earlier your customer customers user users student candidate output file files under diff " +
+	"security design code product app store hotel film movie book original author s first round2 aufgabe kriterien anleitung"}
+
+// neutralWords introduce a line without giving the word to anybody.
+var neutralWords = wordSet{words: `note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
+	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
+	suggestions example examples important reminder also because item point points test tests log command run exit code usage where why
+	how what when result stdout stderr trace traceback caused at in on please but and so for then hence today build lint type name title id
+	datei zeile fehler hinweis beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso
+	file`}
+
+func isNameRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
+}
+
+// readLabel reads a line as the start of a turn under any name, or as a label or heading over something else. label is the
+// name, and text what the line says beyond it.
+func readLabel(line string) (who speaker, label, text string) {
+	if who, text = opensTurn(line); who != nobody {
+		label, _, _ = strings.Cut(line, text)
+		if text == "" {
+			label = line
+		}
+		return who, normalLabel(label), text
+	}
+	switch {
+	case headingLevel(line) > 0:
+		return kindOf(line, heading), normalLabel(line), ""
+	case line[0] == '<':
+		return tagLabel(line)
+	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
+		if inner := strings.Trim(line, "-=*# "); inner != "" && shortLabel(inner, longestLabel, labelWords) {
+			if first, _, _ := strings.Cut(strings.ToLower(inner), " "); first == "end" {
+				return closing, normalLabel(inner), ""
+			}
+			return kindOf(inner, stranger), normalLabel(inner), ""
+		}
+		return nobody, "", line
+	}
+	return wordLabel(line)
+}
+
+// tagLabel reads a line that begins with a tag.
+func tagLabel(line string) (who speaker, label, text string) {
+	inner, rest, ok := strings.Cut(line[1:], ">")
+	name := inner[:wordLength(inner)]
+	if !ok || name == "" || strings.HasPrefix(inner, "!") || strings.HasSuffix(inner, "/") {
+		return nobody, "", line
+	}
+	return kindOf(inner, stranger), normalLabel(inner), withoutClosingTag(strings.TrimSpace(rest))
+}
+
+// wordLabel reads "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
+func wordLabel(line string) (who speaker, label, text string) {
+	bare := strings.Trim(line, "*_[]# ")
+	emphasis := bare != line && (strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
+		strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
+	sign := strings.LastIndexAny(bare, ":：>")
+	atEnd := sign >= 0 && strings.Trim(bare[sign:], ":：>") == "" && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
+	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
+		who = kindOf(bare, stranger)
+		if who == stranger && !emphasis && speaksOfWork(bare) {
+			who = everyday
+		}
+		return who, normalLabel(bare), ""
+	}
+	for i, r := range bare {
+		if r != ':' && r != '：' && r != '>' {
+			continue
+		}
+		name, rest := bare[:i], bare[i+utf8.RuneLen(r):]
+		if name == "" || r != '：' && !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "*") || !isName(name) {
+			return nobody, "", line
+		}
+		who := kindOf(name, stranger)
+		if who == stranger && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) && !strings.HasPrefix(line, "**") {
+			who = everyday // an item of a list
+		}
+		return who, normalLabel(name), withoutEmphasis(rest)
+	}
+	return nobody, "", line
+}
+
+// sayingWords make a line that ends with a colon one over somebody's words.
+var sayingWords = wordSet{words: "wrote said says writes answered replied schrieb sagte antwortete écrit dit répondu escribió dijo respondió scrisse disse"}
+
+// speaksOfWork reports whether a line that ends with a colon speaks of the session's work instead of naming a speaker:
+// "CI ran your change and failed:".
+func speaksOfWork(line string) bool {
+	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) < 3 || shownWords.has(words[len(words)-1]) || slices.ContainsFunc(words, sayingWords.has) {
+		return false
+	}
+	found := false
+	matchPhrases(line, func(kind, _ string) {
+		found = found || kind == "work" || kind == "state" || kind == "log" || kind == "fix"
+	})
+	return found
+}
+
+// shortLabel reports whether a text is short enough for a label and holds no sentence.
+func shortLabel(text string, most, words int) bool {
+	text = strings.TrimRight(text, ":：> ")
+	return text != "" && utf8.RuneCountInString(text) <= most && len(strings.Fields(text)) <= words &&
+		!strings.ContainsAny(text, "!?;。，,={}/\\`") && !strings.Contains(text, ". ") && !namesFile(text)
+}
+
+// namesFile reports whether a word of a text has a dot in it.
+func namesFile(text string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
+		i := strings.IndexByte(word, '.')
+		return i > 0 && i < len(word)-1
+	})
+}
+
+// isName reports whether what stands before a colon may be somebody's name: a few words, each with a capital, a number or
+// of a script without capitals; or the name of what somebody has made.
+func isName(text string) bool {
+	fields := strings.Fields(strings.Trim(text, "*_[]# "))
+	if len(fields) == 0 || len(fields) > inlineWords || utf8.RuneCountInString(text) > longestInlineLabel {
+		return false
+	}
+	for _, word := range fields {
+		if strings.IndexFunc(word, func(r rune) bool { return !isNameRune(r) && r != '*' && r != '\'' && r != '#' }) >= 0 || strings.Contains(word, ".") {
+			return false
+		}
+	}
+	last := strings.ToLower(fields[len(fields)-1])
+	if shownWords.has(last) {
+		return true
+	}
+	for _, end := range []string{"error", "exception", "warning", "failure"} {
+		if strings.HasSuffix(last, end) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(fields, func(word string) bool {
+		first, _ := utf8.DecodeRuneInString(word)
+		return unicode.IsLower(first)
+	})
+}
+
+// shownWords end a label over what somebody has made.
+var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
+
+// kindOf tells labels over notes and everyday words from names.
+func kindOf(label string, otherwise speaker) speaker {
+	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
+	notes, instructions, plain := false, false, len(words) > 0
+	for _, word := range words {
+		for _, stem := range feedbackWords {
+			notes = notes || strings.HasPrefix(word, stem) && (len(stem) > 4 || word == stem) || stem[0] > 0x7f && strings.Contains(word, stem)
+		}
+		instructions = instructions || notFeedback.has(word)
+		plain = plain && neutralWords.has(word)
+	}
+	switch {
+	case notes && !instructions:
+		return feedback
+	case plain && otherwise != heading:
+		return everyday
+	}
+	return otherwise
+}
+
+// normalLabel returns a label without what changes from turn to turn.
+func normalLabel(label string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+}
