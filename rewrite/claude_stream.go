@@ -219,11 +219,11 @@ func (s *claudeStream) learn(e *claudeEvent) {
 			s.seen.Compacted = true
 		}
 		if e.Subtype == "init" {
-			s.learnID(e)
+			s.learnID(e, true)
 			s.seen.Version, s.seen.Model = e.Version, e.Model
 		}
 	case "stream_event":
-		s.learnID(e)
+		s.learnID(e, true)
 		s.seen.Content = !s.seen.WrongID
 	case "assistant":
 		if e.Parent == "" {
@@ -235,7 +235,7 @@ func (s *claudeStream) learn(e *claudeEvent) {
 }
 
 func (s *claudeStream) learnMessage(e *claudeEvent) {
-	s.learnID(e)
+	s.learnID(e, true)
 	// An error is shown as a message of a model of this name.
 	s.seen.Synthetic = e.Message.Model == "<synthetic>"
 	if s.seen.Synthetic {
@@ -257,8 +257,8 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 
 // learnID pins the first id of valid form, or notes that the tool has left the
 // session that was asked for, or works in the one that it was to copy. An event that is
-// not as expected names no session.
-func (s *claudeStream) learnID(e *claudeEvent) {
+// not as expected names no session, nor does one of a session that was not begun.
+func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 	id := e.SessionID
 	if !isUUID(id) {
 		return
@@ -266,7 +266,7 @@ func (s *claudeStream) learnID(e *claudeEvent) {
 	if s.resume != "" && (id == s.resume) == s.fork {
 		s.seen.WrongID = true
 	}
-	if s.seen.ID == "" && e.whole {
+	if s.seen.ID == "" && begun && e.whole {
 		s.seen.ID, s.seen.Source = id, "stdout"
 	}
 }
@@ -280,10 +280,7 @@ func (s *claudeStream) learnResult(e *claudeEvent) {
 		s.seen.Final = false
 		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
 	}
-	if s.seen.Refusal != "" && s.seen.ID == "" {
-		return // likewise, where nothing came before: no session was begun
-	}
-	s.learnID(e)
+	s.learnID(e, !s.seen.Failed) // likewise, where nothing came before: no session was begun
 }
 
 // claudeRefusal reads a result for what makes a session unfit to be gone on with.
