@@ -490,11 +490,7 @@ func atLeast(version string, want ...int) bool {
 }
 
 func (s *claudeStream) addToArray(line []byte, init bool) {
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) == 0 {
-		return
-	}
-	line = withoutKey(line, claudeStreamOnlyKey)
+	line = withoutKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
 	if init {
 		line = bytes.Replace(line, []byte(claudeStreamOnlyCapability), nil, 1)
 	}
