@@ -227,3 +227,27 @@ func TestOddEvents(t *testing.T) {
 		t.Errorf("vibe's export: %+v", seen)
 	}
 }
+
+// A format that is rendered needs each line whole; one that the tool writes at its end
+// does not show it that nobody reads.
+func TestWhatStreamsNeed(t *testing.T) {
+	const most = 1 << 20
+	tests := []struct {
+		tool   Tool
+		format Format
+		resume string
+		max    int
+		atEnd  bool
+	}{
+		{claude{}, Text, "", 0, false}, {claude{}, JSON, "", 0, true}, {claude{}, JSONVerbose, "", 0, true}, {claude{}, StreamJSON, "", most, false},
+		{codex{}, Text, "", most, false}, {codex{}, JSON, "", most, false},
+		{gemini{}, Text, "", 0, false}, {gemini{}, JSON, "", 0, false}, {gemini{}, StreamJSON, "", most, false},
+		{vibe{}, Text, someID, NoLines, false}, {vibe{}, JSON, "", NoLines, false}, {vibe{}, JSON, someID, NoLines, true}, {vibe{}, StreamJSON, someID, most, false},
+	}
+	for _, tt := range tests {
+		s := tt.tool.Stream(Call{Format: tt.format}, Plan{Resume: tt.resume}, "")
+		if s.MaxLine() != tt.max || s.HoldsOutput() != tt.atEnd {
+			t.Errorf("%s %s %q: %d, %v", tt.tool.Name(), tt.format, tt.resume, s.MaxLine(), s.HoldsOutput())
+		}
+	}
+}
