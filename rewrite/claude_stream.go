@@ -138,12 +138,8 @@ func (s *claudeStream) read(line []byte) *claudeEvent {
 	if bytes.HasPrefix(line, claudeUser) || !claudeMarks.in(line) {
 		return e
 	}
-	ok, whole := readEvent(line, e)
-	if !ok {
-		return &claudeEvent{}
-	}
-	e.whole = whole
-	s.odd = s.odd || !whole && e.matters() && line[0] == '{'
+	_, e.whole = readEvent(line, e)
+	s.odd = s.odd || !e.whole && e.matters() && line[0] == '{'
 	return e
 }
 

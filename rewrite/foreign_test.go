@@ -199,6 +199,8 @@ func TestOddEvents(t *testing.T) {
 		{"claude's init of another session", claude{}.Stream(Call{Format: Text}, Plan{Resume: foreignID}, ""), claudeOddInit, "", false, true, ""},
 		{"claude's hooks", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			`{"type":"system","subtype":"hook","model":7,"x":"init"}` + "\n" + `{"type":"novel","message":"result"}` + "\n" + `["result"]` + "\n" + claudeInit + claudeEnds, someID, false, false, "yes"},
+		{"claude's broken result", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+			claudeInit + `{"type":"result",}` + "\n" + claudeEnds, someID, true, false, "yes"},
 		{"claude's result without is_error", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			claudeInit + strings.Replace(claudeEnds, `"is_error":false,`, "", 1), someID, true, false, "yes"},
 		{"codex's thread", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `","usage":[]}` + "\n", "", false, false, ""},
