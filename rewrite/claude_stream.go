@@ -132,12 +132,15 @@ func (s *claudeStream) Line(line []byte) []byte {
 // type further on.
 var claudeUser = []byte(`{"type":"user",`)
 
-// read returns a line's event, an empty one where there is nothing to learn.
+// noEvent is what a line is read as that there is nothing to learn from.
+var noEvent = &claudeEvent{}
+
+// read returns a line's event.
 func (s *claudeStream) read(line []byte) *claudeEvent {
-	e := &claudeEvent{}
 	if bytes.HasPrefix(line, claudeUser) || !claudeMarks.in(line) {
-		return e
+		return noEvent
 	}
+	e := &claudeEvent{}
 	_, e.whole = readEvent(line, e)
 	s.odd = s.odd || !e.whole && e.matters() && line[0] == '{'
 	return e
