@@ -136,3 +136,21 @@ func TestCodexOddRecords(t *testing.T) {
 		t.Errorf("%s: %+v", odd, seen.Usage)
 	}
 }
+
+// The line about stdin is shown once, before the first of stderr's own or at the end.
+func TestCodexNoticeIsShownOnce(t *testing.T) {
+	const notice = "Reading additional input from stdin...\n"
+	for _, line := range []string{"", "x\n"} {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{Resume: someID}, "")
+		got := ""
+		if line != "" {
+			got = string(s.ErrLine([]byte(line))) + string(s.ErrLine([]byte(line)))
+		}
+		s.End()
+		got += s.TakeStderr()
+		s.End()
+		if got += s.TakeStderr(); got != notice+line+line {
+			t.Errorf("behind %q: %q", line, got)
+		}
+	}
+}
