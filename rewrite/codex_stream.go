@@ -124,10 +124,7 @@ func (s *codexStream) Line(line []byte) []byte {
 		return line
 	}
 	var e codexEvent
-	ok, whole := readEvent(line, &e)
-	if !ok {
-		return line
-	}
+	_, whole := readEvent(line, &e)
 	switch {
 	case e.Type == "thread.started" && !whole:
 		// It names no thread, and so there is nothing to go on with.
