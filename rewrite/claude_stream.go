@@ -17,13 +17,16 @@ type claudeStream struct {
 	results  int
 	seen     Seen
 
-	out     []byte // the last rendering, reused
-	last    []byte // json: the last result line
-	events  int    // json-verbose: lines shown so far
-	printed int    // text: results shown so far
-	newline bool   // text: what was shown ends in one
-	skipped string // text: an empty result that only an otherwise silent run shows
-	stderr  string // text: what is to be echoed on stderr
+	out     []byte  // the last rendering, reused
+	last    []byte  // json: the last result line
+	array   []byte  // json-verbose: the events so far
+	printed int     // text: results shown so far
+	newline bool    // text: what was shown ends in one
+	skipped string  // text: an empty result that only an otherwise silent run shows
+	stderr  string  // text: what is to be echoed on stderr
+	behind  []byte  // lines that are no event, behind a result that the format shows at the end
+	hidden  backlog // what was not shown since the model last spoke
+	odd     bool    // an event was not as expected
 	ended   bool
 }
 
@@ -75,13 +78,19 @@ type claudeEvent struct {
 		Usage *claudeUsage `json:"usage"`
 	} `json:"message"`
 
-	IsError        bool     `json:"is_error"`
-	Result         string   `json:"result"`
-	Errors         []string `json:"errors"`
-	TerminalReason string   `json:"terminal_reason"`
-	APIStatus      int      `json:"api_error_status"`
-	StartupFailure string   `json:"startup_failure_reason"`
+	IsError        *bool       `json:"is_error"`
+	Result         *string     `json:"result"`
+	Errors         []looseText `json:"errors"`
+	TerminalReason string      `json:"terminal_reason"`
+	APIStatus      int         `json:"api_error_status"`
+	StartupFailure string      `json:"startup_failure_reason"`
+
+	whole bool // every field above was as expected
 }
+
+func (e *claudeEvent) isError() bool { return e.IsError != nil && *e.IsError }
+
+func (e *claudeEvent) answer() string { return valueOf(e.Result) }
 
 type claudeUsage struct {
 	Input      int64 `json:"input_tokens"`
@@ -97,31 +106,23 @@ var claudeMarks = newMarks("result", "assistant", "init", "compact_boundary", "s
 
 func (s *claudeStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
-	event, ok := readClaudeEvent(line)
-	result := ok && event.Type == "result"
-	if ok {
-		s.learn(event)
-	}
+	event := s.read(line)
+	result := event.Type == "result"
+	s.learn(event)
 	if result {
 		line = s.ownFigures(line)
 	}
-	if s.call.Format == StreamJSON {
+	switch {
+	case s.call.Format == StreamJSON:
 		return line
-	}
-	if result && (event.StartupFailure != "" || s.seen.Refusal == RefusedUnknown) {
-		return nil // only stream-json shows a run that did not begin
-	}
-	switch s.call.Format {
-	case JSONVerbose:
-		s.addEvent(line, ok && event.Subtype == "init")
-	case JSON:
-		if result {
-			s.last = append(s.last[:0], line...)
-		}
-	case Text:
-		if result {
-			s.printResult(event)
-		}
+	case unfinished(line):
+		s.hidden.add(line)
+	case event.Type == "" && !isClaudeEvent(line):
+		s.passOn(line)
+	case result && (event.StartupFailure != "" || s.seen.Refusal == RefusedUnknown):
+		s.hidden.add(line) // only stream-json shows a run that did not begin
+	default:
+		s.addEvent(event, line)
 	}
 	return s.out
 }
@@ -131,12 +132,80 @@ func (s *claudeStream) Line(line []byte) []byte {
 // type further on.
 var claudeUser = []byte(`{"type":"user",`)
 
-func readClaudeEvent(line []byte) (*claudeEvent, bool) {
+// noEvent is what a line is read as that there is nothing to learn from.
+var noEvent = &claudeEvent{}
+
+// read returns a line's event.
+func (s *claudeStream) read(line []byte) *claudeEvent {
 	if bytes.HasPrefix(line, claudeUser) || !claudeMarks.in(line) {
-		return nil, false
+		return noEvent
 	}
 	e := &claudeEvent{}
-	return e, json.Unmarshal(line, e) == nil
+	_, e.whole = readEvent(line, e)
+	s.odd = s.odd || !e.whole && e.matters() && line[0] == '{'
+	return e
+}
+
+// matters reports whether an event is one of those that learn reads, or could be.
+func (e *claudeEvent) matters() bool {
+	switch e.Type {
+	case "system":
+		return e.Subtype == "" || e.Subtype == "init" || e.Subtype == "compact_boundary"
+	case "", "stream_event", "assistant", "result":
+		return true
+	}
+	return false
+}
+
+// isClaudeEvent reports whether a line that was not read is an event: an object that
+// names its type.
+func isClaudeEvent(line []byte) bool {
+	if bytes.HasPrefix(line, claudeUser) && bytes.HasSuffix(line, []byte("}\n")) {
+		return true
+	}
+	var e struct {
+		Type string `json:"type"`
+	}
+	ok, _ := readEvent(line, &e)
+	return ok && e.Type != ""
+}
+
+// addEvent shows an event as the caller's format does.
+func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
+	s.out = append(s.out, s.behind...) // the tool had not ended yet
+	s.behind = s.behind[:0]
+	result := e.Type == "result"
+	if result || e.Type == "assistant" {
+		s.hidden = s.hidden[:0]
+	}
+	switch {
+	case s.call.Format == JSONVerbose:
+		s.addToArray(line, e.Subtype == "init")
+	case !result:
+		s.hidden.add(line)
+	case s.call.Format == JSON:
+		s.last = append(s.last[:0], line...)
+	default:
+		s.printResult(e, line)
+	}
+}
+
+// passOn shows a line that is no event in its place. Behind a result that the tool
+// itself shows at its end it waits for that: a wrapper writes it after the tool.
+func (s *claudeStream) passOn(line []byte) {
+	if !s.waits() {
+		s.out = append(s.out, line...)
+		return
+	}
+	s.behind = append(s.behind, line...)
+	if len(s.behind) > maxBacklog {
+		s.showLast()
+	}
+}
+
+// waits reports whether there is a result to be shown at the end.
+func (s *claudeStream) waits() bool {
+	return s.seen.Final && (len(s.last) > 0 || len(s.array) > 0 || s.skipped != "")
 }
 
 // learn takes from an event what the ledger and the gate want to know. Only init,
@@ -149,11 +218,11 @@ func (s *claudeStream) learn(e *claudeEvent) {
 			s.seen.Compacted = true
 		}
 		if e.Subtype == "init" {
-			s.learnID(e.SessionID)
+			s.learnID(e, true)
 			s.seen.Version, s.seen.Model = e.Version, e.Model
 		}
 	case "stream_event":
-		s.learnID(e.SessionID)
+		s.learnID(e, true)
 		s.seen.Content = !s.seen.WrongID
 	case "assistant":
 		if e.Parent == "" {
@@ -165,7 +234,7 @@ func (s *claudeStream) learn(e *claudeEvent) {
 }
 
 func (s *claudeStream) learnMessage(e *claudeEvent) {
-	s.learnID(e.SessionID)
+	s.learnID(e, true)
 	// An error is shown as a message of a model of this name.
 	s.seen.Synthetic = e.Message.Model == "<synthetic>"
 	if s.seen.Synthetic {
@@ -180,51 +249,50 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 			s.seen.addText(part.Text)
 		}
 	}
-	if u := e.Message.Usage; u != nil {
+	if u := e.Message.Usage; u != nil && e.whole {
 		s.seen.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
 	}
 }
 
 // learnID pins the first id of valid form, or notes that the tool has left the
-// session that was asked for, or works in the one that it was to copy.
-func (s *claudeStream) learnID(id string) {
+// session that was asked for, or works in the one that it was to copy. An event that is
+// not as expected names no session, nor does one of a session that was not begun.
+func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
+	id := e.SessionID
 	if !isUUID(id) {
 		return
 	}
 	if s.resume != "" && (id == s.resume) == s.fork {
 		s.seen.WrongID = true
 	}
-	if s.seen.ID == "" {
+	if s.seen.ID == "" && begun && e.whole {
 		s.seen.ID, s.seen.Source = id, "stdout"
 	}
 }
 
 func (s *claudeStream) learnResult(e *claudeEvent) {
 	s.seen.Final = e.StartupFailure == ""
-	s.seen.Failed = e.IsError || e.Subtype != "success"
-	s.seen.Answer = e.Result
+	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.odd
+	s.seen.Answer = e.answer()
 	s.seen.Refusal = claudeRefusal(e)
 	if s.seen.Refusal == RefusedUnknown {
 		s.seen.Final = false
 		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
 	}
-	if s.seen.Refusal != "" && s.seen.ID == "" {
-		return // likewise, where nothing came before: no session was begun
-	}
-	s.learnID(e.SessionID)
+	s.learnID(e, !s.seen.Failed) // likewise, where nothing came before: no session was begun
 }
 
 // claudeRefusal reads a result for what makes a session unfit to be gone on with.
 // Limits, logins and the network are not about the session.
 func claudeRefusal(e *claudeEvent) Reason {
 	for _, text := range e.Errors {
-		if r := (claude{}).Refused(text, 0); r != "" {
+		if r := (claude{}).Refused(string(text), 0); r != "" {
 			return r
 		}
 	}
-	text := e.Result
+	text := e.answer()
 	switch {
-	case !e.IsError:
+	case !e.isError():
 		return ""
 	case e.TerminalReason == "prompt_too_long" || strings.HasPrefix(text, "Prompt is too long"):
 		return RefusedContext
@@ -340,12 +408,17 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 // as each turn ends, before it at the end and only for the last one; an empty
 // result is printed where nothing else was (2.1.329). Since 2.1.326 errors are
 // repeated on a stderr that is a terminal.
-func (s *claudeStream) printResult(e *claudeEvent) {
-	text := s.textOf(e)
-	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.IsError && !strings.HasPrefix(e.TerminalReason, "aborted_") {
+func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
+	text, ok := s.textOf(e)
+	if !ok {
+		s.skipped = ""
+		s.print(string(line))
+		return
+	}
+	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
 		echo := text
 		if e.Subtype == "success" {
-			echo = e.Result
+			echo = e.answer()
 		}
 		s.stderr += strings.TrimRight(echo, " \t\r\n") + "\n"
 	}
@@ -370,24 +443,29 @@ func (s *claudeStream) print(text string) {
 	s.newline = strings.HasSuffix(text, "\n")
 }
 
-func (s *claudeStream) textOf(e *claudeEvent) string {
+// textOf returns what text mode prints of a result; ok is false where the answer does
+// not stand where it should.
+func (s *claudeStream) textOf(e *claudeEvent) (text string, ok bool) {
 	switch e.Subtype {
-	case "success":
-		if strings.HasSuffix(e.Result, "\n") {
-			return e.Result
-		}
-		return e.Result + "\n"
 	case "error_max_turns":
-		return "Error: Reached max turns (" + s.call.maxTurns + ")"
+		return "Error: Reached max turns (" + s.call.maxTurns + ")", true
 	case "error_max_budget_usd":
-		return "Error: Exceeded USD budget (" + s.call.maxBudget + ")"
+		return "Error: Exceeded USD budget (" + s.call.maxBudget + ")", true
 	case "error_max_structured_output_retries":
 		if len(e.Errors) > 0 {
-			return "Error: " + e.Errors[0]
+			return "Error: " + string(e.Errors[0]), true
 		}
-		return "Error: Failed to provide valid structured output after maximum retries"
+		return "Error: Failed to provide valid structured output after maximum retries", true
 	}
-	return "Execution error"
+	switch text = e.answer(); {
+	case strings.HasPrefix(e.Subtype, "error"):
+		return "Execution error", true
+	case e.Result == nil || text == "" && !e.whole:
+		return "", false
+	case strings.HasSuffix(text, "\n"):
+		return text, true
+	}
+	return text + "\n", true
 }
 
 // printsEachTurn tells of the versions that print every turn's result, not the
@@ -410,18 +488,13 @@ func atLeast(version string, want ...int) bool {
 	return true
 }
 
-func (s *claudeStream) addEvent(line []byte, init bool) {
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) == 0 {
-		return
-	}
-	line = withoutKey(line, claudeStreamOnlyKey)
+func (s *claudeStream) addToArray(line []byte, init bool) {
+	line = withoutKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
 	if init {
 		line = bytes.Replace(line, []byte(claudeStreamOnlyCapability), nil, 1)
 	}
-	s.out = append(s.out, "[,"[min(s.events, 1)])
-	s.out = s.appendJSON(s.out, line)
-	s.events++
+	s.array = append(s.array, "[,"[min(len(s.array), 1)])
+	s.array = s.appendJSON(s.array, line)
 }
 
 func (s *claudeStream) End() []byte {
@@ -430,17 +503,31 @@ func (s *claudeStream) End() []byte {
 		return s.out
 	}
 	s.ended = true
+	if s.seen.Final {
+		s.showLast()
+		return s.out
+	}
+	// A run that was cut short prints nothing in these formats. One that has ended well
+	// has said something, in a way that is not known here.
+	if len(s.array) > 0 {
+		s.seen.Unshown = append(s.array, "]\n"...)
+	}
+	s.seen.Unshown = append(s.seen.Unshown, s.hidden...)
+	return s.out
+}
+
+// showLast shows what the caller's format shows at the end, and what came behind it.
+func (s *claudeStream) showLast() {
 	switch {
-	case !s.seen.Final:
-		// A run that was cut short prints nothing in these formats.
-	case s.call.Format == JSON:
+	case len(s.last) > 0:
 		s.out = append(s.appendJSON(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
-	case s.call.Format == JSONVerbose:
-		s.out = append(s.out, "]\n"...)
-	case s.call.Format == Text && s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
+	case len(s.array) > 0:
+		s.out = append(append(s.out, s.array...), "]\n"...)
+	case s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
 		s.print(s.skipped)
 	}
-	return s.out
+	s.out = append(s.out, s.behind...)
+	s.last, s.array, s.skipped, s.behind = nil, nil, "", nil
 }
 
 // What stands in stream-json and not in json (LIVE 2.1.329): a key of results, and

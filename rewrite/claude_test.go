@@ -272,9 +272,6 @@ func render(line string, stream []byte) (string, *Seen) {
 	}
 	out = append(out, s.End()...)
 	out = append(out, s.End()...) // the second gives nothing
-	if s.HoldsOutput() && !s.Seen().Final {
-		out = nil
-	}
 	return string(out), s.Seen()
 }
 

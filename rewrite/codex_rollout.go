@@ -48,7 +48,8 @@ func (s *codexStream) File(path string, data []byte) {
 		}
 	case strings.HasSuffix(path, "-"+s.seen.ID+".jsonl"):
 		var r codexRecord
-		if json.Unmarshal(data, &r) == nil {
+		// Of a record with figures that cannot be read none is taken.
+		if ok, whole := readEvent(data, &r); ok && (whole || r.Type == "compacted") {
 			s.learnRecord(&r)
 		}
 	}

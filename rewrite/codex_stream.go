@@ -32,6 +32,7 @@ type codexStream struct {
 
 	held    []rolloutLine // lines that came before the id was known
 	heldLen int
+	odd     bool // an event was not as expected
 	turnID  string
 	earlier codexUsage // of the turns before turnID
 	turn    codexUsage // of turnID
@@ -123,18 +124,19 @@ func (s *codexStream) Line(line []byte) []byte {
 		return line
 	}
 	var e codexEvent
-	if json.Unmarshal(line, &e) != nil {
-		return line
-	}
+	_, whole := readEvent(line, &e)
 	switch {
+	case e.Type == "thread.started" && !whole:
+		// It names no thread, and so there is nothing to go on with.
 	case e.Type == "thread.started":
 		s.learnID(e.ThreadID, "stdout")
 	case strings.HasPrefix(e.Type, "item."):
+		s.odd = s.odd || !whole
 		s.learnItem(&e)
 	case e.Type == "turn.failed":
 		s.fail(e.Error.Message)
 	case e.Type == "turn.completed":
-		s.seen.Final, s.seen.Failed = true, false
+		s.seen.Final, s.seen.Failed = true, s.odd
 		return s.ownFigures(line)
 	}
 	return line

@@ -345,7 +345,7 @@ func agree(t *testing.T, tool Tool, stdout []byte, formats ...Format) {
 		s := tool.Stream(Call{Format: format, Mode: Fresh}, Plan{Prompt: "hi", Whole: true}, "")
 		codexRun(s, stdout, nil)
 		seen := *s.Seen()
-		seen.Exit = 0 // it belongs to the format
+		seen.Exit, seen.Unshown = 0, nil // they belong to the format
 		if i == 0 {
 			first = seen
 		}

@@ -18,9 +18,12 @@ type geminiStream struct {
 	object  []byte // json: the object, as far as it has come
 	newline bool   // text: what was shown ends in one, or nothing was
 	answer  strings.Builder
-	texts   int  // bytes of it in texts that have ended
-	turns   int  // answers of the model, as far as they can be told apart
-	asked   bool // what the model says next is a new one
+	texts   int     // bytes of it in texts that have ended
+	turns   int     // answers of the model, as far as they can be told apart
+	asked   bool    // what the model says next is a new one
+	hidden  backlog // text: what was not shown since the model last spoke
+	unknown bool    // an event was of no type that is known here
+	odd     bool    // an event was not as expected
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
@@ -59,18 +62,46 @@ type geminiEvent struct {
 	SessionID string `json:"session_id"`
 	Model     string
 	Role      string
-	Content   string
+	Content   *string
 	Status    string
 	Severity  string
-	Message   string
+	Message   *string
 	Response  string
-	Error     *struct{ Type, Message string }
+	Error     *geminiError
 	Stats     *struct {
 		Models json.RawMessage
 		Tools  struct {
 			TotalCalls int
 		}
 	}
+
+	whole bool // every field above was as expected
+}
+
+// A geminiError is what went wrong. One that is no such object is a text.
+type geminiError struct{ Type, Message string }
+
+func (e *geminiError) UnmarshalJSON(value []byte) error {
+	var fields struct{ Type, Message looseText }
+	if ok, whole := readEvent(value, &fields); !ok || !whole {
+		return (*looseText)(&e.Message).UnmarshalJSON(value)
+	}
+	e.Type, e.Message = string(fields.Type), string(fields.Message)
+	return nil
+}
+
+// readGeminiEvent returns nil for a line that is no event.
+func readGeminiEvent(line []byte) *geminiEvent {
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return nil
+	}
+	e := &geminiEvent{}
+	ok, whole := readEvent(line, e)
+	if !ok || e.Type == "" {
+		return nil
+	}
+	e.whole = whole
+	return e
 }
 
 func (s *geminiStream) Line(line []byte) []byte {
@@ -79,28 +110,27 @@ func (s *geminiStream) Line(line []byte) []byte {
 		s.addToObject(line)
 		return line
 	}
-	var event geminiEvent
-	if !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &event) != nil || event.Type == "" {
-		if s.call.Format == Text && cutShort(line) {
-			return nil
-		}
-		return line // what something beside gemini's own output wrote
+	event := readGeminiEvent(line)
+	if event != nil {
+		s.learn(event)
 	}
-	s.learn(&event)
-	if s.call.Format != Text {
-		if event.Role == "user" {
-			return s.plan.asAsked(line)
-		}
+	switch {
+	case s.call.Format != Text && event != nil && event.Role == "user":
+		return s.plan.asAsked(line)
+	case s.call.Format != Text:
 		return line
+	case event == nil && unfinished(line):
+		// 0.61.0 exits before a pipe has taken all of a very long answer.
+		s.hidden.add(line)
+		return nil
+	case event == nil || !s.print(event):
+		return line
+	case len(s.out) == 0:
+		s.hidden.add(line)
+	default:
+		s.hidden = s.hidden[:0]
 	}
-	s.print(&event)
 	return s.out
-}
-
-// cutShort tells of an event without an end: gemini 0.61.0 leaves before a pipe has
-// taken all of a very long answer.
-func cutShort(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(`{"type":"`)) && !bytes.HasSuffix(line, []byte("\n"))
 }
 
 // addToObject collects json's object, which ends with a brace at the start of a
@@ -111,12 +141,14 @@ func (s *geminiStream) addToObject(line []byte) {
 		return
 	}
 	var e geminiEvent
-	err := json.Unmarshal(s.object, &e)
+	var ok bool
+	ok, e.whole = readEvent(s.object, &e)
 	s.object = s.object[:0]
-	if err != nil || e.SessionID == "" {
+	if !ok || e.SessionID == "" {
 		return // not gemini's own
 	}
-	s.learnID(e.SessionID)
+	s.odd = s.odd || !e.whole
+	s.learnID(&e)
 	s.answer.WriteString(e.Response)
 	s.learnResult(&e)
 	if e.Stats != nil {
@@ -126,8 +158,12 @@ func (s *geminiStream) addToObject(line []byte) {
 
 func (s *geminiStream) learn(e *geminiEvent) {
 	switch e.Type {
+	case "init", "message", "result":
+		s.odd = s.odd || !e.whole
+	}
+	switch e.Type {
 	case "init":
-		s.learnID(e.SessionID)
+		s.learnID(e)
 		s.seen.Model = e.Model
 	case "message":
 		s.learnMessage(e)
@@ -143,14 +179,15 @@ func (s *geminiStream) learn(e *geminiEvent) {
 }
 
 func (s *geminiStream) learnMessage(e *geminiEvent) {
+	content := valueOf(e.Content)
 	switch {
 	case e.Role == "user":
-		if geminiForgets(e.Content) { // a hook has put its words in front
+		if geminiForgets(content) { // a hook has put its words in front
 			s.seen.Refusal = RefusedBroken
 		}
-	case e.Role == "assistant" && e.Content != "":
+	case e.Role == "assistant" && content != "":
 		s.answered()
-		s.answer.WriteString(e.Content)
+		s.answer.WriteString(content)
 	}
 }
 
@@ -174,24 +211,27 @@ func (s *geminiStream) answered() {
 }
 
 // learnID pins the id, or notes that the tool has left the session that was asked
-// for, as versions around 0.2x did (CLI-FACTS 3.2).
-func (s *geminiStream) learnID(id string) {
+// for, as versions around 0.2x did (CLI-FACTS 3.2). An event that is not as expected
+// names no session.
+func (s *geminiStream) learnID(e *geminiEvent) {
+	id := e.SessionID
 	if !isUUID(id) {
 		return
 	}
 	if s.plan.Resume != "" && id != s.plan.Resume {
 		s.seen.WrongID = true
 	}
-	if s.seen.ID == "" {
+	if s.seen.ID == "" && e.whole {
 		s.seen.ID, s.seen.Source = id, "stdout"
 	}
 }
 
 // learnResult: an answer that was no answer has no error with it in stream-json,
-// but the status of one, and exit status 0 (recordings/gemini/empty-text).
+// but the status of one, and exit status 0 (recordings/gemini/empty-text). json has no
+// status.
 func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Final = true
-	s.seen.Failed = e.Status == "error" || e.Error != nil
+	s.seen.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.odd
 	s.seen.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.seen.Refusal == "" {
@@ -214,7 +254,7 @@ func (s *geminiStream) learnUsage(models json.RawMessage) {
 		API    struct{ TotalRequests int64 }
 		Tokens struct{ Input, Cached, Prompt, Total int64 }
 	}
-	if json.Unmarshal(models, &byModel) != nil {
+	if _, whole := readEvent(models, &byModel); !whole {
 		return
 	}
 	u := &s.seen.Usage
@@ -233,28 +273,44 @@ func (s *geminiStream) learnUsage(models json.RawMessage) {
 }
 
 // print renders an event as text mode prints it: the model's words as they come,
-// and a newline when tools have run, and at the end, where there is none.
-func (s *geminiStream) print(e *geminiEvent) {
+// and a newline when tools have run, and at the end, where there is none. It reports
+// whether the event could be read.
+func (s *geminiStream) print(e *geminiEvent) bool {
 	switch e.Type {
 	case "message":
-		if e.Role == "assistant" && e.Content != "" {
-			s.out = append(s.out, e.Content...)
-			s.newline = strings.HasSuffix(e.Content, "\n")
-		}
+		return s.printMessage(e)
 	case "tool_result":
 		s.endLine()
 		if e.Error != nil && e.Error.Type == "stop_execution" {
 			s.stderr += "Agent execution stopped: " + e.Error.Message + "\n"
 		}
 	case "error":
-		s.printError(e)
+		return s.printError(e)
 	case "result":
 		if e.Error == nil {
 			s.endLine()
-			return
+		} else {
+			s.printFailure(e.Error.Type, e.Error.Message)
 		}
-		s.printFailure(e.Error.Type, e.Error.Message)
+	case "init", "tool_use":
+	default:
+		s.unknown = true
 	}
+	return true
+}
+
+func (s *geminiStream) printMessage(e *geminiEvent) bool {
+	content := valueOf(e.Content)
+	switch {
+	case e.Role == "assistant" && content != "":
+		s.out = append(s.out, content...)
+		s.newline = strings.HasSuffix(content, "\n")
+	case e.Role == "assistant":
+		return e.whole && e.Content != nil
+	case e.Role == "": // who says it?
+		return content == s.plan.Prompt && content != ""
+	}
+	return true
 }
 
 func (s *geminiStream) endLine() {
@@ -266,14 +322,18 @@ func (s *geminiStream) endLine() {
 
 // printError gives what text mode says on stderr where stream-json has an event;
 // of two of them it says nothing (runNonInteractive in 0.61.0).
-func (s *geminiStream) printError(e *geminiEvent) {
+func (s *geminiStream) printError(e *geminiEvent) bool {
+	message := valueOf(e.Message)
 	switch {
-	case e.Message == "Maximum session turns exceeded" || e.Message == "Loop detected, stopping execution":
+	case message == "":
+		return false
+	case message == "Maximum session turns exceeded" || message == "Loop detected, stopping execution":
 	case e.Severity == "error":
-		s.stderr += "[ERROR] " + e.Message + "\n"
+		s.stderr += "[ERROR] " + message + "\n"
 	default:
-		s.stderr += "[WARNING] " + e.Message + "\n"
+		s.stderr += "[WARNING] " + message + "\n"
 	}
+	return true
 }
 
 // printFailure gives what text mode says and exits with where a run fails. There
@@ -303,5 +363,12 @@ func (s *geminiStream) printFailure(kind, message string) {
 	}
 }
 
-// End: a run that was cut short has shown all that it had.
-func (s *geminiStream) End() []byte { return nil }
+// End: a run that was cut short has shown all that it had, but for events that text mode
+// has no words for. They are shown if the run has ended well all the same, or if the model
+// has not said anything that can be read.
+func (s *geminiStream) End() []byte {
+	if !s.seen.Final || s.unknown && s.answer.Len() == 0 {
+		s.seen.Unshown = s.hidden
+	}
+	return nil
+}

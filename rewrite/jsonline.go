@@ -3,10 +3,59 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
 )
+
+// readEvent reads a JSON value into event. A field of another type than expected is left
+// out and costs no other field, since tools change their events from version to version.
+// ok reports whether the text is JSON, whole whether nothing was left out.
+func readEvent(text []byte, event any) (ok, whole bool) {
+	err := json.Unmarshal(text, event)
+	var otherType *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &otherType), err == nil
+}
+
+// looseText is a text that may come as something else: it is that value's JSON then.
+type looseText string
+
+func (t *looseText) UnmarshalJSON(value []byte) error {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		text = string(value)
+	}
+	*t = looseText(text)
+	return nil
+}
+
+func valueOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// unfinished reports whether a line is the beginning of an object: the tool ended in the
+// middle of an event.
+func unfinished(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
+}
+
+// A backlog holds the latest lines that a caller was not shown, since its format does not
+// have them.
+type backlog []byte
+
+// maxBacklog bounds a backlog of more than one line, in bytes.
+const maxBacklog = 1 << 20
+
+func (b *backlog) add(line []byte) {
+	if len(*b)+len(line) > maxBacklog {
+		*b = (*b)[:0]
+	}
+	*b = append(*b, line...)
+}
 
 // A jsonNumber is a number in a line of JSON: where it stands and under which
 // keys, joined by tabs. Numbers inside arrays are not looked at.

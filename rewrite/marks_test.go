@@ -42,7 +42,7 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 		}
 		r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 		line := []byte(fmt.Sprintf("{%s}\n", strings.Join(fields[:1+r.IntN(len(fields))], ",")))
-		if _, read := readClaudeEvent(line); read {
+		if new(claudeStream).read(line).Type != "" {
 			continue
 		}
 		unread++

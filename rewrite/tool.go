@@ -249,8 +249,9 @@ type Stream interface {
 	// be collected but may be handed on unread; 0 for no limit. NoLines means that
 	// nothing is collected: Line takes the output in the pieces in which it comes.
 	MaxLine() int
-	// HoldsOutput tells that nothing may be shown before End: a run that is cut
-	// short shows nothing at all.
+	// HoldsOutput reports whether the tool, asked for the caller's format, writes only
+	// at its end: until then it does not notice that nobody reads. What Line returns may
+	// be shown at once all the same.
 	HoldsOutput() bool
 	// Seen is what has been learned so far.
 	Seen() *Seen
@@ -270,13 +271,14 @@ type Seen struct {
 	WrongID    bool     // the tool works under another id than the one asked for
 	ToolRan    bool     // the model has used a tool
 	Final      bool     // the final event was seen
-	Failed     bool     // the final event is marked as an error
+	Failed     bool     // the final event is marked as an error, or an event was not as expected
 	Synthetic  bool     // the last message is not a model's
 	Refusal    Reason   // the session could not be gone on with
 	Compacted  bool     // the tool shortened its history
 	Answer     string   // the final answer
 	Texts      []string // all that the model said, Answer at the end of it, where the caller is shown that too
 	Exit       int      // what the tool would exit with in the caller's format, 0 for what it did
+	Unshown    []byte   // after End: what the tool wrote that must be shown as it is if the tool exits with 0
 	Usage      Usage
 	Totals     Totals
 	ContextUse Context

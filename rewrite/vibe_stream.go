@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,6 +21,7 @@ type vibeStream struct {
 
 	output     []byte // all of stdout; not kept of streaming
 	checkpoint string // the newest that was read
+	odd        bool   // an entry was not as expected
 	ended      bool
 }
 
@@ -55,7 +57,8 @@ func (s *vibeStream) Line(line []byte) []byte {
 		return line
 	}
 	var e vibeEntry
-	if json.Unmarshal(line, &e) != nil {
+	var ok bool
+	if ok, e.whole = readEvent(line, &e); !ok {
 		return line
 	}
 	s.learn(&e)
@@ -82,9 +85,9 @@ func (s *vibeStream) End() []byte {
 
 // endJSON reads the array of entries, and gives what of it a resumed run shows.
 func (s *vibeStream) endJSON() []byte {
-	entries, turn, ok := readVibeEntries(s.output)
+	start, entries, turn, ok := findVibeEntries(s.output)
 	for i := range entries {
-		s.learnID(entries[i].SessionID)
+		s.learnID(&entries[i])
 		s.seen.Compacted = s.seen.Compacted || entries[i].compacts()
 		if i >= turn.first {
 			s.learn(&entries[i])
@@ -97,7 +100,28 @@ func (s *vibeStream) endJSON() []byte {
 		return s.output // no array that we know: as it is
 	}
 	s.seen.Final = true
-	return append([]byte("["), s.plan.asAsked(s.output[turn.offset:])...)
+	before, after := s.output[:start], s.output[start+turn.offset:]
+	return slices.Concat(before, []byte("["), s.plan.asAsked(after))
+}
+
+// findVibeEntries looks for the array of entries, which begins a line: something beside
+// vibe may have written before it.
+func findVibeEntries(output []byte) (start int, entries []vibeEntry, last vibeTurn, ok bool) {
+	const tries = 100 // each may read to the end
+	at := 0
+	for range tries {
+		if bytes.HasPrefix(output[at:], []byte("[")) {
+			if entries, last, ok = readVibeEntries(output[at:]); ok {
+				return at, entries, last, true
+			}
+		}
+		next := bytes.Index(output[at:], []byte("\n["))
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	return 0, nil, vibeTurn{}, false
 }
 
 // A vibeTurn is where a turn begins in an array of entries: its first entry, and
@@ -113,15 +137,23 @@ func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool)
 	}
 	id := ""
 	last.offset = int(d.InputOffset())
+	asked := vibeTurn{first: -1} // the prompt, where nothing but its turn is missing
 	for at := last.offset; d.More(); at = int(d.InputOffset()) {
 		rest := bytes.TrimPrefix(array[at:], []byte(","))
-		var e vibeEntry
-		if d.Decode(&e) != nil {
+		var text json.RawMessage
+		if d.Decode(&text) != nil {
 			return nil, vibeTurn{}, false
 		}
-		if e.TurnID != "" && e.TurnID != id {
-			id = e.TurnID
-			last = vibeTurn{len(entries), len(array) - len(rest)}
+		var e vibeEntry
+		_, e.whole = readEvent(text, &e)
+		here := vibeTurn{len(entries), len(array) - len(rest)}
+		switch {
+		case e.TurnID == "" && e.Role == "user":
+			asked = here
+		case e.TurnID != "" && e.TurnID != id && asked.first == here.first-1 && asked.first >= 0:
+			id, last = e.TurnID, asked
+		case e.TurnID != "" && e.TurnID != id:
+			id, last = e.TurnID, here
 		}
 		entries = append(entries, e)
 	}
@@ -136,7 +168,13 @@ type vibeEntry struct {
 	Type      string
 	Role      string
 	Kind      string
-	Content   []struct{ Text string }
+	Content   json.RawMessage
+
+	whole bool // every field above was as expected
+}
+
+func (e *vibeEntry) known() bool {
+	return e.Type == "message" || e.Type == "effect" || e.Type == "checkpoint"
 }
 
 func (e *vibeEntry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
@@ -145,7 +183,10 @@ func (e *vibeEntry) compacts() bool { return e.Type == "checkpoint" && e.Kind ==
 // know. The first one, the caller's prompt, is written before the model is asked,
 // and shows no more than that the resume was taken.
 func (s *vibeStream) learn(e *vibeEntry) {
-	s.learnID(e.SessionID)
+	s.learnID(e)
+	if e.known() || e.Type == "" {
+		s.note(e.whole)
+	}
 	switch {
 	case e.compacts():
 		s.seen.Compacted = true
@@ -154,23 +195,39 @@ func (s *vibeStream) learn(e *vibeEntry) {
 	case e.Type == "message" && e.Role == "assistant":
 		s.seen.Content, s.seen.Final = !s.seen.WrongID, true
 		s.seen.Answer = ""
-		for _, part := range e.Content {
+		var content []struct{ Text string }
+		_, whole := readEvent(e.Content, &content)
+		s.note(whole)
+		for _, part := range content {
 			s.seen.Answer += part.Text
 		}
 		s.seen.addText(s.seen.Answer)
 	}
 }
 
-func (s *vibeStream) learnID(id string) { s.learnIDFrom(id, "stdout") }
+// note takes down whether all that was read was as expected. A run with an entry that
+// was not is no ground to go on from.
+func (s *vibeStream) note(whole bool) {
+	s.odd = s.odd || !whole
+	s.seen.Failed = s.seen.Failed || s.odd
+}
 
-func (s *vibeStream) learnIDFrom(id, source string) {
+// learnID takes the id of an entry of a kind that is known. One that is not as expected
+// names no session.
+func (s *vibeStream) learnID(e *vibeEntry) {
+	if e.known() {
+		s.learnIDFrom(e.SessionID, "stdout", e.whole)
+	}
+}
+
+func (s *vibeStream) learnIDFrom(id, source string, sure bool) {
 	if !isUUID(id) {
 		return
 	}
 	if s.plan.Resume != "" && id != s.plan.Resume {
 		s.seen.WrongID = true
 	}
-	if s.seen.ID == "" {
+	if s.seen.ID == "" && sure {
 		s.seen.ID, s.seen.Source = id, source
 	}
 }
@@ -182,8 +239,10 @@ func (s *vibeStream) File(name string, data []byte) {
 	switch path.Base(name) {
 	case vibeExport:
 		var e vibeRun
-		if json.Unmarshal(data, &e) == nil && (s.private || e.SessionID != "" && e.SessionID == s.seen.ID) {
-			s.learnRun(&e)
+		ok, whole := readEvent(data, &e)
+		if ok && (s.private || e.SessionID != "" && e.SessionID == s.seen.ID) {
+			s.odd = s.odd || !whole
+			s.learnRun(&e, whole)
 		}
 	case vibeCheckpoint:
 		s.learnCheckpoint(name, data)
@@ -194,10 +253,10 @@ func (s *vibeStream) File(name string, data []byte) {
 // (recordings/vibe/output-dir-2).
 type vibeRun struct {
 	Outcome   string
-	SessionID string      `json:"session_id"`
-	Version   string      `json:"vibe_version"`
-	Steps     int         // how often the model was asked
-	Cost      json.Number `json:"cost_usd"`
+	SessionID string          `json:"session_id"`
+	Version   string          `json:"vibe_version"`
+	Steps     int             // how often the model was asked
+	Cost      json.RawMessage `json:"cost_usd"`
 	Config    struct {
 		Model string `json:"active_model"`
 	}
@@ -209,16 +268,16 @@ type vibeRun struct {
 	}
 }
 
-func (s *vibeStream) learnRun(e *vibeRun) {
-	s.learnIDFrom(e.SessionID, "file")
+func (s *vibeStream) learnRun(e *vibeRun, whole bool) {
+	s.learnIDFrom(e.SessionID, "file", whole)
 	s.seen.Version, s.seen.Model = e.Version, e.Config.Model
 	s.seen.ToolRan = s.seen.ToolRan || e.Steps > 1
-	s.seen.Final, s.seen.Failed = true, e.Outcome != "finished"
+	s.seen.Final, s.seen.Failed = true, e.Outcome != "finished" || s.odd
 	s.seen.Refusal = s.refusal(e)
-	if u := e.Usage; u != nil {
+	if u := e.Usage; u != nil && whole {
 		s.seen.Usage = Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
 	}
-	if cost, err := nano(e.Cost.String()); err == nil {
+	if cost, err := nano(string(e.Cost)); err == nil {
 		s.seen.Usage.CostNano, s.seen.Usage.CostKnown = cost, true
 	}
 }
@@ -254,10 +313,11 @@ func (s *vibeStream) learnCheckpoint(name string, data []byte) {
 		Compactions int   `json:"compaction_count"`
 		Context     int64 `json:"last_reported_context_tokens"`
 	}
-	if name < s.checkpoint || json.Unmarshal(data, &c) != nil {
+	ok, whole := readEvent(data, &c)
+	if name < s.checkpoint || !ok {
 		return
 	}
 	s.checkpoint = name
-	s.seen.Compacted = s.seen.Compacted || c.Compactions > 0
+	s.seen.Compacted = s.seen.Compacted || c.Compactions > 0 || !whole
 	s.seen.ContextUse.Used = c.Context
 }

@@ -75,7 +75,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		}
 		defer errWrite.Close()
 	}
-	a.stdout = newSink(files[1], a.gate == gateClosed || a.stream.HoldsOutput())
+	a.stdout = newSink(files[1], a.gate == gateClosed)
 	a.stderr = newSink(files[2], a.gate == gateClosed)
 	a.follow()
 	a.mu.Lock()
@@ -283,13 +283,10 @@ func (a *attempt) refuse(why rewrite.Reason) {
 	a.process.end()
 }
 
-// open lets out what was held, but for what the caller's format shows at the end
-// only.
+// open lets out what was held.
 func (a *attempt) open() {
 	a.gate = gateOpen
-	if !a.stream.HoldsOutput() {
-		a.stdout.show()
-	}
+	a.stdout.show()
 	a.stderr.show()
 }
 
@@ -333,10 +330,9 @@ func (a *attempt) finish(st status) {
 	last := a.stream.End()
 	a.stderr.write([]byte(a.stream.TakeStderr()))
 	a.stdout.write(last)
-	if a.stream.HoldsOutput() && !seen.Final {
-		a.stdout.drop()
-	} else {
-		a.stdout.show()
+	if st == (status{}) && a.stopped == 0 {
+		a.stdout.write(seen.Unshown)
 	}
+	a.stdout.show()
 	a.stderr.show()
 }

@@ -12,6 +12,7 @@ var claude = cli{
 	ask:     func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
 	stdin:   list("-p"),
 	tools:   list("--allowedTools|Bash"),
+	same:    list("--thinking-display|summarized"),
 	nested:  "claude -p hi </dev/null",
 	pause:   "HANG",
 	own:     claudeCalls,

@@ -16,6 +16,7 @@ type cli struct {
 	ask     func(f format, prompt string) []string
 	stdin   []string // a call whose prompt is on stdin
 	tools   []string // what lets the model use the shell
+	same    []string // what makes formats of an unknown version send the same request
 	nested  string   // a call of the tool from within its shell
 	pause   string   // the marker for an answer that a signal meets
 	modest  bool     // it starts slowly: fewer scenarios
@@ -109,6 +110,12 @@ func (c cli) outputs() (all []scenario) {
 			one("stdout a file, "+f.name, call{Args: ask, To: twin.ToFile}),
 			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}),
 			one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
+	}
+	for _, f := range c.some() {
+		ask := append(c.ask(f, "hi remember number 5"), c.same...)
+		all = append(all,
+			one("behind a wrapper that speaks, "+f.name, call{Args: ask, Wrap: `echo "Starting ..."; "$REAL" "$@"; status=$?; printf Bye; exit $status`}),
+			one("a wrapper that fails, "+f.name, call{Args: ask, Wrap: `echo "no such model"; exit 3`}))
 	}
 	return append(all,
 		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: twin.Terminal}),

@@ -41,6 +41,7 @@ var testedKinds = slices.Concat(
 		tested("output", "a grandchild writes after the end", "cmd/shimctl", "TestOutputAfterTheEnd"),
 		tested("output", "a grandchild writes, nobody reads any more", "cmd/shimctl", "TestOutputAfterTheEndUnread"),
 		tested("output", "stdout is a terminal", "cmd/shimctl", "TestTerminalAsStdout"),
+		tested("output", "a banner, no events, a crash in a line", "cmd/shimctl", "TestScripts/foreign"),
 		tested("output", "no place to hold it", "shim", "TestNoRoomToHold"),
 		tested("output", "the disk fills up that holds it", "shim", "TestDiskFillsUp"),
 		tested("output", "a pipe of 64 kB, and a tool that does not wait", "shim", "TestAHastyToolLosesNothing"),
@@ -66,6 +67,8 @@ var testedKinds = slices.Concat(
 		"an id deep inside", "an array", "bad UTF-8 in the id", "cut short", "two on a line", "not JSON", "huge numbers"),
 	[]kind{
 		tested("an event", "two ids under one key", "rewrite", "TestDuplicateKeys"),
+		tested("an event", "each field gone, null, of another type", "rewrite", "TestEventShapesDrift"),
+		tested("an event", "not as expected: no ground to go on from", "rewrite", "TestOddEvents"),
 		tested("ids", "of another form, in every place of an id", "rewrite", "TestHostileIDs"),
 		tested("ids", "of another form, in the ledger", "ledger", "TestNoIDOfAnotherFormIsResumed"),
 		tested("a resume", "refused, under another id, limited", "cmd/shimctl", "TestScripts/fallback"),

@@ -24,6 +24,7 @@ type Call struct {
 	Env    []string
 	Dir    string            // below the project
 	Files  map[string]string // put into the project before
+	Wrap   string            // a shell script around the tool, which is $REAL in it
 	Signal syscall.Signal    // sent to the process, 0 for none
 	Group  bool              // it is sent to the whole process group
 	At     Moment
@@ -105,6 +106,13 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 			return r, err
 		}
 	}
+	if c.Wrap != "" {
+		unwrap, err := w.wrap(name, c)
+		if err != nil {
+			return r, err
+		}
+		defer unwrap()
+	}
 	args, err := w.fill(c.Args)
 	if err != nil {
 		return r, err
@@ -140,6 +148,22 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 		return r, err
 	}
 	return out.result(cmd.ProcessState)
+}
+
+// wrap puts a script in the place of the real tool until unwrap is called.
+func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
+	real, path := w.real, w.env
+	dir := filepath.Join(w.Root, "wrapped")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(real, name), c.Wrap)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+		return nil, fmt.Errorf("write wrapper: %w", err)
+	}
+	w.real = dir
+	w.env = append(w.env[:len(w.env):len(w.env)], "PATH="+w.shims+":"+dir+":"+real+":"+os.Getenv("PATH"))
+	return func() { w.real, w.env = real, path }, nil
 }
 
 // fill puts the newest session's id where it is asked for.

@@ -1,0 +1,156 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const codexStarts = `{"type":"thread.started","thread_id":"` + someID + `"}` + "\n"
+
+func codexItem(event, kind string) string {
+	return `{"type":"` + event + `","item":{"type":"` + kind + `","text":"yes"}}` + "\n"
+}
+
+// Words and plans are content, all else is a tool at work; codex's own warnings are neither.
+func TestCodexItems(t *testing.T) {
+	tests := []struct {
+		stdout               string
+		content, tool, wrong bool
+		texts                []string
+	}{
+		{codexStarts + codexItem("item.completed", "agent_message"), true, false, false, []string{"yes"}},
+		{codexStarts + codexItem("item.started", "agent_message"), true, false, false, nil},
+		{codexStarts + codexItem("item.completed", "reasoning"), true, false, false, nil},
+		{codexStarts + codexItem("item.updated", "todo_list"), true, false, false, nil},
+		{codexStarts + codexItem("item.started", "command_execution"), true, true, false, nil},
+		{codexStarts + codexItem("item.completed", "error"), false, false, false, nil},
+		{codexStarts + `{"type":"item.completed"}` + "\n", false, false, false, nil},
+		{codexStarts + `{"type":"turn.started","item":{"type":"agent_message"}}` + "\n", false, false, false, nil},
+		{codexItem("item.completed", "agent_message"), false, false, false, []string{"yes"}},
+		{strings.Replace(codexStarts, someID, foreignID, 1) + codexItem("item.completed", "agent_message"), false, false, true, []string{"yes"}},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{Resume: someID}, "")
+		codexRun(s, []byte(tt.stdout), nil)
+		if seen := s.Seen(); seen.Content != tt.content || seen.ToolRan != tt.tool || seen.WrongID != tt.wrong || !slices.Equal(seen.Texts, tt.texts) {
+			t.Errorf("%s: %+v", tt.stdout, seen)
+		}
+	}
+}
+
+// A turn that completes after one has failed is an end, and figures that cannot be read are
+// none.
+func TestCodexTurns(t *testing.T) {
+	const failed, done = `{"type":"turn.failed","error":{"message":"no"}}` + "\n", `{"type":"turn.completed","usage":{"input_tokens":3}}` + "\n"
+	tests := []struct {
+		call                 Call
+		stdout               string
+		final, failed, known bool
+	}{
+		{Call{Format: JSON}, codexStarts, false, false, false},
+		{Call{Format: JSON}, codexStarts + failed, true, true, false},
+		{Call{Format: JSON}, codexStarts + failed + done, true, false, true},
+		{Call{Format: JSON, Mode: Observe}, codexStarts + done, true, false, false},
+		{Call{Format: JSON}, codexStarts + `{"type":"turn.failed","error":"no"}` + "\n", true, true, false},
+		{Call{Format: JSON}, codexStarts + `{"type":"turn.completed","usage":{"input_tokens":"3"}}` + "\n", true, false, false},
+		{Call{Format: JSON}, codexStarts + `{"type":"turn.completed","usage":3}` + "\n", true, false, false},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(tt.call, Plan{}, "")
+		if shown, _ := codexRun(s, []byte(tt.stdout), nil); shown != tt.stdout {
+			t.Errorf("%s is shown as %s", tt.stdout, shown)
+		}
+		if seen := s.Seen(); seen.Final != tt.final || seen.Failed != tt.failed || seen.Usage.Known != tt.known {
+			t.Errorf("%s: %+v", tt.stdout, seen)
+		}
+	}
+}
+
+// What stands behind the prompt, and is not codex's own, is the model's.
+func TestCodexTranscripts(t *testing.T) {
+	const banner = "OpenAI Codex\n--------\nmodel: m\nsession id: " + someID + "\n--------\nuser\nhi\n"
+	tests := []struct {
+		behind                       string
+		content, tool, final, failed bool
+		refusal                      Reason
+	}{
+		{"warning: w\nhook: h\ndeprecated: d\n\n2026-11-21T04:26:52.348Z ERROR codex: x\nturn interrupted\n", false, false, false, false, ""},
+		{"codex\nyes\n", true, false, false, false, ""},
+		{"thinking\n", true, false, false, false, ""},
+		{"exec\nls\n", true, true, false, false, ""},
+		{"ERROR: no\nmore of it\n", false, false, true, true, ""},
+		{"ERROR: no\nran out of room in the model's context window\n", false, false, true, true, RefusedContext},
+		{"ERROR: no\ncodex\nyes\n", true, false, true, false, ""},
+		{"ERROR: no\ntokens used\n3\n", false, false, true, true, ""},
+		{"codex\nyes\ntokens used\n3\nERROR: says the model\n", true, false, true, false, ""},
+		{"\x1b[35mcodex\x1b[0m\nyes\n", true, false, false, false, ""},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(parseCodex("exec -"), Plan{Prompt: "hi", Resume: someID}, "")
+		if _, shown := codexRun(s, nil, []byte(banner+tt.behind)); shown != banner+tt.behind {
+			t.Errorf("%q is shown as %q", tt.behind, shown)
+		}
+		if seen := s.Seen(); seen.Content != tt.content || seen.ToolRan != tt.tool || seen.Final != tt.final || seen.Failed != tt.failed || seen.Refusal != tt.refusal {
+			t.Errorf("%q: %+v", tt.behind, seen)
+		}
+	}
+	for name, transcript := range map[string]string{
+		"another prompt":             strings.Replace(banner, "\nhi\n", "\nho\n", 1) + "codex\nyes\ntokens used\n3\n",
+		"a total that is no number":  banner + "tokens used\nmany\n",
+		"no header":                  "user\nhi\ncodex\nyes\n",
+		"a header without its end":   "--------\nsession id: " + someID + "\nuser\nhi\n",
+		"a header with another line": strings.Replace(banner, "model: m", "novel: n\nmodel", 1),
+	} {
+		s := codex{}.Stream(parseCodex("exec -"), Plan{Prompt: "hi", Resume: someID}, `{"tokens used":3}`)
+		if _, shown := codexRun(s, nil, []byte(transcript)); shown != transcript {
+			t.Errorf("%s: %q is shown as %q", name, transcript, shown)
+		}
+		if seen := s.Seen(); seen.Content || seen.Totals != "" {
+			t.Errorf("%s: %+v", name, seen)
+		}
+	}
+}
+
+// Of a rollout's records the ones that can be read count, and a compaction in any case.
+func TestCodexOddRecords(t *testing.T) {
+	see := func(records ...string) *Seen {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{}, "")
+		s.Line([]byte(codexStarts))
+		for _, r := range records {
+			s.File("rollout-x-"+someID+".jsonl", []byte(r+"\n"))
+			s.File("rollout-x-"+foreignID+".jsonl", []byte(`{"type":"compacted"}`+"\n"))
+		}
+		return s.Seen()
+	}
+	if seen := see(`{"type":"session_meta","payload":{"cli_version":"0.169.0"}}`); seen.Version != "0.169.0" || seen.Compacted {
+		t.Errorf("%+v", seen)
+	}
+	for _, record := range []string{`{"type":"compacted","payload":{"message":""}}`, `{"type":"compacted","payload":"text"}`, `{"type":"compacted","payload":{"model":7}}`} {
+		if !see(record).Compacted {
+			t.Errorf("%s is not seen", record)
+		}
+	}
+	odd := `{"type":"token_usage_record","payload":{"turn_id":"a","turn_token_usage":{"input_tokens":5,"output_tokens":"7"}}}`
+	if seen := see(odd); seen.Usage.Known {
+		t.Errorf("%s: %+v", odd, seen.Usage)
+	}
+}
+
+// The line about stdin is shown once, before the first of stderr's own or at the end.
+func TestCodexNoticeIsShownOnce(t *testing.T) {
+	const notice = "Reading additional input from stdin...\n"
+	for _, line := range []string{"", "x\n"} {
+		s := codex{}.Stream(parseCodex("exec --json x"), Plan{Resume: someID}, "")
+		got := ""
+		if line != "" {
+			got = string(s.ErrLine([]byte(line))) + string(s.ErrLine([]byte(line)))
+		}
+		s.End()
+		got += s.TakeStderr()
+		s.End()
+		if got += s.TakeStderr(); got != notice+line+line {
+			t.Errorf("behind %q: %q", line, got)
+		}
+	}
+}
