@@ -72,8 +72,9 @@ type claudeEvent struct {
 	Message struct {
 		Model   string `json:"model"`
 		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Input json.RawMessage `json:"input"`
 		} `json:"content"`
 		Usage *claudeUsage `json:"usage"`
 	} `json:"message"`
@@ -245,6 +246,7 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 		switch part.Type {
 		case "tool_use":
 			s.seen.ToolRan = true
+			s.seen.addFiles(part.Input)
 		case "text":
 			s.seen.addText(part.Text)
 		}

@@ -111,6 +111,8 @@ type codexEvent struct {
 	Item     struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
+		// Changes are those of a file_change.
+		Changes json.RawMessage `json:"changes"`
 	} `json:"item"`
 	Usage codexUsage `json:"usage"`
 	Error struct {
@@ -186,6 +188,11 @@ func (s *codexStream) learnItem(e *codexEvent) {
 	case "reasoning", "todo_list":
 	default:
 		s.seen.ToolRan = true
+		var changes []json.RawMessage
+		_ = json.Unmarshal(e.Item.Changes, &changes) // of another shape they tell nothing
+		for _, change := range changes {
+			s.seen.addFiles(change)
+		}
 	}
 	s.seen.Content = s.seen.ID != "" && !s.seen.WrongID
 }

@@ -68,7 +68,9 @@ type geminiEvent struct {
 	Message   *string
 	Response  string
 	Error     *geminiError
-	Stats     *struct {
+	// Parameters are those of a tool.
+	Parameters json.RawMessage
+	Stats      *struct {
 		Models json.RawMessage
 		Tools  struct {
 			TotalCalls int
@@ -170,6 +172,7 @@ func (s *geminiStream) learn(e *geminiEvent) {
 	case "tool_use":
 		s.answered()
 		s.seen.ToolRan = true
+		s.seen.addFiles(e.Parameters)
 		s.endText()
 	case "tool_result":
 		s.asked = true

@@ -1,6 +1,9 @@
 package rewrite
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // A Tool is everything that differs from one agent CLI to the next. One file of
 // this package implements it for each tool.
@@ -300,6 +303,23 @@ func (s *Seen) addText(text string) {
 		return
 	}
 	s.Texts = append(s.Texts, text)
+}
+
+// fileKeys are the fields in which the tools of the agents are given the name of a file.
+var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
+
+// addFiles notes the files that a tool was given. input is what it was given, of whatever shape.
+func (s *Seen) addFiles(input json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return
+	}
+	for _, key := range fileKeys {
+		var name string
+		if json.Unmarshal(fields[key], &name) == nil && name != "" && len(s.Files) < MaxThings {
+			s.Files = append(s.Files, name)
+		}
+	}
 }
 
 // Usage is what one call took, in disjoint kinds of tokens. Known is false where
