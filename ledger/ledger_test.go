@@ -497,6 +497,8 @@ func TestFirstBlocksAreBackfilled(t *testing.T) {
 	}
 	const before = 5 // versions before them
 	if _, err := l.db.Exec(fmt.Sprintf(`DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
+		ALTER TABLE sessions DROP COLUMN repository; ALTER TABLE sessions DROP COLUMN branch; ALTER TABLE sessions DROP COLUMN head;
+		ALTER TABLE sessions DROP COLUMN first_model; ALTER TABLE invocations DROP COLUMN changed;
 		PRAGMA user_version = %d`, before)); err != nil {
 		t.Fatal(err)
 	}

@@ -166,4 +166,12 @@ ALTER TABLE chains ADD COLUMN first_block BLOB NOT NULL DEFAULT x''; -- its dige
 UPDATE chains SET first_block = coalesce((SELECT substr(base, 1, 16) FROM sessions WHERE id = session_id), x'')
 WHERE id IN (SELECT id FROM chains ORDER BY updated DESC LIMIT 10000);
 CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
+`, `
+-- settings and auth hold a line for each digest from now on.
+ALTER TABLE sessions ADD COLUMN repository TEXT NOT NULL DEFAULT '';  -- a digest, of the place where the latest run has left the directory
+ALTER TABLE sessions ADD COLUMN branch TEXT NOT NULL DEFAULT '';      -- likewise
+ALTER TABLE sessions ADD COLUMN head TEXT NOT NULL DEFAULT '';        -- the commit there
+ALTER TABLE sessions ADD COLUMN first_model TEXT NOT NULL DEFAULT ''; -- as the tool named it at the start
+
+ALTER TABLE invocations ADD COLUMN changed TEXT NOT NULL DEFAULT ''; -- names of what kept it fresh, with tabs between
 `}

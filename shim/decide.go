@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,15 +30,18 @@ func (c *call) key() rewrite.Reason {
 	if reason := c.openLedger(); reason != "" {
 		return reason
 	}
-	if c.parsed.Mode == rewrite.Fresh {
-		c.parsed = c.tool.Settle(c.parsed, c.surroundings())
-	}
-	if c.parsed.Mode == rewrite.Passthrough {
-		return c.parsed.Reason
-	}
 	cwd, err := workingDir(c.parsed.Dir)
 	if err != nil {
 		return c.fault("find working directory", err)
+	}
+	if c.parsed.Mode == rewrite.Fresh {
+		if reason := c.checkFiles(); reason != "" {
+			return reason
+		}
+		c.parsed = c.tool.Settle(c.parsed, c.surroundings(cwd))
+	}
+	if c.parsed.Mode == rewrite.Passthrough {
+		return c.parsed.Reason
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
@@ -68,11 +70,11 @@ func (c *call) openLedger() rewrite.Reason {
 
 // surroundings reads the settings files that the call asks for, and finds out which
 // version of the tool it is for.
-func (c *call) surroundings() rewrite.Surroundings {
-	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}}
+func (c *call) surroundings(cwd string) rewrite.Surroundings {
+	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
 	for _, path := range c.parsed.SettingsFiles {
-		if text, err := os.ReadFile(path); err == nil {
-			s.Settings[path] = string(text)
+		if text, err := readRegular(path, maxSize(path)); err == nil {
+			s.Settings[path] = text
 		}
 	}
 	return s
@@ -151,7 +153,7 @@ func (c *call) matchRules() rewrite.Reason {
 		c.record.Fresh = rewrite.ForcedFresh
 	}
 	c.unset = slices.Concat(c.config.Tools[c.name].UnsetEnv, c.rule.UnsetEnv)
-	c.record.Prints = c.prints()
+	c.guards()
 	return ""
 }
 
@@ -179,36 +181,6 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
-	}
-}
-
-// prints digests what must be equal between a session and the call that resumes
-// it. Settings may hold whole system prompts, addresses may hold passwords:
-// neither is kept but as a keyed digest.
-func (c *call) prints() ledger.Prints {
-	digest := c.ledger.Key().Digester()
-	var settings strings.Builder
-	for _, s := range c.parsed.Settings {
-		settings.WriteString(s.Name + "\x00" + s.Value + "\x00")
-		if s.File {
-			for _, name := range strings.Split(s.Value, "\x00") {
-				if text, err := os.ReadFile(name); err == nil {
-					settings.Write(text)
-				}
-			}
-		}
-		settings.WriteByte(0)
-	}
-	for _, name := range c.unset {
-		settings.WriteString("unset " + name + "\x00")
-	}
-	print := func(text string) string {
-		d := digest(text)
-		return hex.EncodeToString(d[:])
-	}
-	return ledger.Prints{
-		Settings: print(settings.String()), Model: c.parsed.Model,
-		Runtime: c.real.fingerprint(), Auth: print(c.parsed.Auth),
 	}
 }
 

@@ -53,6 +53,7 @@ func (c *call) plan() rewrite.Plan {
 }
 
 func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
+	parsed.SessionModel, parsed.SessionVersion = d.Model, d.Version
 	return tool.Plan(parsed, targetOf(prompt, d))
 }
 
@@ -153,6 +154,7 @@ func (c *call) finish(a *attempt, st status) {
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
 	o.File, o.FileSize = c.sessionFile(seen.ID)
+	o.Place = c.place(c.record.Cwd)
 	if o.Seen.ID != "" && o.File == "" {
 		c.log.fault("find session file", os.ErrNotExist)
 	}
