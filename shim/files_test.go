@@ -13,15 +13,19 @@ import (
 
 // places are what may stand at the path of a file.
 var places = map[string]func(path string) error{
-	"nothing":           func(string) error { return nil },
-	"a file":            func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },
-	"a link to a file":  func(path string) error { return errors.Join(os.WriteFile(path+".2", []byte("{}"), 0o600), os.Symlink(path+".2", path)) },
-	"a broken link":     func(path string) error { return os.Symlink("nowhere", path) },
-	"a directory":       func(path string) error { return os.Mkdir(path, 0o700) },
-	"a FIFO":            func(path string) error { return syscall.Mkfifo(path, 0o600) },
-	"a link to zeros":   func(path string) error { return os.Symlink("/dev/zero", path) },
-	"a link to stdin":   func(path string) error { return os.Symlink("/dev/stdin", path) },
-	"a large file":      func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxSettings+1)) },
+	"nothing": func(string) error { return nil },
+	"a file":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },
+	"a link to a file": func(path string) error {
+		return errors.Join(os.WriteFile(path+".2", []byte("{}"), 0o600), os.Symlink(path+".2", path))
+	},
+	"a broken link":   func(path string) error { return os.Symlink("nowhere", path) },
+	"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
+	"a FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"a link to zeros": func(path string) error { return os.Symlink("/dev/zero", path) },
+	"a link to stdin": func(path string) error { return os.Symlink("/dev/stdin", path) },
+	"a large file": func(path string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxSettings+1))
+	},
 }
 
 func TestFilesThatAreNotRegular(t *testing.T) {
