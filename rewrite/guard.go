@@ -167,11 +167,7 @@ func jsonEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
+			i = stringEnd(text, i+1)
 			if depth == 0 {
 				return min(i+1, len(text))
 			}
@@ -191,6 +187,21 @@ func jsonEnd(text string) int {
 		}
 	}
 	return len(text)
+}
+
+// stringEnd returns where the quote is that ends the string which begins at a place.
+func stringEnd(text string, from int) int {
+	for at := from; ; at++ {
+		n := strings.IndexByte(text[at:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		at += n
+		escapes := len(text[from:at]) - len(strings.TrimRight(text[from:at], `\`))
+		if escapes%2 == 0 {
+			return at
+		}
+	}
 }
 
 // jsonString decodes a JSON string, "" if it is none.
