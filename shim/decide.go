@@ -54,7 +54,7 @@ func (c *call) openLedger() rewrite.Reason {
 	if c.ledger != nil {
 		return ""
 	}
-	path, err := config.LedgerFile(c.env.Get)
+	path, err := config.LedgerFile(c.env.Own)
 	if err != nil {
 		return c.fault("find ledger", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"reprise/rewrite"
@@ -70,7 +69,9 @@ func (a *app) explain(x explaining) error {
 			return fmt.Errorf("enter directory: %w", err)
 		}
 	}
-	e := shim.Explain(shim.Env{Args: x.call, Environ: a.environ, Stdin: stdin, Now: func() time.Time { return a.now }})
+	env := a.shimEnv()
+	env.Args, env.Stdin = x.call, stdin
+	e := shim.Explain(env)
 	if x.prompted && e.PromptIn > 0 && !e.Stdin {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
