@@ -137,11 +137,11 @@ func (c claude) Parse(in Invocation) Call {
 	}
 	p := parseCommander(in.Args, table)
 	call.read(p, in)
+	call.Home = claudeHome(in.Env)
 	call.Reason = claudeReason(&call, p, in)
 	switch call.Reason {
 	case "":
 		call.Mode = Fresh
-		call.Home = claudeHome(in.Env)
 		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
 		call.Watched = claudeWatched(call.Home)
 	case CallerSession:

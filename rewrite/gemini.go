@@ -74,11 +74,11 @@ func (g gemini) Parse(in Invocation) Call {
 	}
 	p := parseYargs(in.Args, table)
 	call.readGemini(p, in)
+	call.Home = geminiHome(in.Env)
 	call.Reason = geminiReason(&call, p, in)
 	switch call.Reason {
 	case "":
 		call.Mode = Fresh
-		call.Home = geminiHome(in.Env)
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
 		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
