@@ -193,7 +193,12 @@ func codexWatched(home string) []Watch {
 		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged},
 			Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: InstructionsChanged})
 	}
-	return append(watched, Watch{Path: ".codex/rules/*.rules"}, Watch{Path: home + "/rules/*.rules", Name: "~/.codex/rules"})
+	return append(watched,
+		Watch{Path: ".codex/config.toml", Above: true},
+		Watch{Path: ".codex/rules/*.rules", Above: true},
+		Watch{Path: home + "/rules/*.rules", Name: "~/.codex/rules"},
+		Watch{Path: ".agents/skills/*/SKILL.md", Above: true},
+		Watch{Path: home + "/skills/*/SKILL.md", Name: "~/.codex/skills"})
 }
 
 // codexAccount returns what identifies the account that codex is logged in to. It

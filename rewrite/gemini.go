@@ -154,6 +154,8 @@ func geminiWatched(home string) []Watch {
 		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: InstructionsChanged},
 		{Path: home + "/policies/*.toml", Name: "~/.gemini/policies"},
 		{Path: ".gemini/policies/*.toml"},
+		{Path: home + "/extensions/*/gemini-extension.json", Name: "~/.gemini/extensions"},
+		{Path: ".gemini/extensions/*/gemini-extension.json"},
 		{Path: ".gemini/system.md", Guard: InstructionsChanged},
 		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: AuthChanged},
 	}

@@ -172,8 +172,8 @@ type Setting struct {
 // Paths returns the files that the setting names.
 func (s Setting) Paths() []string { return strings.Split(s.Value, "\x00") }
 
-// A Watch names files whose content shapes a session. The last element of Path may have
-// a *, which stands for any part of a name. Above says that the directories above the
+// A Watch names files whose content shapes a session. An element of Path may have a *,
+// which stands for any part of a name; Name then stands for what is before it. Above says that the directories above the
 // working directory count as well, for a relative path.
 type Watch struct {
 	Path  string

@@ -113,7 +113,7 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 			name := path
 			switch rest, err := filepath.Rel(c.record.Cwd, path); {
 			case w.Name != "" && strings.Contains(w.Path, "*"):
-				name = w.Name + "/" + filepath.Base(path)
+				name = w.Name + path[strings.LastIndex(w.Path[:strings.Index(w.Path, "*")], "/"):]
 			case w.Name != "":
 				name = w.Name
 			case err == nil:
@@ -128,32 +128,34 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 // costs one look.
 func watchedPaths(w rewrite.Watch, cwd string) []string {
 	if filepath.IsAbs(w.Path) {
-		return expand(w.Path)
+		return expand("/", strings.Split(w.Path[1:], "/"))
 	}
 	var paths []string
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		paths = append(paths, expand(filepath.Join(dir, w.Path))...)
+		paths = append(paths, expand(dir, strings.Split(w.Path, "/"))...)
 		if !w.Above || dir == filepath.Dir(dir) {
 			return paths
 		}
 	}
 }
 
-// expand returns the files of a directory that a pattern with one * names.
-func expand(pattern string) []string {
-	dir, base := filepath.Split(pattern)
-	before, after, found := strings.Cut(base, "*")
-	if !found {
-		return []string{pattern}
+// expand returns the files below a directory that the elements of a path name; each may
+// have one *.
+func expand(dir string, elements []string) []string {
+	at := slices.IndexFunc(elements, func(e string) bool { return strings.Contains(e, "*") })
+	if at < 0 {
+		return []string{filepath.Join(dir, filepath.Join(elements...))}
 	}
+	dir = filepath.Join(dir, filepath.Join(elements[:at]...))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
+	before, after, _ := strings.Cut(elements[at], "*")
 	var paths []string
 	for _, e := range entries {
 		if name := e.Name(); len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
-			if paths = append(paths, dir+name); len(paths) == maxWatched {
+			if paths = append(paths, expand(filepath.Join(dir, name), elements[at+1:])...); len(paths) >= maxWatched {
 				break
 			}
 		}
@@ -170,7 +172,7 @@ func (c *call) place(dir string) ledger.Place {
 	print := c.printer()
 	branch, commit := repo.head(c.env.Environ)
 	return ledger.Place{
-		Repository: print("repository " + repo.root + "\x00" + repo.remotes()), Branch: print("branch " + branch), Head: commit,
+		Repository: print("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: print("branch " + branch), Head: commit,
 	}
 }
 

@@ -82,7 +82,9 @@ func TestWatchedFilesCount(t *testing.T) {
 		dir + "/.claude/CLAUDE.md": ".claude/CLAUDE.md", dir + "/.claude/rules/go.md": ".claude/rules/go.md",
 		home + "/.claude/CLAUDE.md": "~/.claude/CLAUDE.md", home + "/.claude/rules/a.md": "~/.claude/rules/a.md",
 		dir + "/.mcp.json": ".mcp.json", root + "/.mcp.json": "../.mcp.json", dir + "/.claude/agents/coder.md": ".claude/agents/coder.md",
-		home + "/.claude/agents/coder.md": "~/.claude/agents/coder.md",
+		home + "/.claude/agents/coder.md":    "~/.claude/agents/coder.md",
+		home + "/.claude/skills/x/SKILL.md":  "~/.claude/skills/x/SKILL.md",
+		dir + "/.claude/skills/a*b/SKILL.md": ".claude/skills/a*b/SKILL.md",
 	} {
 		for _, text := range []string{"one", "two"} {
 			write(t, file, text)
