@@ -66,6 +66,9 @@ func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason
 		return "", nil
 	}
 	mine, its := d.list(), other.list()
+	if d != "" && len(mine) == 0 || other != "" && len(its) == 0 {
+		return otherwise, nil // from before digests had names
+	}
 	names := map[rewrite.Reason][]string{}
 	collect := func(from, in []Digest) {
 		for _, one := range from {

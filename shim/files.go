@@ -134,14 +134,14 @@ func isAbsent(err error) bool {
 }
 
 // contentOf returns what stands for a file's content: the content itself, or for a file
-// that is not read what tells it from another one under the same name.
-func (c *call) contentOf(path string) (content string, present bool) {
+// that is not read, or is larger than max, what tells it from another one under the same name.
+func (c *call) contentOf(path string, max int64) (content string, present bool) {
 	info, err := c.lookAt(path)
 	if info == nil {
 		return "", err != nil && !isAbsent(err)
 	}
 	if err == nil && !info.IsDir() {
-		text, err := readRegular(path, maxSettings)
+		text, err := readRegular(path, max)
 		if err == nil {
 			return "content " + text, true
 		}

@@ -186,7 +186,8 @@ func readEnd(path string, most int64) string {
 func (r repository) ask(environ []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	git := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + r.dir, "--no-replace-objects"}, args...)...)
+	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
+	git.Dir = r.root // found by git itself, which then refuses the repository of another user
 	git.WaitDelay = gitTimeout
 	git.Env = without(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
 		"GIT_NAMESPACE", "GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"})

@@ -12,8 +12,11 @@ import (
 	"reprise/rewrite"
 )
 
-// maxWatched bounds how many files a Watch with a * stands for.
-const maxWatched = 100
+// Limits on the files that the tool reads by itself: how many, and how much of all of them is read.
+const (
+	maxWatched      = 100
+	maxWatchedBytes = 4 << 20
+)
 
 // fingerprintSize is how many bytes are kept of the digest of one thing.
 const fingerprintSize = 8
@@ -50,7 +53,7 @@ func (c *call) prints() ledger.Prints {
 		value := s.Value
 		if s.File {
 			for _, path := range s.Paths() {
-				if content, present := c.contentOf(path); present {
+				if content, present := c.contentOf(path, maxSettings); present {
 					value += "\x00" + content
 				}
 			}
@@ -86,16 +89,17 @@ func (c *call) printer() func(string) string {
 // watched adds the files that the tool reads by itself, and those that instructions take
 // in.
 func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
-	seen := map[string]bool{}
+	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path, name string)
 	read = func(w rewrite.Watch, path, name string) {
 		if seen[path] || len(seen) > maxWatched {
 			return
 		}
-		content, present := c.contentOf(path)
+		content, present := c.contentOf(path, min(maxSettings, left))
 		if !present {
 			return
 		}
+		left -= int64(len(content))
 		seen[path] = true
 		add(w.Guard, name, content)
 		if w.Guard != rewrite.InstructionsChanged {

@@ -104,6 +104,33 @@ func TestWatchedFilesCount(t *testing.T) {
 	}
 }
 
+// A repository cannot have the shim read without an end.
+func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxImports {
+		write(t, fmt.Sprintf("%s/big%d", dir, i), strings.Repeat("x ", 450_000))
+	}
+	var imports strings.Builder
+	for i := range maxImports {
+		fmt.Fprintf(&imports, "@big%d ", i)
+	}
+	write(t, dir+"/CLAUDE.md", imports.String())
+	c := guarded(t, memoryLedger(t), dir, dir)
+	read := 0
+	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: rewrite.InstructionsChanged}}
+	names := 0
+	c.watched(func(_ rewrite.Reason, _, value string) {
+		names++
+		read += len(value)
+	})
+	if names != maxImports+1 || read > maxWatchedBytes+maxImports*100 {
+		t.Errorf("%d files, %d bytes", names, read)
+	}
+}
+
+// maxImports is as many files as one takes in.
+const maxImports = 32
+
 // No value of a variable or a file is in what is kept.
 func TestPrintsHoldNoValues(t *testing.T) {
 	dir := t.TempDir()
