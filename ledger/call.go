@@ -30,6 +30,7 @@ type Call struct {
 	Format          rewrite.Format
 	Prompt          *rewrite.Prompt
 	Prints          Prints
+	Place           Place // where the directory is in its history
 	Limits          Limits
 	Now             Millis
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
@@ -39,6 +40,9 @@ type Call struct {
 	// File looks at what became of a session's file, whose path and size are as
 	// our last run left them.
 	File func(path string, size int64) FileState
+	// Ancestor reports whether a commit is an ancestor of Place.Head. It is asked only
+	// where the call would go on with a session that ended on that commit.
+	Ancestor func(commit string) bool
 	// ForkPoint finds the last message in so much of a session's file, or says why
 	// there is none. It is nil where a session that somebody holds is not to be forked.
 	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
@@ -95,7 +99,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	d := Decide(facts)
+	d := c.decide(facts)
 	if c.Wait && d.Reason == rewrite.Leased {
 		return d, nil, ErrHeld
 	}
@@ -137,7 +141,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Decide(facts), chains, nil
+	return c.decide(facts), chains, nil
 }
 
 // factsOf reads the facts. That needs no turn, but for a moment after another
@@ -173,7 +177,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Limits: c.Limits}
+		Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Place: c.Place, Limits: c.Limits}
 	if c.Never {
 		return f, nil
 	}
@@ -183,6 +187,9 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 		err = l.unnamedFacts(c, all, &f)
 	}
 	if err != nil {
+		return f, err
+	}
+	if err := l.readPlaces(&f); err != nil {
 		return f, err
 	}
 	for i := range f.Chains {
@@ -467,11 +474,12 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision, f Facts) error {
 			return err
 		}
 	}
-	return insert(tx, &t.Invocation, `INSERT INTO invocations
+	err := insert(tx, &t.Invocation, `INSERT INTO invocations
 		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
 		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut))
+	return errors.Join(err, keepChanged(tx, t.Invocation, d.Changed))
 }
 
 // join gives the call its place in a chain, and a session.
@@ -571,6 +579,9 @@ func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
 	_, err := tx.Exec("UPDATE chains SET session_id = ?, first_block = ?, updated = max(updated, ?) WHERE id = ?",
 		t.Session, first, t.call.Now, t.chain)
 	if err != nil {
+		return err
+	}
+	if err := keepPlace(tx, t.Session, t.call.Place, ""); err != nil {
 		return err
 	}
 	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
@@ -687,6 +698,7 @@ type Outcome struct {
 	File     string         // where the session is kept, "" where it was not found
 	FileSize int64
 	Resets   []string // roles whose chains of the call's task the answer ends
+	Place    Place    // where the run has left the directory
 }
 
 // Good tells whether a session may be gone on with after such a run: it exited 0,
@@ -754,6 +766,9 @@ func (e *ending) record(tx *sql.Tx) error {
 		return nil
 	}
 	if err := e.recordSession(tx); err != nil {
+		return err
+	}
+	if err := keepPlace(tx, e.Session, o.Place, o.Seen.Model); err != nil {
 		return err
 	}
 	if o.Good() && o.Seen.Usage.Known {

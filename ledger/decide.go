@@ -33,9 +33,11 @@ const (
 )
 
 // Prints are the fingerprints that must be equal between a session and a call
-// that resumes it. Each is opaque but for equality.
+// that resumes it.
 type Prints struct {
-	Settings, Model, Runtime, Auth string
+	Model, Runtime string
+	Settings       Digests // of what shapes a run, and of where and for whom it takes place
+	Auth           Digests // of whose account it is
 }
 
 // Facts are all that a decision depends on.
@@ -48,6 +50,7 @@ type Facts struct {
 	Named    bool           // the task is named; otherwise continuity alone finds the chain
 	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
+	Place    Place // where the call's directory is in its history
 	Limits   Limits
 	Meters   Meters // what runs of its rule, tool and model have cost
 	// Chains are those that the call may belong to, the most recently used
@@ -71,6 +74,10 @@ type ChainFacts struct {
 	StateWhy   rewrite.Reason // why it is dead
 	Held       bool           // a live process holds its lease
 	Prints     Prints
+	Place      Place  // where its latest run that ended has left the directory
+	CommitGone bool   // Place.Head is no ancestor of the call's
+	FirstModel string // the model that the tool named when the session began, "" if it is not known
+	Version    string // of the tool in its latest run, likewise
 	File       FileState
 	Created    Millis
 	LastUsed   Millis
@@ -128,10 +135,13 @@ type Decision struct {
 	Mode    rewrite.Mode
 	Reason  rewrite.Reason
 	Detail  rewrite.Reason // more on the reason: why a session is dead
+	Changed []string       // names of what has changed, where Reason says that something has
 	Chain   int64          // 0 to begin a new chain
 	Session int64          // the session to resume, where Mode is Resume, or to copy, where it is Fork
 	// NativeID and Continuity say what to resume or to copy, and what it has been sent.
 	NativeID   string
+	Model      string // the model that it began with, "" if it is not known
+	Version    string // of the tool in its latest run, likewise
 	ForkAt     string // the last message that the copy keeps, where Mode is Fork
 	Continuity rewrite.Continuity
 	Whole      bool // send the whole prompt, whatever could be left out
@@ -160,6 +170,9 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if d.Reason, d.Detail = blocked(f, chain); d.Reason != "" {
+		if reason, names := whatChanged(f, chain); reason == d.Reason {
+			d.Changed = names
+		}
 		return d
 	}
 	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
@@ -179,6 +192,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
+	d.Model, d.Version = chain.FirstModel, chain.Version
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }
@@ -330,7 +344,8 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
 	rewrite.RuntimeChanged: true, rewrite.AuthChanged: true, rewrite.Idle: true, rewrite.TooOld: true,
 	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
-	rewrite.Dearer: true, rewrite.HeldOut: true,
+	rewrite.Dearer: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
+	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
 }
 
 // dearer says whether resuming has cost more than not to, and by what figures.
@@ -352,17 +367,13 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return reason, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
-	switch {
-	case f.NoResume:
+	if f.NoResume {
 		return rewrite.NoResume, ""
-	case c.Prints.Model != f.Prints.Model:
-		return rewrite.ModelChanged, ""
-	case c.Prints.Settings != f.Prints.Settings:
-		return rewrite.SettingsChanged, ""
-	case c.Prints.Runtime != f.Prints.Runtime:
-		return rewrite.RuntimeChanged, ""
-	case c.Prints.Auth != f.Prints.Auth:
-		return rewrite.AuthChanged, ""
+	}
+	if reason, _ := whatChanged(f, c); reason != "" {
+		return reason, ""
+	}
+	switch {
 	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
 		return rewrite.Idle, ""
 	case age > f.Limits.MaxAge:

@@ -74,6 +74,16 @@ func decisions() []decision {
 			change(c)
 		})
 	}
+	changed := func(reasons ...rewrite.Reason) func(*Facts) {
+		return func(f *Facts) {
+			var list []Digest
+			for _, r := range reasons {
+				list = append(list, Digest{r, "name", "digest"})
+			}
+			f.Prints.Settings = NewDigests(list)
+			f.Chains[0].Prints.Settings = ""
+		}
+	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
@@ -135,6 +145,16 @@ func decisions() []decision {
 		{"other settings", func(f *Facts) { f.Prints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Prints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
 		{"other login", func(f *Facts) { f.Prints.Auth = "b" }, rewrite.Fresh, rewrite.AuthChanged, 7},
+		{"other instructions", changed(rewrite.InstructionsChanged), rewrite.Fresh, rewrite.InstructionsChanged, 7},
+		{"other directory", changed(rewrite.DirectoryReplaced), rewrite.Fresh, rewrite.DirectoryReplaced, 7},
+		{"other user", changed(rewrite.UserChanged), rewrite.Fresh, rewrite.UserChanged, 7},
+		{"other job", changed(rewrite.JobChanged), rewrite.Fresh, rewrite.JobChanged, 7},
+		{"other instructions and another directory", changed(rewrite.InstructionsChanged, rewrite.DirectoryReplaced), rewrite.Fresh, rewrite.DirectoryReplaced, 7},
+		{"other repository", func(f *Facts) { f.Place.Repository = "x" }, rewrite.Fresh, rewrite.DirectoryReplaced, 7},
+		{"other branch", func(f *Facts) { f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
+		{"more commits", func(f *Facts) { f.Place.Head = "x" }, rewrite.Resume, rewrite.Extends, 7},
+		{"commits taken back", first(func(c *ChainFacts) { c.CommitGone = true }), rewrite.Fresh, rewrite.CommitGone, 7},
+		{"held, and another branch", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
 
 		{"just in time", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute }), rewrite.Resume, rewrite.Extends, 7},
 		{"idle", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute - 1 }), rewrite.Fresh, rewrite.Idle, 7},

@@ -42,8 +42,8 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 
 // unreached are the reasons that no call through the shim comes to: where resuming is
 // switched off the call is passed through, and a session with an error is given up
-// before errors add up. Decide knows them all the same.
-var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true}
+// before errors add up. A scenario has one user. Decide knows them all the same.
+var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true, rewrite.UserChanged: true}
 
 // Every reason has its row in the table of decisions, its place in docs/walk.md, and a
 // call in the scenario that looks for it in explain, status and the log.

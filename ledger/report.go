@@ -3,6 +3,7 @@ package ledger
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"reprise/rewrite"
 )
@@ -66,18 +67,27 @@ type InvocationRow struct {
 	Cost         sql.NullInt64 // nano-dollars, as the tool gave it
 	Outcome      string        // "" while it runs
 	Exit, Signal sql.NullInt64
+	changed      string
 }
 
 const invocationColumns = `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, i.started, i.duration,
 	i.mode, i.reason, i.detail, i.rule, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''), i.format,
 	coalesce(i.native_id, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write,
-	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal`
+	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, i.changed`
 
 // columns are where invocationColumns are read into.
 func (i *InvocationRow) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule,
 		&i.ResumedFrom, &i.FellBack, &i.Format, &i.NativeID, &i.Model, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead,
-		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal}
+		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.changed}
+}
+
+// Changed returns the names of what had changed, where the reason says that something had.
+func (i *InvocationRow) Changed() []string {
+	if i.changed == "" {
+		return nil
+	}
+	return strings.Split(i.changed, "\t")
 }
 
 // A Wanted says which rows of a list are wanted; the zero value, all of them.

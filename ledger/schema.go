@@ -173,4 +173,12 @@ ALTER TABLE sessions ADD COLUMN base_lines BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN shape BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN things BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN gist BLOB NOT NULL DEFAULT x'';
+`, `
+-- settings and auth hold a line for each digest from now on.
+ALTER TABLE sessions ADD COLUMN repository TEXT NOT NULL DEFAULT '';  -- a digest, of the place where the latest run has left the directory
+ALTER TABLE sessions ADD COLUMN branch TEXT NOT NULL DEFAULT '';      -- likewise
+ALTER TABLE sessions ADD COLUMN head TEXT NOT NULL DEFAULT '';        -- the commit there
+ALTER TABLE sessions ADD COLUMN first_model TEXT NOT NULL DEFAULT ''; -- as the tool named it at the start
+
+ALTER TABLE invocations ADD COLUMN changed TEXT NOT NULL DEFAULT ''; -- names of what kept it fresh, with tabs between
 `}

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -102,18 +103,30 @@ var claudeCommands = wordSet{words: `agents api-key attach auth auto-mode config
 // call under them is not managed.
 var claudeSessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
 
-// claudeSettingEnv are variables that shape a session as an option would.
-var claudeSettingEnv = []string{
-	"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL",
-	"ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_BETAS", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_EFFORT_LEVEL",
-	"CLAUDE_CODE_SUBAGENT_MODEL", "MAX_THINKING_TOKENS",
-}
-
-// claudeAuthEnv are the variables that choose a credential or a provider. Only
-// which of them are set counts, but for the address of the API.
-var claudeAuthEnv = []string{
-	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
-	"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+// Variables: all that the docs of claude list begin so. Left out are those that name the
+// caller or its terminal, where telemetry goes, and what is part of the chain's key.
+func (claude) Variables() Variables {
+	return Variables{
+		Settings: []string{
+			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*", "TASK_MAX_OUTPUT_LENGTH",
+			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS", "FALLBACK_FOR_ALL_PRIMARY_MODELS",
+		},
+		Account: []string{
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
+			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
+			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
+		},
+		Neutral: []string{
+			"ANTHROPIC_MODEL", // its value is the call's model
+			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
+			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
+			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
+			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION", "BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
+			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
+		},
+	}
 }
 
 func (c claude) Parse(in Invocation) Call {
@@ -124,12 +137,13 @@ func (c claude) Parse(in Invocation) Call {
 	}
 	p := parseCommander(in.Args, table)
 	call.read(p, in)
+	call.Home = claudeHome(in.Env)
 	call.Reason = claudeReason(&call, p, in)
 	switch call.Reason {
 	case "":
 		call.Mode = Fresh
-		call.Home = claudeHome(in.Env)
 		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
+		call.Watched = claudeWatched(call.Home)
 	case CallerSession:
 		if call.Format != Text && !in.StdoutTTY {
 			call.Mode = Observe // its output carries the id
@@ -155,7 +169,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		case format:
 			outputFormat, c.formatArg = value, o.span
 		case setting, fileSetting:
-			c.Settings = append(c.Settings, Setting{o.Names[0], strings.Join(o.values, "\x00"), o.Kind == fileSetting})
+			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: strings.Join(o.values, "\x00"), File: o.Kind == fileSetting})
 		case callerOwned:
 			if value != "" {
 				c.SessionID = value
@@ -170,13 +184,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 			c.maxBudget = value
 		}
 	}
-	for _, name := range claudeSettingEnv {
-		if v := in.Env(name); v != "" {
-			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
-		}
-	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
-	c.Auth = authOf(in.Env, claudeAuthEnv, "ANTHROPIC_BASE_URL")
 	switch {
 	case outputFormat == "json" && c.verbose:
 		c.Format = JSONVerbose
@@ -208,7 +216,7 @@ func claudeHome(env func(string) string) string {
 // headless answer depend on. The project's own count too.
 func claudeSettingsFiles(c Call, env func(string) string) []string {
 	files := []string{
-		c.Home + "/settings.json", c.Home + "/.claude.json", env("HOME") + "/.claude.json",
+		c.Home + "/settings.json", claudeState(env), claudeCredentials(c.Home),
 		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
 	}
 	for _, s := range c.Settings {
@@ -217,6 +225,80 @@ func claudeSettingsFiles(c Call, env func(string) string) []string {
 		}
 	}
 	return files
+}
+
+// claudeState is the file that claude keeps its own state in. Beside the folder of
+// sessions, unless that was moved.
+func claudeState(env func(string) string) string {
+	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir + "/.claude.json"
+	}
+	return env("HOME") + "/.claude.json"
+}
+
+func claudeCredentials(home string) string { return home + "/.credentials.json" }
+
+// claudeWatched are the files that claude reads by itself at the start of a session.
+func claudeWatched(home string) []Watch {
+	watched := []Watch{
+		{Path: ".mcp.json", Above: true},
+		{Path: ".claude/agents/*.md", Above: true},
+		{Path: home + "/agents/*.md", Name: "~/.claude/agents"},
+		{Path: ".claude/commands/*.md", Above: true},
+		{Path: home + "/commands/*.md", Name: "~/.claude/commands"},
+		{Path: ".claude/skills/*/SKILL.md", Above: true},
+		{Path: home + "/skills/*/SKILL.md", Name: "~/.claude/skills"},
+		{Path: "/etc/claude-code/managed-mcp.json"},
+		{Path: ".claude/output-styles/*.md"},
+		{Path: home + "/output-styles/*.md", Name: "~/.claude/output-styles"},
+		{Path: home + "/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: InstructionsChanged},
+		{Path: home + "/rules/*.md", Name: "~/.claude/rules", Guard: InstructionsChanged},
+		{Path: "/etc/claude-code/CLAUDE.md", Guard: InstructionsChanged},
+	}
+	for _, name := range []string{"CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+	}
+	return watched
+}
+
+// claudeServers returns the MCP servers that claude's own state names for the user and
+// for a project, and which of the project's own are switched on. claude writes the rest
+// of that file at every start.
+func claudeServers(state string, dirs []string) []Setting {
+	var found []Setting
+	add := func(name, object string) {
+		if value := jsonCompact(jsonMember(object, name)); value != "" {
+			found = append(found, Setting{Name: "~/.claude.json " + name, Value: value})
+		}
+	}
+	add("mcpServers", state)
+	projects := jsonMember(state, "projects")
+	for _, dir := range dirs {
+		project := jsonMember(projects, dir)
+		for _, name := range []string{"mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "disabledMcpServers"} {
+			add(name, project)
+		}
+	}
+	return found
+}
+
+// claudeAccount returns what identifies the account that claude is logged in to. Tokens
+// change every few hours: they count only where nothing else tells whose they are.
+func claudeAccount(state, credentials string) []Setting {
+	account := jsonMember(state, "oauthAccount")
+	id := jsonCompact(jsonMember(account, "accountUuid")) + jsonCompact(jsonMember(account, "organizationUuid"))
+	var found []Setting
+	if id != "" {
+		found = append(found, Setting{Name: "~/.claude.json oauthAccount", Value: id, Guard: AuthChanged})
+	}
+	if login := jsonMember(credentials, "claudeAiOauth"); login != "" {
+		value := jsonCompact(jsonMember(login, "subscriptionType"))
+		if id == "" {
+			value = jsonCompact(login)
+		}
+		found = append(found, Setting{Name: "~/.claude/.credentials.json", Value: value, Guard: AuthChanged})
+	}
+	return found
 }
 
 // Settle reads what the command line alone does not tell.
@@ -241,23 +323,39 @@ func (claude) Settle(c Call, s Surroundings) Call {
 			check(setting.Value)
 		}
 	}
+	state, credentials := "", ""
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
 		if !found {
 			continue
 		}
-		check(text)
-		if !strings.HasSuffix(path, "/.claude.json") { // claude itself writes there at every start
-			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+		switch {
+		case path == claudeCredentials(c.Home):
+			credentials = text
+		case strings.HasSuffix(path, "/.claude.json"):
+			check(text)
+			state = text
+		default:
+			check(text)
+			if !inSettings(c.Settings, path) {
+				c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+			}
 		}
 	}
+	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
 	plain := c.Format == Text || c.Format == JSON
 	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
 	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
+	c.version = s.Version
 	// The oldest that was tried (docs/claude.md). The option is not in --help.
 	c.Forks = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
+}
+
+// inSettings reports whether a setting names the file already.
+func inSettings(settings []Setting, path string) bool {
+	return slices.ContainsFunc(settings, func(s Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
 }
 
 // setsVerbose tells whether the text of a settings file may set verbose. It errs
@@ -328,21 +426,6 @@ func IsSlashCommand(prompt string) bool {
 	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), "/")
 }
 
-// authOf names the credential sources that are set, and the value of the address
-// variable, which is no secret but decides who is asked.
-func authOf(env func(string) string, names []string, address string) string {
-	var set []string
-	for _, name := range names {
-		if env(name) != "" {
-			set = append(set, name)
-		}
-	}
-	if a := env(address); a != "" {
-		set = append(set, address+"="+a)
-	}
-	return strings.Join(set, " ")
-}
-
 // ActsOn: claude puts in what "@" followed by anything but space names, and thinks more for some words of the turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
@@ -406,11 +489,31 @@ func (claude) Plan(c Call, t Target) Plan {
 		if plan.ForkAt != "" {
 			session = append(session, "--fork-session", "--resume-session-at", plan.ForkAt)
 		}
+		session = append(session, c.sessionModel()...)
 		front = append(session, front...)
 		args = plan.placePrompt(c, args)
 	}
 	plan.Args = append(front, args...)
 	return plan
+}
+
+// sessionModel names the model that the session began with, for a call that names none.
+// Without it 2.1.197 resumes in a smaller variant of its default: 200,000 tokens of context in
+// place of a million, and another system prompt. 2.1.329 has no need of it.
+func (c *Call) sessionModel() []string {
+	version := cmp.Or(c.version, c.SessionVersion)
+	if version != "" && atLeast(version, 2, 1, 329) || c.Model != "" || !isModelName(c.SessionModel) {
+		return nil
+	}
+	return []string{"--model", c.SessionModel}
+}
+
+// isModelName reports whether a text can only be the name of a model on a command line.
+func isModelName(text string) bool {
+	other := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-._:/@[]", r)
+	}
+	return text != "" && len(text) < 200 && text[0] != '-' && !strings.ContainsFunc(text, other)
 }
 
 // placePrompt puts the prompt of a resume where the caller's prompt stood. What

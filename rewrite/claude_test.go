@@ -145,9 +145,6 @@ func TestClaudeSettings(t *testing.T) {
 			t.Errorf("%q and %q do not differ in settings", s[0], s[1])
 		}
 	}
-	if a := parse("-p hi", "ANTHROPIC_API_KEY=secret").Auth; a != "ANTHROPIC_API_KEY" {
-		t.Errorf("auth is %q", a)
-	}
 	if c := parse("-p hi --model a --model b", "ANTHROPIC_MODEL=c"); c.Model != "b" {
 		t.Errorf("model is %q", c.Model)
 	}

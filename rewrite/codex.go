@@ -61,9 +61,14 @@ var codexExec = optionTable{
 	{[]string{"--trust"}, NoValue, neutral},
 }
 
-// codexAuthEnv are the variables that hold a credential. Only which of them are
-// set counts.
-var codexAuthEnv = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"}
+// Variables: codex's own, and those of the API that it speaks.
+func (codex) Variables() Variables {
+	return Variables{
+		Settings: []string{"CODEX_*"},
+		Account:  []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"},
+		Neutral:  []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_RUST_LOG"},
+	}
+}
 
 // codexNestedEnv are what codex sets for the commands that it runs.
 var codexNestedEnv = []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NestedEnv}
@@ -117,13 +122,14 @@ func (c codex) Parse(in Invocation) Call {
 	call := Call{Tool: c.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
 	a := readCodexArgs(in.Args, in.Learned)
 	call.Home = codexHome(in.Env)
-	call.Auth = authOf(in.Env, codexAuthEnv, "OPENAI_BASE_URL")
 	call.readCodexOptions(a.options())
 	call.readCodexPrompt(&a, in)
 	call.Reason = codexReason(&call, &a, in)
 	switch call.Reason {
 	case "":
 		call.Mode = Fresh
+		call.SettingsFiles = []string{call.Home + "/auth.json"}
+		call.Watched = codexWatched(call.Home)
 		call.colors = in.StderrTTY && codexColors(in.Env)
 	case CallerSession:
 		if call.Format != Text {
@@ -165,7 +171,7 @@ func (c *Call) readCodexOptions(options []parsedOption) {
 	} else {
 		files = append(files, c.Dir+"/.codex/config.toml")
 	}
-	c.Settings = append(c.Settings, Setting{"config.toml", strings.Join(files, "\x00"), true})
+	c.Settings = append(c.Settings, Setting{Name: "config.toml", Value: strings.Join(files, "\x00"), File: true})
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 }
 
@@ -174,7 +180,37 @@ func (c *Call) addCodexSetting(o parsedOption) {
 	if o.Names[0] == "--image" {
 		value = strings.ReplaceAll(value, ",", "\x00")
 	}
-	c.Settings = append(c.Settings, Setting{o.Names[0], value, o.Kind == fileSetting})
+	c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: value, File: o.Kind == fileSetting})
+	if key, file, found := strings.Cut(value, "="); found && o.Names[0] == "--config" && strings.HasSuffix(key, "_file") {
+		c.Settings = append(c.Settings, Setting{Name: "--config " + key, Value: strings.Trim(file, `"'`), File: true})
+	}
+}
+
+// codexWatched are the files that codex reads by itself at the start of a session.
+func codexWatched(home string) []Watch {
+	var watched []Watch
+	for _, name := range []string{"AGENTS.md", "AGENTS.override.md"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged},
+			Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: InstructionsChanged})
+	}
+	return append(watched,
+		Watch{Path: ".codex/config.toml", Above: true},
+		Watch{Path: ".codex/rules/*.rules", Above: true},
+		Watch{Path: home + "/rules/*.rules", Name: "~/.codex/rules"},
+		Watch{Path: ".agents/skills/*/SKILL.md", Above: true},
+		Watch{Path: home + "/skills/*/SKILL.md", Name: "~/.codex/skills"})
+}
+
+// codexAccount returns what identifies the account that codex is logged in to. It
+// refreshes its tokens in the same file; they count only where nothing else tells whose
+// they are.
+func codexAccount(login string) Setting {
+	tokens := jsonMember(login, "tokens")
+	value := jsonMember(login, "auth_mode") + jsonCompact(jsonMember(login, "OPENAI_API_KEY")) + jsonMember(tokens, "account_id")
+	if jsonMember(tokens, "account_id") == "" {
+		value += jsonCompact(tokens)
+	}
+	return Setting{Name: "~/.codex/auth.json", Value: value, Guard: AuthChanged}
 }
 
 // readCodexPrompt finds the prompt, or the session that the caller names.
@@ -249,6 +285,11 @@ func codexColors(env func(string) string) bool {
 
 // Settle: exec could not resume, or not show its session, before 0.42.
 func (codex) Settle(c Call, s Surroundings) Call {
+	for _, path := range c.SettingsFiles {
+		if login := s.Settings[path]; login != "" {
+			c.Settings = append(c.Settings, codexAccount(login))
+		}
+	}
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 0, 42)
 	return c
 }

@@ -137,12 +137,21 @@ func TestCodexSettings(t *testing.T) {
 			t.Errorf("%q and %q: same settings %v, want %v", tt.a, tt.b, same, tt.same)
 		}
 	}
-	c := parseCodex("-m a exec -C d --output-schema f -p work hi", "CODEX_HOME=/h", "OPENAI_API_KEY=secret", "OPENAI_BASE_URL=u")
-	if c.Model != "a" || c.Dir != "d" || c.Home != "/h" || c.Auth != "OPENAI_API_KEY OPENAI_BASE_URL=u" {
-		t.Errorf("model %q, dir %q, home %q, auth %q", c.Model, c.Dir, c.Home, c.Auth)
+	c := parseCodex("-m a exec -C d --output-schema f -p work hi", "CODEX_HOME=/h")
+	if c.Model != "a" || c.Dir != "d" || c.Home != "/h" {
+		t.Errorf("model %q, dir %q, home %q", c.Model, c.Dir, c.Home)
 	}
-	if want := (Setting{"config.toml", "/h/config.toml\x00/h/work.config.toml\x00d/.codex/config.toml", true}); !slices.Contains(c.Settings, want) {
-		t.Errorf("settings %v lack %v", c.Settings, want)
+	for _, want := range []Setting{
+		{Name: "config.toml", Value: "/h/config.toml\x00/h/work.config.toml\x00d/.codex/config.toml", File: true},
+		{Name: "--output-schema", Value: "f", File: true},
+	} {
+		if !slices.Contains(c.Settings, want) {
+			t.Errorf("settings %v lack %v", c.Settings, want)
+		}
+	}
+	named := (codex{}).Parse(Invocation{Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"}, Env: func(string) string { return "" }})
+	if want := (Setting{Name: "--config model_instructions_file", Value: "x.md", File: true}); !slices.Contains(named.Settings, want) {
+		t.Errorf("settings %v lack %v", named.Settings, want)
 	}
 	for line, want := range map[string]string{"-m a exec -m b hi": "b", `exec -c model="o3" hi`: "o3", "exec -c model=x -m y hi": "y"} {
 		if c := parseCodex(line); c.Model != want {

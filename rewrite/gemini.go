@@ -53,16 +53,17 @@ var geminiOptions = optionTable{
 // geminiCommands are the subcommands, and their other names.
 var geminiCommands = wordSet{words: "mcp extensions extension skills skill hooks hook gemma"}
 
-// geminiSettingEnv are variables that shape a session as an option would.
-var geminiSettingEnv = []string{
-	"GEMINI_SANDBOX", "GEMINI_SYSTEM_MD", "GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_RESTRICTED_MODE",
-}
-
-// geminiAuthEnv are the variables that choose a credential or a provider. Only
-// which of them are set counts, but for the address of the API.
-var geminiAuthEnv = []string{
-	"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_APPLICATION_CREDENTIALS",
-	"GOOGLE_CLOUD_ACCESS_TOKEN", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL",
+// Variables: gemini's own. Those of Google's cloud count for every tool.
+func (gemini) Variables() Variables {
+	return Variables{
+		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
+		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
+		Neutral: []string{
+			"GEMINI_MODEL", // its value is the call's model
+			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
+			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
+		},
+	}
 }
 
 func (g gemini) Parse(in Invocation) Call {
@@ -73,12 +74,13 @@ func (g gemini) Parse(in Invocation) Call {
 	}
 	p := parseYargs(in.Args, table)
 	call.readGemini(p, in)
+	call.Home = geminiHome(in.Env)
 	call.Reason = geminiReason(&call, p, in)
 	switch call.Reason {
 	case "":
 		call.Mode = Fresh
-		call.Home = geminiHome(in.Env)
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
+		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
 		if call.Format != Text && !in.StdoutTTY {
 			call.Mode = Observe // its output carries the id
@@ -103,7 +105,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 		case setting:
 			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: value})
 		case fileSetting:
-			c.Settings = append(c.Settings, Setting{o.Names[0], strings.ReplaceAll(value, ",", "\x00"), true})
+			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: strings.ReplaceAll(value, ",", "\x00"), File: true})
 		case callerOwned:
 			c.SessionID = value
 		}
@@ -114,13 +116,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	for _, operand := range p.operands {
 		prompt, c.promptArgs = append(prompt, c.Args[operand.at]), append(c.promptArgs, operand)
 	}
-	for _, name := range geminiSettingEnv {
-		if v := in.Env(name); v != "" {
-			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
-		}
-	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
-	c.Auth = authOf(in.Env, geminiAuthEnv, "GOOGLE_GEMINI_BASE_URL") + authOf(in.Env, nil, "GOOGLE_VERTEX_BASE_URL")
 	c.noColor = in.Env("NO_COLOR") != ""
 	c.Prompt = strings.Join(prompt, " ")
 	switch {
@@ -147,7 +143,39 @@ func geminiSettingsFiles(home string, env func(string) string) []string {
 	return []string{
 		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
 		"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
+		home + "/google_accounts.json", home + "/oauth_creds.json",
 	}
+}
+
+// geminiWatched are the files that gemini reads by itself at the start of a session. Of
+// files of variables it takes the nearest, which may hold its key.
+func geminiWatched(home string) []Watch {
+	watched := []Watch{
+		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: InstructionsChanged},
+		{Path: home + "/policies/*.toml", Name: "~/.gemini/policies"},
+		{Path: ".gemini/policies/*.toml"},
+		{Path: home + "/extensions/*/gemini-extension.json", Name: "~/.gemini/extensions"},
+		{Path: ".gemini/extensions/*/gemini-extension.json"},
+		{Path: ".gemini/system.md", Guard: InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: AuthChanged},
+	}
+	for _, name := range []string{"GEMINI.md", "AGENTS.md"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+	}
+	for _, name := range []string{".gemini/.env", ".env"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: AuthChanged})
+	}
+	return watched
+}
+
+// geminiAccount returns what identifies the account of one of gemini's files of logins.
+// The access token there changes every hour.
+func geminiAccount(path, text string) Setting {
+	s := Setting{Name: "~/.gemini/google_accounts.json", Value: jsonMember(text, "active"), Guard: AuthChanged}
+	if strings.HasSuffix(path, "/oauth_creds.json") {
+		s.Name, s.Value = "~/.gemini/oauth_creds.json", jsonMember(text, "refresh_token")
+	}
+	return s
 }
 
 // geminiReason says why the call is not managed, or "".
@@ -212,6 +240,12 @@ func (gemini) Settle(c Call, s Surroundings) Call {
 	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
+		if strings.HasSuffix(path, "/google_accounts.json") || strings.HasSuffix(path, "/oauth_creds.json") {
+			if account := geminiAccount(path, text); account.Value != "" {
+				c.Settings = append(c.Settings, account)
+			}
+			continue
+		}
 		if found {
 			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
 		}

@@ -31,12 +31,14 @@ const (
 	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call something else
 	BadUsage        Reason = "bad_usage"        // the tool will refuse this command line
 	SlashCommand    Reason = "slash_command"
-	StdinOpen       Reason = "stdin_open"   // stdin is open and silent: the prompt is not known
-	StdinTooBig     Reason = "stdin_large"  // stdin is larger than we read
-	StdoutGone      Reason = "stdout_gone"  // nobody reads stdout: the tool is to find out by itself
-	VerboseSetting  Reason = "verbose_set"  // a settings file may change the json format
-	HookSetting     Reason = "hook_set"     // a settings file may change what the session keeps
-	SwitchedOff     Reason = "switched_off" // REPRISE_OFF
+	StdinOpen       Reason = "stdin_open"       // stdin is open and silent: the prompt is not known
+	StdinTooBig     Reason = "stdin_large"      // stdin is larger than we read
+	StdoutGone      Reason = "stdout_gone"      // nobody reads stdout: the tool is to find out by itself
+	VerboseSetting  Reason = "verbose_set"      // a settings file may change the json format
+	HookSetting     Reason = "hook_set"         // a settings file may change what the session keeps
+	FileNotRegular  Reason = "file_not_regular" // a file of settings is a pipe or a device: only the tool may read it
+	FileTooLarge    Reason = "file_too_large"   // a settings file is larger than what is read
+	SwitchedOff     Reason = "switched_off"     // REPRISE_OFF
 	NoResume        Reason = "no_resume_support"
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
@@ -46,37 +48,43 @@ const NoAttempt = -1
 
 // Why a managed call is fresh.
 const (
-	FirstCall       Reason = "first_call"
-	ForcedFresh     Reason = "forced_fresh"
-	Disabled        Reason = "disabled"
-	Ambiguous       Reason = "ambiguous"
-	NoEvidence      Reason = "no_evidence" // nothing says that the prompt goes on with the session's own work
-	NewRole         Reason = "new_role"    // the prompt gives a role, asks for a judgement or speaks of another's work
-	CleanStart      Reason = "clean_start" // the prompt asks for answers that stand alone
-	UnnamedOff      Reason = "unnamed_off" // unnamed = "off"
-	BaseTooSmall    Reason = "base_too_small"
-	BaseChanged     Reason = "base_changed"
-	HistoryEdited   Reason = "history_edited"
-	ModelChanged    Reason = "model_changed"
-	SettingsChanged Reason = "settings_changed"
-	RuntimeChanged  Reason = "runtime_changed"
-	AuthChanged     Reason = "auth_changed"
-	PreviousFailed  Reason = "previous_failed"
-	PreviousKilled  Reason = "previous_killed"
-	PreviousUnknown Reason = "previous_unknown" // it ended without our seeing how
-	SessionDead     Reason = "session_dead"
-	SessionGone     Reason = "session_file_gone"
-	SessionMoved    Reason = "session_changed" // somebody else has written to it
-	Idle            Reason = "idle"
-	TooOld          Reason = "max_age"
-	ContextFull     Reason = "context_full"
-	ErrorLimit      Reason = "error_limit"
-	Leased          Reason = "leased"
-	Never           Reason = "never"         // a rule's: calls that stand alone
-	AttemptReset    Reason = "attempt_reset" // the caller counts from the start again
-	ContextReset    Reason = "context_reset" // a prompt or another role's answer asked for it
-	Dearer          Reason = "dearer"        // resumes of its rule have cost more than fresh runs
-	HeldOut         Reason = "held_out"      // one of those that are not resumed, to compare with
+	FirstCall           Reason = "first_call"
+	ForcedFresh         Reason = "forced_fresh"
+	Disabled            Reason = "disabled"
+	Ambiguous           Reason = "ambiguous"
+	NoEvidence          Reason = "no_evidence" // nothing says that the prompt goes on with the session's own work
+	NewRole             Reason = "new_role"    // the prompt gives a role, asks for a judgement or speaks of another's work
+	CleanStart          Reason = "clean_start" // the prompt asks for answers that stand alone
+	UnnamedOff          Reason = "unnamed_off" // unnamed = "off"
+	BaseTooSmall        Reason = "base_too_small"
+	BaseChanged         Reason = "base_changed"
+	HistoryEdited       Reason = "history_edited"
+	ModelChanged        Reason = "model_changed"
+	SettingsChanged     Reason = "settings_changed"
+	RuntimeChanged      Reason = "runtime_changed"
+	AuthChanged         Reason = "auth_changed"
+	InstructionsChanged Reason = "instructions_changed" // CLAUDE.md, AGENTS.md, GEMINI.md
+	DirectoryReplaced   Reason = "directory_replaced"   // another directory or repository under the same name
+	BranchChanged       Reason = "branch_changed"
+	CommitGone          Reason = "commit_gone" // the commit at the end of the last run is no ancestor of HEAD
+	JobChanged          Reason = "job_changed" // another CI job or tenant, for calls without a name
+	UserChanged         Reason = "user_changed"
+	PreviousFailed      Reason = "previous_failed"
+	PreviousKilled      Reason = "previous_killed"
+	PreviousUnknown     Reason = "previous_unknown" // it ended without our seeing how
+	SessionDead         Reason = "session_dead"
+	SessionGone         Reason = "session_file_gone"
+	SessionMoved        Reason = "session_changed" // somebody else has written to it
+	Idle                Reason = "idle"
+	TooOld              Reason = "max_age"
+	ContextFull         Reason = "context_full"
+	ErrorLimit          Reason = "error_limit"
+	Leased              Reason = "leased"
+	Never               Reason = "never"         // a rule's: calls that stand alone
+	AttemptReset        Reason = "attempt_reset" // the caller counts from the start again
+	ContextReset        Reason = "context_reset" // a prompt or another role's answer asked for it
+	Dearer              Reason = "dearer"        // resumes of its rule have cost more than fresh runs
+	HeldOut             Reason = "held_out"      // one of those that are not resumed, to compare with
 )
 
 // Why a call that may fork its session is fresh all the same, as the detail of

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // A Tool is everything that differs from one agent CLI to the next. One file of
@@ -19,6 +20,8 @@ type Tool interface {
 	// Options reads that help into the options it knows beyond the
 	// grammar, and tells whether that version can resume a session.
 	Options(help string) Probe
+	// Variables returns which environment variables shape a session or its account.
+	Variables() Variables
 	// Settle completes a call by what only its surroundings tell. It may find that
 	// the call must not be managed after all.
 	Settle(Call, Surroundings) Call
@@ -84,6 +87,7 @@ type Invocation struct {
 // Surroundings are what a call depends on beside its command line.
 type Surroundings struct {
 	Settings map[string]string // the texts of those of the call's SettingsFiles that exist
+	Dirs     []string          // the working directory, and the root of its repository if it has one
 	Version  string            // of the tool, "" where it is not known
 }
 
@@ -130,7 +134,6 @@ type Call struct {
 
 	Dir       string    // working directory the caller asked for, "" for its own
 	Model     string    // model asked for, "" for the tool's default
-	Auth      string    // which credential source; never its value
 	Settings  []Setting // all that must be equal between a session and a call that resumes it
 	StderrTTY bool
 	SessionID string // the session the caller names itself
@@ -139,7 +142,11 @@ type Call struct {
 	Forks     bool   // this version is known to resume in a copy that ends with a given message
 
 	SettingsFiles []string // files that Settle wants the text of
-	Unknown       string   // the option the grammar does not know, where Reason says so
+	Watched       []Watch  // files that shape a session and that Settle need not read
+	// SessionModel and SessionVersion are the model that the session to resume began with
+	// and the version of the tool that said so, "" if they are not known.
+	SessionModel, SessionVersion string
+	Unknown                      string // the option the grammar does not know, where Reason says so
 
 	formatArg    argSpan   // where the caller's output format stands in Args
 	promptArgs   []argSpan // likewise for the prompt, where it may be in several places
@@ -147,6 +154,7 @@ type Call struct {
 	outputDir    string // vibe: the caller's own --output-dir
 	verbose      bool
 	omitThinking bool
+	version      string // claude: as its place tells it
 	maxTurns     string
 	maxBudget    string
 
@@ -155,12 +163,27 @@ type Call struct {
 	colors  bool  // codex: its stderr would have colours
 }
 
-// A Setting is one option that shapes a session. File says that Value names a
-// file whose content counts, not its name.
+// A Setting is one option, variable or file that shapes a session. File reports that
+// Value names files, with NUL between them, whose content counts besides their names.
+// Guard is why a call is fresh where the setting has changed, "" for SettingsChanged.
 type Setting struct {
 	Name  string
 	Value string
 	File  bool
+	Guard Reason
+}
+
+// Paths returns the files that the setting names.
+func (s Setting) Paths() []string { return strings.Split(s.Value, "\x00") }
+
+// A Watch names files whose content shapes a session. An element of Path may have a *,
+// which stands for any part of a name; Name then stands for what is before it. Above says that the directories above the
+// working directory count as well, for a relative path.
+type Watch struct {
+	Path  string
+	Name  string // shown to people, "" for the path itself
+	Above bool
+	Guard Reason // "" for SettingsChanged
 }
 
 // argSpan is a run of arguments; empty where n is 0.

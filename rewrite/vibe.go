@@ -49,13 +49,16 @@ var vibeOptions = optionTable{
 
 var vibeCommands = []string{"mcp", "config", "help", "update", "run-server"}
 
-// vibeSettingEnv are variables that shape a session as an option or the
-// configuration would: vibe reads any key of that from VIBE_KEY.
-var vibeSettingEnv = []string{
-	"VIBE_AGENT_PATHS", "VIBE_AUTO_COMPACT_THRESHOLD", "VIBE_BYPASS_TOOL_PERMISSIONS", "VIBE_COMPACTION_MODEL",
-	"VIBE_CONNECTORS", "VIBE_DEFAULT_AGENT", "VIBE_DISABLED_TOOLS", "VIBE_ENABLED_TOOLS", "VIBE_MCP_SERVERS",
-	"VIBE_MODELS", "VIBE_OUTSIDE_WORKDIR", "VIBE_PROVIDERS", "VIBE_SKILL_PATHS", "VIBE_SYSTEM_PROMPT_ID",
-	"VIBE_TOOLS", "VIBE_TOOL_PATHS",
+// Variables: vibe reads any key of its configuration from VIBE_KEY.
+func (vibe) Variables() Variables {
+	return Variables{
+		Settings: []string{"VIBE_*"},
+		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
+		Neutral: []string{
+			"VIBE_ACTIVE_MODEL", // its value is the call's model
+			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
+		},
+	}
 }
 
 // vibeNestedEnv is set by vibe's launcher, which overrides what it was before:
@@ -111,15 +114,10 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 			agent = value
 		}
 	}
-	for _, name := range vibeSettingEnv {
-		if v := in.Env(name); v != "" {
-			c.Settings = append(c.Settings, Setting{Name: name, Value: v})
-		}
-	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
-	c.Auth = authOf(in.Env, []string{"MISTRAL_API_KEY"}, "VIBE_VIBE_BASE_URL")
 	c.Home = vibeStore(in.Env)
 	c.SettingsFiles = vibeSettingsFiles(agent, c.Dir, in.Env)
+	c.Watched = vibeWatched(vibeHome(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt == "" && !in.StdinTTY {
 		c.Stdin = StdinPrompt
@@ -164,6 +162,21 @@ func vibeSettingsFiles(agent, dir string, env func(string) string) []string {
 		}
 	}
 	return files
+}
+
+// vibeWatched are the files that vibe reads by itself at the start of a session. The
+// file of variables holds its key.
+func vibeWatched(home string) []Watch {
+	return []Watch{
+		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: AuthChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.vibe/AGENTS.md", Guard: InstructionsChanged},
+		{Path: home + "/instructions.md", Name: "~/.vibe/instructions.md", Guard: InstructionsChanged},
+		{Path: home + "/prompts/*.md", Name: "~/.vibe/prompts", Guard: InstructionsChanged},
+		{Path: ".vibe/prompts/*.md", Guard: InstructionsChanged},
+		{Path: "AGENTS.md", Above: true, Guard: InstructionsChanged},
+		{Path: "VIBE.md", Above: true, Guard: InstructionsChanged},
+		{Path: ".vibe/agents/*.toml"},
+	}
 }
 
 // vibeReason says why the call is not managed, or "".

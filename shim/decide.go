@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,15 +33,18 @@ func (c *call) key() rewrite.Reason {
 	if reason := c.openLedger(); reason != "" {
 		return reason
 	}
-	if c.parsed.Mode == rewrite.Fresh {
-		c.parsed = c.tool.Settle(c.parsed, c.surroundings())
-	}
-	if c.parsed.Mode == rewrite.Passthrough {
-		return c.parsed.Reason
-	}
 	cwd, err := workingDir(c.parsed.Dir)
 	if err != nil {
 		return c.fault("find working directory", err)
+	}
+	if c.parsed.Mode == rewrite.Fresh {
+		if reason := c.checkFiles(); reason != "" {
+			return reason
+		}
+		c.parsed = c.tool.Settle(c.parsed, c.surroundings(cwd))
+	}
+	if c.parsed.Mode == rewrite.Passthrough {
+		return c.parsed.Reason
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
@@ -55,7 +57,7 @@ func (c *call) openLedger() rewrite.Reason {
 	if c.ledger != nil {
 		return ""
 	}
-	path, err := config.LedgerFile(c.env.Get)
+	path, err := config.LedgerFile(c.env.Own)
 	if err != nil {
 		return c.fault("find ledger", err)
 	}
@@ -71,11 +73,11 @@ func (c *call) openLedger() rewrite.Reason {
 
 // surroundings reads the settings files that the call asks for, and finds out which
 // version of the tool it is for.
-func (c *call) surroundings() rewrite.Surroundings {
-	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}}
+func (c *call) surroundings(cwd string) rewrite.Surroundings {
+	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
 	for _, path := range c.parsed.SettingsFiles {
-		if text, err := os.ReadFile(path); err == nil {
-			s.Settings[path] = string(text)
+		if text, err := readRegular(path, maxSize(path)); err == nil {
+			s.Settings[path] = text
 		}
 	}
 	return s
@@ -154,7 +156,7 @@ func (c *call) matchRules() rewrite.Reason {
 		c.record.Fresh = rewrite.ForcedFresh
 	}
 	c.unset = slices.Concat(c.config.Tools[c.name].UnsetEnv, c.rule.UnsetEnv)
-	c.record.Prints = c.prints()
+	c.guards()
 	return ""
 }
 
@@ -192,36 +194,6 @@ func sentAgain(name string, keep func(string) bool) func(string) bool {
 	tool, known := rewrite.Lookup(name)
 	return func(text string) bool {
 		return known && tool.ActsOn(text) || keep != nil && keep(text)
-	}
-}
-
-// prints digests what must be equal between a session and the call that resumes
-// it. Settings may hold whole system prompts, addresses may hold passwords:
-// neither is kept but as a keyed digest.
-func (c *call) prints() ledger.Prints {
-	digest := c.ledger.Key().Digester()
-	var settings strings.Builder
-	for _, s := range c.parsed.Settings {
-		settings.WriteString(s.Name + "\x00" + s.Value + "\x00")
-		if s.File {
-			for _, name := range strings.Split(s.Value, "\x00") {
-				if text, err := os.ReadFile(name); err == nil {
-					settings.Write(text)
-				}
-			}
-		}
-		settings.WriteByte(0)
-	}
-	for _, name := range c.unset {
-		settings.WriteString("unset " + name + "\x00")
-	}
-	print := func(text string) string {
-		d := digest(text)
-		return hex.EncodeToString(d[:])
-	}
-	return ledger.Prints{
-		Settings: print(settings.String()), Model: c.parsed.Model,
-		Runtime: c.real.fingerprint(), Auth: print(c.parsed.Auth),
 	}
 }
 

@@ -18,6 +18,9 @@ type Env struct {
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
 	Now                   func() time.Time
+	// AccountHome is the home directory of the user's account where files of ours may be
+	// although HOME is another one; "" to look below HOME alone.
+	AccountHome string
 }
 
 // OSEnv is the environment of this process.

@@ -8,7 +8,7 @@
 //
 // For a Go reader: a constructor is an init function of the whole program; static
 // means not exported; execve only returns if it failed.
-#define _GNU_SOURCE // memmem
+#define _GNU_SOURCE // memmem, strsep
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 #else
 #include <mach-o/dyld.h>
+#include <pwd.h>
 #endif
 
 #include "exec.h"
@@ -142,28 +143,18 @@ bool reprise_plain_config(const char *text, size_t size)
 	return true;
 }
 
-// plain_config looks for the configuration where config/paths.go does.
-static bool plain_config(char **envp)
+// plain_file tells whether a configuration file is plain, or is not there.
+static bool plain_file(const char *path)
 {
 	static char text[16384]; // a longer one is left to Go
-	char path[PATH_MAX];
 	struct stat st;
-	const char *xdg = value(envp, "XDG_CONFIG_HOME"), *home = value(envp, "HOME");
 	ssize_t size;
-	int n, fd;
+	int fd;
 
-	if (*value(envp, "REPRISE_CONFIG"))
-		return false;
-	if (xdg[0] == '/')
-		n = snprintf(path, sizeof path, "%s/reprise/config.toml", xdg);
-	else if (home[0] == '/')
-		n = snprintf(path, sizeof path, "%s/.config/reprise/config.toml", home);
-	else
-		return false;
-	if (n >= (int)sizeof path || strstr(path, "/..")) // Go takes ".." for the folder above by name
+	if (strstr(path, "/..")) // Go takes ".." for the folder above by name
 		return false;
 	if (stat(path, &st) != 0)
-		return errno == ENOENT;
+		return errno == ENOENT || errno == ENOTDIR;
 	if (!S_ISREG(st.st_mode))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -172,6 +163,59 @@ static bool plain_config(char **envp)
 	size = read(fd, text, sizeof text);
 	close(fd);
 	return size >= 0 && size < (ssize_t)sizeof text && reprise_plain_config(text, size);
+}
+
+// plain_in tells whether the configuration below a directory is plain.
+static bool plain_in(const char *base, const char *below)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s%s/reprise/config.toml", base, below);
+	return n < (int)sizeof path && plain_file(path);
+}
+
+// plain_config looks for the configuration where Go does (config/paths.go, shim/account.go).
+// Which of two homes Go takes does not matter where both are plain.
+static bool plain_config(char **envp)
+{
+	char account[PATH_MAX];
+	const char *xdg = value(envp, "XDG_CONFIG_HOME"), *home = value(envp, "HOME");
+
+	if (*value(envp, "REPRISE_CONFIG"))
+		return false;
+	if (xdg[0] == '/')
+		return plain_in(xdg, "");
+	if (home[0] != '/' || !plain_in(home, "/.config"))
+		return false;
+	return !reprise_account_home(account) || strcmp(account, home) == 0 || plain_in(account, "/.config");
+}
+
+// --- the account ---
+
+// reprise_account_home finds the home directory that the system has for this user. On Linux
+// it reads the file itself: a static binary has no other way that is certain.
+bool reprise_account_home(char home[PATH_MAX])
+{
+#ifdef __linux__
+	char line[PATH_MAX + 1024], *rest, *field[6];
+	bool found = false;
+	FILE *f = fopen("/etc/passwd", "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof line, f)) {
+		int n = 0;
+		for (rest = line; n < 6 && rest; n++)
+			field[n] = strsep(&rest, ":");
+		found = n == 6 && rest && *field[2] && strtoul(field[2], &rest, 10) == geteuid() && !*rest && field[5][0] == '/' &&
+			snprintf(home, PATH_MAX, "%s", field[5]) < PATH_MAX;
+	}
+	fclose(f);
+	return found;
+#else
+	char text[4096];
+	struct passwd entry, *found = NULL;
+	return getpwuid_r(geteuid(), &entry, text, sizeof text, &found) == 0 && found && found->pw_dir && found->pw_dir[0] == '/' &&
+		snprintf(home, PATH_MAX, "%s", found->pw_dir) < PATH_MAX;
+#endif
 }
 
 // --- the guard ---

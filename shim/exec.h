@@ -36,6 +36,7 @@ struct reprise_start {
 
 bool reprise_unmanaged(const struct reprise_start *s);
 bool reprise_plain_config(const char *text, size_t size);
+bool reprise_account_home(char home[PATH_MAX]);
 
 void reprise_read_guard(const char *value, long pid, const char *self, struct reprise_guard *g);
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char value[2 * REPRISE_GUARD_SIZE]);

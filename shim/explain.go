@@ -17,7 +17,8 @@ type Explanation struct {
 	Mode     rewrite.Mode
 	Reason   rewrite.Reason
 	Detail   rewrite.Reason
-	Rule     string // the name of the rule that holds, "" where none does
+	Changed  []string // names of what has changed, where Reason says that something has
+	Rule     string   // the name of the rule that holds, "" where none does
 	Task     string
 	Role     string
 	Attempt  int // rewrite.NoAttempt where the rule does not tell
@@ -100,7 +101,7 @@ func (c *call) explain() Explanation {
 func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Explanation {
 	r := c.record
 	e := Explanation{
-		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail,
+		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
 		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
 		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: targetOf(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),

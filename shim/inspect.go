@@ -50,7 +50,7 @@ func Version(path string, environ []string) string {
 // program, and those in the usual folder.
 func ourShims(env Env, name string) []string {
 	dirs := []string{filepath.Dir(executablePath())}
-	if dir, err := config.BinDir(env.Get); err == nil {
+	if dir, err := config.BinDir(env.Own); err == nil {
 		dirs = append(dirs, dir)
 	}
 	var ids []string

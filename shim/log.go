@@ -106,17 +106,20 @@ func (l *log) refused(d ledger.Decision, why rewrite.Reason) {
 func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
-			Str("detail", string(d.Detail)).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
+			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
 			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
-			Str("model", r.Prints.Model).Str("settings", r.Prints.Settings).Str("runtime", r.Prints.Runtime).
+			Str("model", r.Prints.Model).Str("settings", string(r.Prints.Settings)).Str("auth", string(r.Prints.Auth)).Str("runtime", r.Prints.Runtime).
 			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
 			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Blocks())).Msg("decided")
 	}
 }
 
 func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
-	l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
-		Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
+	line := l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
+	if len(d.Changed) > 0 {
+		line = line.Strs("changed", d.Changed)
+	}
+	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
 }
 
 // say prints one line about the call on stderr, for who asked for it.

@@ -129,7 +129,7 @@ func (c *call) parse() rewrite.Reason {
 }
 
 func (c *call) configure() rewrite.Reason {
-	path, err := config.ConfigFile(c.env.Get)
+	path, err := config.ConfigFile(c.env.Own)
 	if err != nil {
 		return c.fault("find configuration", err)
 	}
@@ -155,7 +155,7 @@ func (c *call) openLog(settings config.Log) {
 	if c.preview {
 		return
 	}
-	path, err := config.LogFile(c.env.Get)
+	path, err := config.LogFile(c.env.Own)
 	if err != nil {
 		return // without a home there is nowhere to write
 	}

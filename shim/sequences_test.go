@@ -84,11 +84,18 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 		if d.Mode == rewrite.Fresh && i > 0 {
 			_, chains, _ := l.Preview(r)
 			for _, c := range chains {
-				if c.Continuity.Relation == rewrite.Extends { cont = c.Continuity.Evidence }
+				if c.Continuity.Relation == rewrite.Extends {
+					cont = c.Continuity.Evidence
+				}
 			}
 		}
 		ok := "OK  "
-		if string(d.Mode) != call.Expect { ok = "MISS"; if d.Mode == rewrite.Resume { ok = "HARM" } }
+		if string(d.Mode) != call.Expect {
+			ok = "MISS"
+			if d.Mode == rewrite.Resume {
+				ok = "HARM"
+			}
+		}
 		fmt.Printf("%s %s %s #%d %s (%s) FOR %v AGAINST %v\n", ok, s.Harm, s.Name, i+1, d.Mode, d.Reason, cont.For, cont.Against)
 	} else if string(d.Mode) != call.Expect || call.Why != "" && string(d.Reason) != call.Why || r.Rule != s.Preset {
 		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",

@@ -53,6 +53,7 @@ func (c *call) plan() rewrite.Plan {
 }
 
 func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
+	parsed.SessionModel, parsed.SessionVersion = d.Model, d.Version
 	return tool.Plan(parsed, targetOf(prompt, d))
 }
 
@@ -88,10 +89,17 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
 	}
-	if plan.Resume != "" {
-		a.sweeper = c.sweeper(plan.Resume)
+	if id := c.resumed(plan); id != "" {
+		a.sweeper = c.sweeper(id)
 		a.sweeper.sweep()
 		defer a.sweeper.sweep()
+	} else if c.parsed.Mode == rewrite.Observe {
+		// The caller may have asked for the latest session: which that is, the run tells.
+		defer func() {
+			if id := a.stream.Seen().ID; id != "" {
+				c.sweeper(id).sweep()
+			}
+		}()
 	}
 	environ := with(without(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
 	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
@@ -103,6 +111,15 @@ func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
 	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
 	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
 	return a, st, err
+}
+
+// resumed returns the session that a run goes on with, "" for none or for one that is not
+// known yet: ours, or the one that the caller names.
+func (c *call) resumed(plan rewrite.Plan) string {
+	if plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID) {
+		return c.parsed.SessionID
+	}
+	return plan.Resume
 }
 
 func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
@@ -153,6 +170,7 @@ func (c *call) finish(a *attempt, st status) {
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
 	o.File, o.FileSize = c.sessionFile(seen.ID)
+	o.Place = c.place(c.record.Cwd)
 	if o.Seen.ID != "" && o.File == "" {
 		c.log.fault("find session file", os.ErrNotExist)
 	}

@@ -8,4 +8,8 @@ import (
 	"reprise/shim"
 )
 
-func main() { os.Exit(shim.Main(shim.OSEnv())) }
+func main() {
+	env := shim.OSEnv()
+	env.AccountHome = shim.AccountHome()
+	os.Exit(shim.Main(env))
+}

@@ -29,7 +29,7 @@ func configPathCommand(a *app) *cobra.Command {
 		Long: "Prints where the configuration file is; where there is none, where it would be.",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := config.ConfigFile(a.getenv)
+			path, err := config.ConfigFile(a.own)
 			if err == nil {
 				fmt.Fprintln(a.stdout, path)
 			}
@@ -63,7 +63,7 @@ type mistakeReport struct {
 }
 
 func (a *app) configCheck(asJSON bool) error {
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ type settingReport struct {
 }
 
 func (a *app) configShow(asJSON bool) error {
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ commented out. A file that is there already is left alone.`,
 }
 
 func (a *app) configInit() error {
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err != nil {
 		return err
 	}

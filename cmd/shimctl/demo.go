@@ -96,7 +96,7 @@ func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
 		if asked != "" && asked != name {
 			continue
 		}
-		if p := shim.Locate(shim.Env{Environ: a.environ}, name, ""); p.Real != "" {
+		if p := shim.Locate(a.shimEnv(), name, ""); p.Real != "" {
 			return name, filepath.Dir(p.Real), nil
 		}
 	}

@@ -98,12 +98,12 @@ func (c check) resultCell() cell {
 // checkTools looks at each name as a caller would find it. A tool that is not
 // installed at all is no problem of ours.
 func (a *app) checkTools(cfg config.Config) []check {
-	if _, err := config.BinDir(a.getenv); err != nil {
+	if _, err := config.BinDir(a.own); err != nil {
 		return []check{{"PATH", "problem", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all"}}
 	}
 	var checks []check
 	for _, name := range rewrite.Names {
-		p := shim.Locate(shim.Env{Environ: a.environ}, name, cfg.Tools[name].Path)
+		p := shim.Locate(a.shimEnv(), name, cfg.Tools[name].Path)
 		said := ""
 		if p.Real != "" {
 			said = shim.Version(p.Real, a.environ)
@@ -169,7 +169,7 @@ func (a *app) checkKeys(cfg config.Config) []check {
 
 func (a *app) checkConfig() (config.Config, check) {
 	c := check{Name: "configuration", Result: "ok"}
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err != nil {
 		c.Result, c.Finds, c.Fix = "problem", a.tildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path"
 		return config.Config{}, c
@@ -193,7 +193,7 @@ func (a *app) checkConfig() (config.Config, check) {
 
 func (a *app) checkLedger() check {
 	c := check{Name: "ledger", Result: "ok"}
-	path, err := config.LedgerFile(a.getenv)
+	path, err := config.LedgerFile(a.own)
 	if err == nil {
 		err = tryLedger(path)
 	}

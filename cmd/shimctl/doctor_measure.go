@@ -65,7 +65,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // else's business; who may write the configuration chooses the programs that the shims run.
 func (a *app) checkPermissions() check {
 	c := check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}
-	state, _ := config.StateDir(a.getenv)
+	state, _ := config.StateDir(a.own)
 	files := []string{state}
 	entries, _ := os.ReadDir(state)
 	for _, e := range entries {
@@ -78,7 +78,7 @@ func (a *app) checkPermissions() check {
 			return check{c.Name, "problem", fmt.Sprintf("%s is open to others (%04o)", a.tilde(path), info.Mode().Perm()), "chmod -R go= " + a.tilde(state)}
 		}
 	}
-	settings, _ := config.ConfigFile(a.getenv)
+	settings, _ := config.ConfigFile(a.own)
 	for _, path := range []string{filepath.Dir(settings), settings} {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o022 != 0 {
 			return check{c.Name, "problem", fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.tilde(path), info.Mode().Perm()), "chmod go-w " + a.tilde(path)}

@@ -44,7 +44,7 @@ func (a *app) shimFolder() string {
 	if path, err := os.Executable(); err == nil && runnable(filepath.Join(filepath.Dir(path), rewrite.Names[0])) {
 		return filepath.Dir(path)
 	}
-	bin, _ := config.BinDir(a.getenv)
+	bin, _ := config.BinDir(a.own)
 	return bin
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"reprise/rewrite"
@@ -70,7 +69,9 @@ func (a *app) explain(x explaining) error {
 			return fmt.Errorf("enter directory: %w", err)
 		}
 	}
-	e := shim.Explain(shim.Env{Args: x.call, Environ: a.environ, Stdin: stdin, Now: func() time.Time { return a.now }})
+	env := a.shimEnv()
+	env.Args, env.Stdin = x.call, stdin
+	e := shim.Explain(env)
 	if x.prompted && e.PromptIn > 0 && !e.Stdin {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
@@ -128,6 +129,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
 	show("detail", string(e.Detail))
+	show("changed", strings.Join(e.Changed, ", "))
 	show("rule", e.Rule)
 	show("task", e.Task)
 	show("role", e.Role)
@@ -244,6 +246,7 @@ type explainReport struct {
 	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh, resume or fork"`
 	Reason      rewrite.Reason `json:"reason" doc:"why, in one word"`
 	Detail      rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Changed     []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that have changed"`
 	Unknown     string         `json:"unknown_option,omitempty" doc:"the option that is not known"`
 	Fault       string         `json:"fault,omitempty" doc:"what failed in reprise"`
 	Binary      string         `json:"binary,omitempty" doc:"the real binary"`
@@ -279,7 +282,7 @@ type blockReport struct {
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
-	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail,
+	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {

@@ -117,7 +117,7 @@ func removeSessions(l *ledger.Ledger, chain int64) (removed, bytes int64, err er
 }
 
 func (a *app) forgetInLog(c ledger.ChainName) (int, error) {
-	path, err := config.LogFile(a.getenv)
+	path, err := config.LogFile(a.own)
 	if err != nil {
 		return 0, err
 	}

@@ -99,6 +99,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 			add(string(reason), textCell(meaningOf(reason)))
 		}
 	}
+	add("changed", textCell(strings.Join(i.Changed(), ", ")))
 	add("rule", textCell(i.Rule))
 	add("chain", idCell(i.Chain))
 	if i.Mode == rewrite.Fork {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/shim"
 )
 
 // Exit codes.
@@ -27,6 +28,7 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr screen
 	environ        []string
+	accountHome    string // see shim.Env
 	now            time.Time
 }
 
@@ -72,9 +74,13 @@ func (e hinted) Unwrap() error { return e.error }
 // errFindings says that a check found something; what, has been printed.
 var errFindings = errors.New("something was found")
 
-func main() {
-	a := &app{stdin: os.Stdin, stdout: newScreen(os.Stdout), stderr: newScreen(os.Stderr), environ: os.Environ(), now: time.Now()}
-	os.Exit(a.main(os.Args[1:]))
+func main() { os.Exit(run(shim.AccountHome())) }
+
+// run carries out the command. accountHome is "" for one that must not look there.
+func run(accountHome string) int {
+	a := &app{stdin: os.Stdin, stdout: newScreen(os.Stdout), stderr: newScreen(os.Stderr), environ: os.Environ(),
+		accountHome: accountHome, now: time.Now()}
+	return a.main(os.Args[1:])
 }
 
 func (a *app) main(args []string) int {
@@ -105,7 +111,7 @@ func (a *app) complain(problem, hint string) {
 // openLedger opens the ledger; where there is none yet it fails with
 // fs.ErrNotExist.
 func (a *app) openLedger() (*ledger.Ledger, error) {
-	path, err := config.LedgerFile(a.getenv)
+	path, err := config.LedgerFile(a.own)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +124,18 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 }
 
 func (a *app) config() (config.Config, error) {
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err != nil {
 		return config.Config{}, err
 	}
 	return config.Load(path)
+}
+
+// own returns a variable as it holds for our own files.
+func (a *app) own(name string) string { return a.shimEnv().Own(name) }
+
+func (a *app) shimEnv() shim.Env {
+	return shim.Env{Environ: a.environ, AccountHome: a.accountHome, Now: func() time.Time { return a.now }}
 }
 
 func (a *app) getenv(name string) string {

@@ -27,7 +27,7 @@ func (s sum) plus(t sum) sum {
 
 // loadPrices reads the built-in price list and the user's own.
 func (a *app) loadPrices() (*prices.Table, error) {
-	path, err := config.PricesFile(a.getenv)
+	path, err := config.PricesFile(a.own)
 	if err != nil {
 		return nil, err
 	}

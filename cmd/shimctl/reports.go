@@ -66,6 +66,7 @@ type invocationReport struct {
 	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh or observe"`
 	Reason       rewrite.Reason `json:"reason" doc:"why, in one word"`
 	Detail       rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Changed      []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that had changed"`
 	Rule         string         `json:"rule,omitempty" doc:"the rule that held for it"`
 	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session that it was to resume, or to resume in a copy of"`
 	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool did not take the resume or the fork, and the call ran fresh"`
@@ -112,7 +113,7 @@ func (r reporter) invocation(i ledger.InvocationRow) invocationReport {
 		source = "list"
 	}
 	report := invocationReport{ID: i.ID, Tool: i.Tool, Directory: i.Cwd, Chain: nonZero(i.Chain), Started: clock(i.Started),
-		Milliseconds: orNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Rule: i.Rule, ResumedFrom: i.ResumedFrom,
+		Milliseconds: orNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Changed: i.Changed(), Rule: i.Rule, ResumedFrom: i.ResumedFrom,
 		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Model: i.Model, Exit: orNull(i.Exit), Signal: orNull(i.Signal),
 		PromptBytes: i.PromptBytes, SentBytes: i.SentBytes, Input: orNull(i.Input), CacheRead: orNull(i.CacheRead),
 		CacheWrite: orNull(i.CacheWrite), Output: orNull(i.Output), moneyReport: moneyJSON(cost, source)}

@@ -28,9 +28,14 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 // TestMain lets the test binary be started as shimctl and as each of the shims: it
 // is found on PATH and tells them apart by argv[0], just as when it is installed.
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"shimctl": main}
+	account := os.Getenv("ACCOUNT_HOME") // none but that of a test
+	commands := map[string]func(){"shimctl": func() { os.Exit(run(account)) }}
 	for _, name := range rewrite.Names {
-		commands[name] = func() { os.Exit(shim.Main(shim.OSEnv())) }
+		commands[name] = func() {
+			env := shim.OSEnv()
+			env.AccountHome = account
+			os.Exit(shim.Main(env))
+		}
 	}
 	commands["collector"] = collector
 	testscript.Main(m, commands)

@@ -157,7 +157,7 @@ func (a *app) readHistory(tool string) ([]history.Session, error) {
 }
 
 func (a *app) historyFile() (string, error) {
-	dir, err := config.StateDir(a.getenv)
+	dir, err := config.StateDir(a.own)
 	return filepath.Join(dir, "sessions.json"), err
 }
 

@@ -92,7 +92,7 @@ type stats struct {
 // readStats reads the ledger; one that does not exist yet is an empty one.
 func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	s := stats{By: by, Since: since}
-	path, err := config.LedgerFile(a.getenv)
+	path, err := config.LedgerFile(a.own)
 	if err != nil {
 		return s, err
 	}

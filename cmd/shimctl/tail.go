@@ -73,7 +73,7 @@ func (a *app) tail(back int, asJSON bool) error {
 
 // awaitLedger opens the ledger, and waits for it where there is none yet.
 func (a *app) awaitLedger() (*ledger.Ledger, error) {
-	path, err := config.LedgerFile(a.getenv)
+	path, err := config.LedgerFile(a.own)
 	if err != nil {
 		return nil, err
 	}

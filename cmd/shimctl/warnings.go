@@ -88,7 +88,7 @@ func (a *app) configured() config.Config {
 
 // configuration gives the configuration as well, and says what is wrong with it.
 func (a *app) configuration() (c config.Config, wrong []warning) {
-	path, err := config.ConfigFile(a.getenv)
+	path, err := config.ConfigFile(a.own)
 	if err == nil {
 		c, err = config.Load(path)
 	}

@@ -183,7 +183,8 @@ func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
 	if c.more != nil {
 		args = append(args, c.more()...)
 	}
-	env := append([]string{"HOME=" + b.dir, "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+	env := append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(b.dir, ".local/state"), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	start := time.Now()
 	p, err := os.StartProcess(c.path, args, &os.ProcAttr{Dir: b.dir, Env: env, Files: files})
 	if err != nil {

@@ -311,7 +311,8 @@ func (c *Call) command() *exec.Cmd {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"` + redirect, shim}, c.Args...)...)
 	}
 	cmd.Dir = w.project(c.thread.Dir)
-	cmd.Env = append([]string{"HOME=" + w.home(), "PATH=" + w.shims + ":" + w.fakes + ":/usr/bin:/bin", "TMPDIR=" + w.tmp(),
+	cmd.Env = append([]string{"HOME=" + w.home(), "XDG_CONFIG_HOME=" + filepath.Join(w.home(), ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(w.home(), ".local/state"), "PATH=" + w.shims + ":" + w.fakes + ":/usr/bin:/bin", "TMPDIR=" + w.tmp(),
 		dirEnv + "=" + w.notes(), callEnv + "=" + c.ID}, c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd

@@ -59,6 +59,8 @@ var testedKinds = slices.Concat(
 		tested("PATH", "2000 mangled PATHs", "shim", "TestFindOddInput"),
 		tested("PATH", "no tool on it", "cmd/shimctl", "TestScripts/notfound"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
+		tested("a repository", "pipes, devices, large files in the place of settings", "cmd/shimctl", "TestScripts/files"),
+		tested("a repository", "programs named in its configuration", "shim", "TestGitRunsNothing"),
 	},
 	cases("a model says", "rewrite", "TestHostileAnswers", "a session id", "a banner", "a result event", "a result on a line", "an init event",
 		"a refusal", "an overflow", "an option as id", "escapes", "NUL bytes", "separators", "no text", "deep nesting", "16 MB",

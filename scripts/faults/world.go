@@ -112,7 +112,9 @@ func job(n int) string {
 
 func (w *world) env(c call, path ...string) []string {
 	path = append(path, "/usr/bin", "/bin")
-	return []string{"HOME=" + filepath.Join(w.dir, "home"), "PATH=" + strings.Join(path, ":"), "TMPDIR=" + filepath.Join(w.dir, "tmp"),
+	home := filepath.Join(w.dir, "home")
+	return []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_STATE_HOME=" + filepath.Join(home, ".local/state"),
+		"PATH=" + strings.Join(path, ":"), "TMPDIR=" + filepath.Join(w.dir, "tmp"),
 		"FAKE_DIR=" + filepath.Join(w.dir, "fake"), "FAKE_ANSWER=" + answer, fmt.Sprintf("FAKE_MS=%d", c.ms),
 		fmt.Sprintf("FAKE_EXIT=%d", c.exit), "REPRISE_TASK=" + c.task, c.tool}
 }

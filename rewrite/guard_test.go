@@ -1,0 +1,223 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		tool, name string
+		want       Reason
+	}{
+		{"claude", "ANTHROPIC_API_KEY", AuthChanged},
+		{"claude", "ANTHROPIC_AUTH_TOKEN", AuthChanged},
+		{"claude", "CLAUDE_CODE_OAUTH_TOKEN", AuthChanged},
+		{"claude", "CLAUDE_CODE_USE_BEDROCK", AuthChanged},
+		{"claude", "ANTHROPIC_BASE_URL", AuthChanged},
+		{"claude", "ANTHROPIC_BEDROCK_BASE_URL", AuthChanged},
+		{"claude", "ANTHROPIC_VERTEX_PROJECT_ID", AuthChanged},
+		{"claude", "CLOUD_ML_REGION", AuthChanged},
+		{"claude", "AWS_PROFILE", AuthChanged},
+		{"claude", "AWS_REGION", AuthChanged},
+		{"claude", "AWS_ACCESS_KEY_ID", AuthChanged},
+		{"claude", "AWS_SESSION_TOKEN", ""}, // made anew every hour, with the key's id
+		{"claude", "HTTPS_PROXY", AuthChanged},
+		{"claude", "no_proxy", AuthChanged},
+		{"claude", "OPENROUTER_API_KEY", AuthChanged}, // an MCP server's, or a gateway's
+		{"claude", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", SettingsChanged},
+		{"claude", "CLAUDE_CODE_DISABLE_CLAUDE_MDS", SettingsChanged},
+		{"claude", "CLAUDE_CODE_DISABLE_AUTO_MEMORY", SettingsChanged},
+		{"claude", "CLAUDE_CODE_EFFORT_LEVEL", SettingsChanged},
+		{"claude", "CLAUDE_CODE_SUBAGENT_MODEL", SettingsChanged},
+		{"claude", "ANTHROPIC_DEFAULT_OPUS_MODEL", SettingsChanged},
+		{"claude", "ANTHROPIC_CUSTOM_HEADERS", SettingsChanged},
+		{"claude", "MAX_THINKING_TOKENS", SettingsChanged},
+		{"claude", "DISABLE_INTERLEAVED_THINKING", SettingsChanged},
+		{"claude", "BASH_MAX_OUTPUT_LENGTH", SettingsChanged},
+		{"claude", "CLAUDE_CODE_ENTRYPOINT", ""},
+		{"claude", "CLAUDE_CODE_SESSION_ID", ""},
+		{"claude", "ANTHROPIC_MODEL", ""}, // the call's model
+		{"claude", "REPRISE_TASK", ""},
+		{"claude", "CODEX_X", ""},
+		{"codex", "CODEX_API_KEY", AuthChanged},
+		{"codex", "OPENAI_API_KEY", AuthChanged},
+		{"codex", "OPENAI_BASE_URL", AuthChanged},
+		{"codex", "OPENAI_ORGANIZATION", AuthChanged},
+		{"codex", "AZURE_OPENAI_API_KEY", AuthChanged},
+		{"codex", "CODEX_SOMETHING", SettingsChanged},
+		{"codex", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", ""},
+		{"gemini", "GEMINI_API_KEY", AuthChanged},
+		{"gemini", "GOOGLE_CLOUD_PROJECT", AuthChanged},
+		{"gemini", "GOOGLE_GEMINI_BASE_URL", AuthChanged},
+		{"gemini", "GEMINI_SYSTEM_MD", SettingsChanged},
+		{"gemini", "GEMINI_MODEL", ""},
+		{"vibe", "MISTRAL_API_KEY", AuthChanged},
+		{"vibe", "VIBE_MODELS", SettingsChanged},
+		{"vibe", "VIBE_HOME", ""}, // part of the chain's key
+		{"vibe", "VIBE_ACTIVE_MODEL", ""},
+	} {
+		tool, _ := Lookup(tt.tool)
+		var want []Setting
+		if tt.want != "" {
+			want = []Setting{{Name: tt.name, Value: "v", Guard: tt.want}}
+		}
+		for _, named := range []bool{true, false} {
+			if got := Environment(tool, []string{"EMPTY_API_KEY=", tt.name + "=v", tt.name + "=w"}, named); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %v, want %v", tt.tool, tt.name, got, want)
+			}
+		}
+	}
+}
+
+func TestVariablesOfJobs(t *testing.T) {
+	tool, _ := Lookup("claude")
+	for name, counts := range map[string]bool{
+		"GITHUB_RUN_ID": true, "GITHUB_JOB": true, "CI_JOB_ID": true, "CI_PIPELINE_ID": true, "BUILD_ID": true,
+		"BUILDKITE_JOB_ID": true, "CIRCLE_WORKFLOW_JOB_ID": true, "JOB_NAME": true,
+		"TENANT": true, "TENANT_ID": true, "ACME_TENANT": true, "CUSTOMER_SLUG": true, "APP_USER_ID": true, "TICKET_ID": true,
+		"X_WORKFLOW_UUID": true, "customer_id": true,
+		"USER": false, "LOGNAME": false, "TERM_SESSION_ID": false, "CI_RUNNER": false, "REQUEST_ID": false, "USER_NAME": false,
+		"SSH_CLIENT": false, "HOSTNAME": false, "ID": false, "JOURNAL_STREAM": false, "REPRISE_TASK_ID": false,
+	} {
+		environ := []string{name + "=1"}
+		if got := len(Environment(tool, environ, false)) == 1; got != counts {
+			t.Errorf("%s counts for a call without a name: %v, want %v", name, got, counts)
+		}
+		if len(Environment(tool, environ, true)) > 0 {
+			t.Errorf("%s counts for a call with a name", name)
+		}
+	}
+}
+
+func TestClaudeReadsItsState(t *testing.T) {
+	const state = `{
+  "numStartups": 7, "mcpServers": {"crm": {"command": "crm", "args": ["--tenant", "a"]}},
+  "projects": {"/other": {"mcpServers": {"x": {}}}, "/p": {"lastCost": 1.5, "allowedTools": [], "mcpServers": {"y": {"url": "u\"}"}},
+    "enabledMcpjsonServers": []}},
+  "oauthAccount": {"emailAddress": "e", "accountUuid": "A", "organizationUuid": "O"}
+}`
+	settings := func(state, credentials string) []Setting {
+		c := parse("-p hi", "HOME=/h")
+		files := map[string]string{"/h/.claude.json": state, "/h/.claude/.credentials.json": credentials}
+		return (claude{}).Settle(c, Surroundings{Settings: files, Dirs: []string{"/p", "/q"}}).Settings
+	}
+	want := []Setting{
+		{Name: "~/.claude.json mcpServers", Value: `{"crm":{"command":"crm","args":["--tenant","a"]}}`},
+		{Name: "~/.claude.json mcpServers", Value: `{"y":{"url":"u\"}"}}`},
+		{Name: "~/.claude.json oauthAccount", Value: `"A""O"`, Guard: AuthChanged},
+	}
+	if got := settings(state, ""); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// What claude writes there at each start, and a token that it refreshes, change nothing.
+	rewritten := strings.ReplaceAll(strings.Replace(state, `"numStartups": 7`, `"numStartups":8,"projectsX":{}`, 1), "\n", "")
+	if !slices.Equal(settings(rewritten, ""), want) {
+		t.Errorf("%v after a start, want %v", settings(rewritten, ""), want)
+	}
+	login := func(token string) string { return `{"claudeAiOauth": {"accessToken": "` + token + `"}}` }
+	if !slices.Equal(settings(state, login("1")), settings(state, login("2"))) {
+		t.Error("a refreshed token counts although the account is known")
+	}
+	if slices.Equal(settings("", login("1")), settings("", login("2"))) {
+		t.Error("another token does not count although nothing tells the account")
+	}
+	if slices.Equal(settings("", login("1")), settings("", "")) {
+		t.Error("a login does not count")
+	}
+	for _, broken := range []string{"", "null", "[]", "{", `{"mcpServers"`, `{"mcpServers":`, `{"mcpServers":{`, `{"oauthAccount":"x"}`, `{"a":}}`} {
+		_ = settings(broken, broken)
+	}
+}
+
+func TestAccountsOfLogins(t *testing.T) {
+	codexLogin := func(account, token string) Setting {
+		return codexAccount(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"` + token + `","account_id":"` + account + `"},"last_refresh":"` + token + `"}`)
+	}
+	if codexLogin("a", "1") != codexLogin("a", "2") || codexLogin("a", "1") == codexLogin("b", "1") {
+		t.Error("codex: not the account counts")
+	}
+	if codexAccount(`{"OPENAI_API_KEY":"a"}`) == codexAccount(`{"OPENAI_API_KEY":"b"}`) {
+		t.Error("codex: another key does not count")
+	}
+	if codexAccount(`{"tokens":{"access_token":"a"}}`) == codexAccount(`{"tokens":{"access_token":"b"}}`) {
+		t.Error("codex: another token does not count although nothing tells the account")
+	}
+	gemini := func(path, text string) Setting { return geminiAccount("/h/.gemini/"+path, text) }
+	if gemini("google_accounts.json", `{"active":"a","old":[]}`) == gemini("google_accounts.json", `{"active":"b","old":["a"]}`) {
+		t.Error("gemini: another account does not count")
+	}
+	if gemini("oauth_creds.json", `{"access_token":"1","refresh_token":"r"}`) != gemini("oauth_creds.json", `{"access_token":"2","refresh_token":"r"}`) {
+		t.Error("gemini: a refreshed token counts")
+	}
+}
+
+func TestImports(t *testing.T) {
+	got := Imports("See @docs/rules.md, and @~/mine.md.\n- @AGENTS.md\nme@example.com @ `x`")
+	if want := []string{"docs/rules.md", "~/mine.md", "AGENTS.md"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Imports(strings.Repeat("@a ", 1000)); len(got) != maxImports {
+		t.Errorf("%d files", len(got))
+	}
+}
+
+// A version that would resume in another variant of its default model is told which one the
+// session began with.
+func TestClaudeResumesWithItsModel(t *testing.T) {
+	for _, tt := range []struct {
+		line, env, version, model string
+		want                      bool
+	}{
+		{"-p hi", "", "2.1.197", "claude-opus-4-8[1m]", true},
+		{"-p hi", "", "", "claude-opus-4-8[1m]", true},
+		{"-p hi", "SESSION=2.1.197", "", "claude-opus-4-8[1m]", true},
+		{"-p hi", "SESSION=2.1.329", "", "claude-opus-4-8[1m]", false},
+		{"-p hi", "", "2.1.329", "claude-opus-4-8[1m]", false},
+		{"-p hi --model opus", "", "2.1.197", "claude-opus-4-8[1m]", false},
+		{"-p hi", "ANTHROPIC_MODEL=opus", "2.1.197", "claude-opus-4-8[1m]", false},
+		{"-p hi", "", "2.1.197", "", false},
+		{"-p hi", "", "2.1.197", "--dangerously-skip-permissions", false},
+		{"-p hi", "", "2.1.197", "a b", false},
+		{"-p hi", "", "2.1.197", "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.x-v1:0", true},
+	} {
+		c := (claude{}).Settle(parse(tt.line, tt.env), Surroundings{Version: tt.version})
+		c.SessionModel = tt.model
+		if version, found := strings.CutPrefix(tt.env, "SESSION="); found {
+			c.SessionVersion = version
+		}
+		for _, resumes := range []bool{true, false} {
+			target := ToFresh("hi")
+			if resumes {
+				target = Target{id: someID, prompt: "hi", whole: true}
+			}
+			args := (claude{}).Plan(c, target).Args
+			at := slices.Index(args, tt.model)
+			if got := tt.model != "" && at > 0 && args[at-1] == "--model"; got != (tt.want && resumes) {
+				t.Errorf("%q, %s, %s, %q: %q", tt.line, tt.env, tt.version, tt.model, args)
+			}
+		}
+	}
+}
+
+// jsonMember finds what encoding/json does, and nothing breaks it.
+func FuzzJSONMember(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":1,"key":{"b":"}\""}}`, `{"key":"\\","key":[1,"]",{}]}`, ` { "k\u0065y" : null , "x" : -1.5e3 } `, `{"key"`, `{"key":`, `{"key":"`, `[]`, `{"key":}`, `{"a":"\`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := jsonMember(text, "key")
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(text), &object) != nil || object == nil {
+			return
+		}
+		if want := string(object["key"]); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	})
+}

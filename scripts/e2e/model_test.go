@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"reprise/scripts/realcli"
+	"reprise/scripts/twin"
+)
+
+// modelAndWindow are the model that claude names at the start of a run, and the context
+// windows of those that it has used.
+func (r result) modelAndWindow(t *testing.T) (model string, windows map[string]int) {
+	t.Helper()
+	windows = map[string]int{}
+	for line := range strings.Lines(r.Stdout) {
+		var event struct {
+			Subtype, Model string
+			ModelUsage     map[string]struct{ ContextWindow int }
+		}
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if event.Subtype == "init" {
+			model = event.Model
+		}
+		for name, usage := range event.ModelUsage {
+			windows[name] = usage.ContextWindow
+		}
+	}
+	return model, windows
+}
+
+// A resumed run has the model and the window of a fresh one, also of a version that resumes
+// in a smaller variant of its default model by itself.
+func TestClaudeKeepsItsModel(t *testing.T) {
+	for _, version := range []string{"2.1.197", realcli.Claude.Version} {
+		t.Run(version, func(t *testing.T) {
+			pin := realcli.Claude
+			pin.Version = version
+			real, err := realcli.Install(pin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inner, err := twin.New(t.TempDir(), "claude", real, shimBin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { inner.Close() })
+			w := &world{inner, t}
+			args := list("-p|--output-format=stream-json|--verbose")
+			first := w.call(append(args[:len(args):len(args)], round())...)
+			second := w.call(append(args[:len(args):len(args)], round("On the left: it still fails."))...)
+			model, windows := first.modelAndWindow(t)
+			again, windowsAgain := second.modelAndWindow(t)
+			if len(w.transcripts()) != 1 {
+				t.Fatal("the second call was not resumed")
+			}
+			if model == "" || again != model {
+				t.Errorf("fresh with %q, resumed with %q", model, again)
+			}
+			for name, window := range windowsAgain {
+				if windows[name] != window {
+					t.Errorf("fresh with the windows %v, resumed with %v", windows, windowsAgain)
+				}
+			}
+			t.Logf("%s: %s, windows %v, then %s, %v", version, model, windows, again, windowsAgain)
+		})
+	}
+}

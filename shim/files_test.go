@@ -1,0 +1,104 @@
+package shim
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// places are what may stand at the path of a file.
+var places = map[string]func(path string) error{
+	"nothing": func(string) error { return nil },
+	"a file":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0o600) },
+	"a link to a file": func(path string) error {
+		return errors.Join(os.WriteFile(path+".2", []byte("{}"), 0o600), os.Symlink(path+".2", path))
+	},
+	"a broken link":   func(path string) error { return os.Symlink("nowhere", path) },
+	"a directory":     func(path string) error { return os.Mkdir(path, 0o700) },
+	"a FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"a link to zeros": func(path string) error { return os.Symlink("/dev/zero", path) },
+	"a link to stdin": func(path string) error { return os.Symlink("/dev/stdin", path) },
+	"a large file": func(path string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxSettings+1))
+	},
+}
+
+func TestFilesThatAreNotRegular(t *testing.T) {
+	stdin, err := os.Create(filepath.Join(t.TempDir(), "stdin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	type want struct{ named, settings rewrite.Reason }
+	for what, want := range map[string]want{
+		"nothing": {}, "a file": {}, "a link to a file": {}, "a broken link": {},
+		"a directory":       {named: rewrite.FileNotRegular},
+		"a FIFO":            {rewrite.FileNotRegular, rewrite.FileNotRegular},
+		"a link to zeros":   {rewrite.FileNotRegular, rewrite.FileNotRegular},
+		"the file of stdin": {rewrite.FileNotRegular, rewrite.FileNotRegular},
+		"a large file":      {settings: rewrite.FileTooLarge}, // an image, say: it counts by its size and time
+	} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		put := places[what]
+		if put == nil {
+			put = func(path string) error { return os.Symlink(stdin.Name(), path) }
+		}
+		if err := put(path); err != nil {
+			t.Fatal(err)
+		}
+		c := &call{env: Env{Stdin: stdin}}
+		c.parsed.Settings = []rewrite.Setting{{Name: "--x", Value: "{}"}, {Name: "--mcp-config", Value: `{"a":1}` + "\x00" + path, File: true}}
+		if got := c.checkFiles(); got != want.named {
+			t.Errorf("%s, named by the caller: %q, want %q", what, got, want.named)
+		}
+		c.parsed.Settings, c.parsed.SettingsFiles = nil, []string{path}
+		if got := c.checkFiles(); got != want.settings {
+			t.Errorf("%s, in the place of settings: %q, want %q", what, got, want.settings)
+		}
+	}
+}
+
+// No path makes the shim wait, or read without an end.
+func TestContentOfAnything(t *testing.T) {
+	for what, put := range places {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := put(path); err != nil {
+			t.Fatal(err)
+		}
+		c := &call{}
+		content, present := c.contentOf(path, maxSettings)
+		again, _ := (&call{started: c.started.Add(1)}).contentOf(path, maxSettings)
+		absent := what == "nothing" || what == "a broken link" || what == "a directory"
+		unknown := what == "a FIFO" || what == "a link to zeros"
+		if what == "a link to stdin" {
+			continue // it depends on what stdin is; it has not been waited for
+		}
+		if present == absent || unknown == (content == again) {
+			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)
+		}
+	}
+	if _, present := (&call{}).contentOf(strings.Repeat(`{"a":1}`, 10_000), maxSettings); present {
+		t.Error("a text that is no path is a file")
+	}
+}
+
+func TestReadRegularStopsAtItsLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := readRegular(path, 5); text != "12345" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := readRegular(path, 4); text != "" || !errors.Is(err, errTooLarge) {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := readRegular("/dev/zero", 4); !errors.Is(err, errNotRegular) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,197 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits on what is read of a repository: its small files, and the end of its log of HEAD.
+const (
+	maxGitFile = 1 << 20
+	maxReflog  = 64 << 10
+)
+
+// gitTimeout bounds how long git may take to answer; what it does not answer in time counts
+// as a no.
+const gitTimeout = 500 * time.Millisecond
+
+// A repository is the git repository that a directory is in.
+type repository struct {
+	root   string // of the work tree
+	dir    string // where HEAD is
+	common string // where branches and configuration are, which work trees share
+}
+
+// findRepository looks for the repository of a directory, there and above. It fails with
+// fs.ErrNotExist where there is none.
+func findRepository(dir string) (repository, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(filepath.Join(at, ".git"))
+		if err == nil && info.IsDir() {
+			return openRepository(at, filepath.Join(at, ".git")), nil
+		}
+		if err == nil && info.Mode().IsRegular() {
+			text, err := readRegular(filepath.Join(at, ".git"), maxGitFile)
+			if path, found := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); err == nil && found {
+				return openRepository(at, absolute(at, path)), nil
+			}
+		}
+		if at == filepath.Dir(at) {
+			return repository{}, fs.ErrNotExist
+		}
+	}
+}
+
+func openRepository(root, dir string) repository {
+	r := repository{root: root, dir: dir, common: dir}
+	if path := r.read(dir, "commondir"); path != "" {
+		r.common = absolute(dir, path)
+	}
+	return r
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// read returns the text of one of the repository's files, "" if it cannot be read.
+func (r repository) read(dir, name string) string {
+	text, err := readRegular(filepath.Join(dir, filepath.FromSlash(name)), maxGitFile)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// head returns the branch that is checked out, "" for none, and the commit at its head, ""
+// before the first one.
+func (r repository) head(environ []string) (branch, commit string) {
+	head := r.read(r.dir, "HEAD")
+	branch, onBranch := strings.CutPrefix(head, "ref: ")
+	switch {
+	case !onBranch:
+		return "", commitID(head)
+	case branch == "refs/heads/.invalid": // the format "reftable" has no files that could be read
+		branch, _ = r.ask(environ, "symbolic-ref", "-q", "HEAD")
+		commit, _ = r.ask(environ, "rev-parse", "-q", "--verify", "HEAD")
+		return branch, commitID(commit)
+	case !fs.ValidPath(branch):
+		return branch, ""
+	}
+	if commit = commitID(r.read(r.common, branch)); commit != "" {
+		return branch, commit
+	}
+	packed, err := readRegular(filepath.Join(r.common, "packed-refs"), maxGitFile)
+	if errors.Is(err, errTooLarge) {
+		commit, _ = r.ask(environ, "rev-parse", "-q", "--verify", "HEAD")
+		return branch, commitID(commit)
+	}
+	if at := strings.Index(packed, " "+branch+"\n"); at >= 0 {
+		commit = commitID(packed[strings.LastIndexByte(packed[:at], '\n')+1 : at])
+	}
+	return branch, commit
+}
+
+// commitID returns a text if it is a commit's full id, or else "".
+func commitID(text string) string {
+	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return ""
+	}
+	return text
+}
+
+// remotes returns the addresses of the repository's remotes, without the credentials in
+// them, which may be made anew for each job.
+func (r repository) remotes() string {
+	var urls []string
+	inRemote := false
+	for line := range strings.Lines(r.read(r.common, "config")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			inRemote = strings.HasPrefix(line, "[remote ")
+			continue
+		}
+		key, url, found := strings.Cut(line, "=")
+		if !inRemote || !found || strings.TrimSpace(key) != "url" {
+			continue
+		}
+		url = strings.TrimSpace(url)
+		if scheme, rest, found := strings.Cut(url, "://"); found {
+			host, path, _ := strings.Cut(rest, "/")
+			url = scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+		}
+		urls = append(urls, url)
+	}
+	return strings.Join(urls, "\n")
+}
+
+// descends reports whether a commit is an ancestor of the one at the head. The log of HEAD
+// answers where commits were made one after the other, git elsewhere.
+func (r repository) descends(commit, head string, environ []string) bool {
+	if r.loggedCommits(commit, head) {
+		return true
+	}
+	_, err := r.ask(environ, "merge-base", "--is-ancestor", commit, head)
+	return err == nil
+}
+
+// loggedCommits reports whether the log of HEAD shows nothing but plain commits from one
+// commit to another.
+func (r repository) loggedCommits(from, to string) bool {
+	log := readEnd(filepath.Join(r.dir, "logs", "HEAD"), maxReflog)
+	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
+	for at := len(lines) - 1; at >= 0; at-- {
+		entry, message, found := strings.Cut(lines[at], "\t")
+		fields := strings.Fields(entry)
+		if !found || len(fields) < 2 || fields[1] != to || !strings.HasPrefix(message, "commit: ") {
+			return false
+		}
+		if to = fields[0]; to == from {
+			return true
+		}
+	}
+	return false
+}
+
+// readEnd returns the end of a regular file.
+func readEnd(path string, most int64) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data := make([]byte, min(info.Size(), most))
+	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
+	return string(data[:n])
+}
+
+// ask runs git for something that needs no more than to read the repository. Nothing that
+// the repository's configuration names is run: these commands have no hooks, look at no
+// work tree, and must not fetch.
+func (r repository) ask(environ []string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
+	git.Dir = r.root // found by git itself, which then refuses the repository of another user
+	git.WaitDelay = gitTimeout
+	git.Env = without(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
+		"GIT_NAMESPACE", "GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"})
+	git.Env = append(git.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	out, err := git.Output()
+	return strings.TrimSpace(string(out)), err
+}

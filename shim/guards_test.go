@@ -1,0 +1,228 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// guarded is a call of claude in a directory, ready for its guards.
+func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string) *call {
+	t.Helper()
+	env := Env{Args: []string{"claude", "-p", "hi"}, Environ: append([]string{"HOME=" + home}, environ...)}
+	tool, _ := rewrite.Lookup("claude")
+	c := &call{env: env, tool: tool, ledger: l}
+	c.parsed = tool.Parse(rewrite.Invocation{Args: env.Args[1:], Env: env.Get})
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.real = target{path: "/claude/2.1.329", real: "/claude/2.1.329", info: info}
+	c.record = &ledger.Call{Cwd: dir}
+	return c
+}
+
+// gather does what the guards add to a call.
+func (c *call) gather() {
+	c.parsed = c.tool.Settle(c.parsed, c.surroundings(c.record.Cwd))
+	c.guards()
+}
+
+func memoryLedger(t testing.TB) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every file that claude reads by itself counts, and is named.
+func TestWatchedFilesCount(t *testing.T) {
+	l, home, root := memoryLedger(t), t.TempDir(), t.TempDir()
+	dir := filepath.Join(root, "project")
+	write(t, filepath.Join(dir, "x"), "")
+	names := func() (names []string) {
+		c := guarded(t, l, dir, home)
+		c.gather()
+		for line := range strings.Lines(string(c.record.Prints.Settings + c.record.Prints.Auth)) {
+			names = append(names, strings.Split(line, "\t")[1])
+		}
+		return names
+	}
+	prints := func() ledger.Prints {
+		c := guarded(t, l, dir, home)
+		c.gather()
+		return c.record.Prints
+	}
+	was := prints()
+	if again := prints(); again != was {
+		t.Fatalf("the same call differs: %+v, then %+v", was, again)
+	}
+	for file, name := range map[string]string{
+		dir + "/CLAUDE.md": "CLAUDE.md", dir + "/CLAUDE.local.md": "CLAUDE.local.md", root + "/CLAUDE.md": "../CLAUDE.md",
+		dir + "/.claude/CLAUDE.md": ".claude/CLAUDE.md", dir + "/.claude/rules/go.md": ".claude/rules/go.md",
+		home + "/.claude/CLAUDE.md": "~/.claude/CLAUDE.md", home + "/.claude/rules/a.md": "~/.claude/rules/a.md",
+		dir + "/.mcp.json": ".mcp.json", root + "/.mcp.json": "../.mcp.json", dir + "/.claude/agents/coder.md": ".claude/agents/coder.md",
+		home + "/.claude/agents/coder.md":    "~/.claude/agents/coder.md",
+		home + "/.claude/skills/x/SKILL.md":  "~/.claude/skills/x/SKILL.md",
+		dir + "/.claude/skills/a*b/SKILL.md": ".claude/skills/a*b/SKILL.md",
+	} {
+		for _, text := range []string{"one", "two"} {
+			write(t, file, text)
+			now := prints()
+			if now == was || !slices.Contains(names(), name) {
+				t.Errorf("%s does not count as %s: %q", file, name, names())
+			}
+			was = now
+		}
+	}
+	write(t, dir+"/CLAUDE.md", "See @docs/rules.md.")
+	write(t, dir+"/docs/rules.md", "Also @more.md\nand @rules.md")
+	was = prints()
+	write(t, dir+"/docs/more.md", "1")
+	if prints() == was || !slices.Contains(names(), "more.md") {
+		t.Errorf("a file that instructions take in does not count: %q", names())
+	}
+}
+
+// A repository cannot have the shim read without an end.
+func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxImports {
+		write(t, fmt.Sprintf("%s/big%d", dir, i), strings.Repeat("x ", 450_000))
+	}
+	var imports strings.Builder
+	for i := range maxImports {
+		fmt.Fprintf(&imports, "@big%d ", i)
+	}
+	write(t, dir+"/CLAUDE.md", imports.String())
+	c := guarded(t, memoryLedger(t), dir, dir)
+	read := 0
+	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: rewrite.InstructionsChanged}}
+	names := 0
+	c.watched(func(_ rewrite.Reason, _, value string) {
+		names++
+		read += len(value)
+	})
+	if names != maxImports+1 || read > maxWatchedBytes+maxImports*100 {
+		t.Errorf("%d files, %d bytes", names, read)
+	}
+}
+
+// maxImports is as many files as one takes in.
+const maxImports = 32
+
+// No value of a variable or a file is in what is kept.
+func TestPrintsHoldNoValues(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/CLAUDE.md", "SECRET instructions")
+	c := guarded(t, memoryLedger(t), dir, t.TempDir(), "ANTHROPIC_API_KEY=SECRET", "TENANT=SECRET", "CLAUDE_CODE_X=SECRET")
+	c.gather()
+	all := string(c.record.Prints.Settings + c.record.Prints.Auth)
+	for _, name := range []string{"ANTHROPIC_API_KEY", "TENANT", "CLAUDE_CODE_X", "CLAUDE.md", "directory", "uid"} {
+		if !strings.Contains(all, "\t"+name+"\t") {
+			t.Errorf("%s is missing in %q", name, all)
+		}
+	}
+	if strings.Contains(all, "SECRET") {
+		t.Errorf("a value is kept: %q", all)
+	}
+}
+
+// A credential that cannot be read is no other call's.
+func TestCredentialsBehindDescriptors(t *testing.T) {
+	l, dir := memoryLedger(t), t.TempDir()
+	var prints []ledger.Prints
+	for i := range 2 {
+		c := guarded(t, l, dir, dir, "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=3")
+		c.started = time.Unix(int64(i), 0)
+		c.gather()
+		prints = append(prints, c.record.Prints)
+	}
+	if prints[0].Auth == prints[1].Auth {
+		t.Error("two descriptors of the same number hold the same")
+	}
+}
+
+// A directory that was made anew is another one, also where the file system uses the number
+// of the old one again.
+func TestDirectoryIDs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	seen := map[string]bool{}
+	for range 20 {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		id := directoryID(dir)
+		write(t, filepath.Join(dir, "sub", "file"), "")
+		if now := directoryID(dir); now != id || id == "" {
+			t.Errorf("%q, after it was used %q", id, now)
+		}
+		if seen[id] {
+			t.Errorf("%q twice", id)
+		}
+		seen[id] = true
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// All guards together, in a repository of 60,000 files.
+func BenchmarkGuards(b *testing.B) {
+	dir, home := newRepository(b), b.TempDir()
+	for i := range 60_000 {
+		path := fmt.Sprintf("%s/src/%d/%d/file%d.go", dir, i/3000, i/100, i)
+		if i%100 == 0 {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(path, []byte("package x\n"), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	gitIn(b, dir, "add", ".")
+	commit(b, dir, "1")
+	gitIn(b, dir, "remote", "add", "origin", "https://host/a/b.git")
+	write(b, dir+"/CLAUDE.md", strings.Repeat("Keep functions small. See @AGENTS.md\n", 100))
+	write(b, dir+"/AGENTS.md", strings.Repeat("Keep functions small.\n", 100))
+	write(b, dir+"/.mcp.json", `{"mcpServers": {"a": {"command": "b"}}}`)
+	write(b, dir+"/.claude/settings.json", `{"permissions": {"allow": ["Bash(go test:*)"]}}`)
+	for i := range 5 {
+		write(b, fmt.Sprintf("%s/.claude/agents/agent%d.md", dir, i), strings.Repeat("You are a reviewer.\n", 50))
+	}
+	var projects strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&projects, `"/home/me/project%d": {"allowedTools": [], "mcpServers": {}, "lastSessionId": %q},`+"\n", i, strings.Repeat("x", 500))
+	}
+	write(b, home+"/.claude.json", `{"mcpServers": {}, "projects": {`+projects.String()+`"x": {}}, "oauthAccount": {"accountUuid": "a"}}`)
+	environ := []string{"ANTHROPIC_API_KEY=k", "CI_JOB_ID=1"}
+	for i := range 60 {
+		environ = append(environ, fmt.Sprintf("SOME_VARIABLE_%d=%s", i, strings.Repeat("v", 50)))
+	}
+	l := memoryLedger(b)
+	for b.Loop() {
+		c := guarded(b, l, filepath.Join(dir, "src", "1"), home, environ...)
+		c.gather()
+	}
+}
