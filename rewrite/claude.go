@@ -400,19 +400,23 @@ func (claude) Plan(c Call, t Target) Plan {
 			session = append(session, "--fork-session", "--resume-session-at", plan.ForkAt)
 		}
 		front = append(session, front...)
-		args = plan.placePrompt(c, args)
+		args = plan.placePrompt(c, t, args)
 	}
 	plan.Args = append(front, args...)
 	return plan
 }
 
-// placePrompt puts the prompt of a resume where the caller's prompt stood. What
-// has become too long for argv, or would look like an option there, goes to
-// stdin.
-func (p *Plan) placePrompt(c Call, args []string) []string {
-	if c.promptArg >= 0 && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) {
+// placePrompt puts the prompt of a resume where the caller's prompt stood. A whole
+// prompt is left as the caller sent it. A part of one goes to stdin where any of the
+// whole came from there, and where it can not stand in argv: too long, or claude
+// would read an option or a subcommand there.
+func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
+	switch {
+	case c.promptArg >= 0 && p.Whole:
+		return args
+	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // its data is part of the prompt now
+		p.HasStdin = c.Stdin == StdinAppended // which was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true
@@ -421,6 +425,10 @@ func (p *Plan) placePrompt(c Call, args []string) []string {
 	}
 	return args
 }
+
+// isWord reports whether a text is a single word, as every subcommand is, also one
+// of a version that nobody has tried.
+func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
 // ForkPoint: the last entry of the conversation, of whatever type: what stands behind
 // an answer (a snapshot of the system prompt, what a hook said) belongs to it (LIVE

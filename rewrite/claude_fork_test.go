@@ -78,8 +78,8 @@ func TestForkIsSentWhatAResumeIs(t *testing.T) {
 
 func TestClaudePlansAFork(t *testing.T) {
 	const at = "aaaaaaaa-0000-4000-8000-000000000001"
-	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, forkAt: at, prompt: "NEW"})
-	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --output-format stream-json --verbose -p NEW --tools A"
+	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, forkAt: at, prompt: "NEW WORDS", asked: "OLD"})
+	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --output-format stream-json --verbose -p NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || p.ForkAt != at {
 		t.Errorf("%q of %q at %q, want %q", got, p.Resume, p.ForkAt, want)
 	}

@@ -99,7 +99,7 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 			return "", SavesTooLittle
 		}
 	}
-	if startsLikeCommand(delta) {
+	if mistakable(delta, p.Text) {
 		return "", LooksLikeCommand
 	}
 	return delta, ""

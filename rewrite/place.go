@@ -1,0 +1,24 @@
+package rewrite
+
+import "strings"
+
+// fromArgv reports whether all of the caller's prompt stood in argv: then a part of
+// it may stand there again. What came by stdin goes by stdin: argv ends at a NUL, and
+// anybody on the machine can read it.
+func (t Target) fromArgv(c Call) bool {
+	all := t.asked
+	if t.whole {
+		all = t.prompt
+	}
+	return all == c.Prompt
+}
+
+// mistakable reports whether a part of a prompt begins as a tool's own commands do,
+// where the prompt itself does not begin so.
+func mistakable(part, prompt string) bool {
+	if startsLikeCommand(part) {
+		return true
+	}
+	part, prompt = strings.TrimLeft(part, " \t\r\n"), strings.TrimLeft(prompt, " \t\r\n")
+	return strings.IndexAny(part, "!#") == 0 && !strings.HasPrefix(prompt, part[:1])
+}
