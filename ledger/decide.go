@@ -45,33 +45,41 @@ type Facts struct {
 	Never    bool           // a rule has it stand alone
 	Fresh    rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
 	NoResume bool           // the binary is known not to offer it
+	Copies   bool           // a resume goes on in a copy: its source stays as it is
+	Fork     bool           // a copy is made also where somebody uses the session, or has
 	Named    bool           // the task is named; otherwise continuity alone finds the chain
 	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
 	Limits   Limits
 	Meters   Meters // what runs of its rule, tool and model have cost
-	// Chains are those that the call may belong to, the most recently used
-	// first: with Named at most one, otherwise those that begin as the call's prompt does.
+	// Chains are the sessions that the call may go on from, those of the most recently
+	// used chain first, and of a chain its newest: with Named those of one chain, otherwise
+	// of those that begin as the call's prompt does.
 	Chains []ChainFacts
 	More   bool // there are chains besides, beginning likewise, that nobody has looked at
 	Others bool // the directory has chains, however they begin; known where Chains are none
 }
 
-// chain gives the facts about a chain that a decision names.
-func (f *Facts) chain(id int64) *ChainFacts {
-	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Chain == id })]
+// session gives the facts about a session that a decision names.
+func (f *Facts) session(id int64) *ChainFacts {
+	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Session == id })]
 }
 
-// ChainFacts are the facts about one chain and its newest session.
+// ChainFacts are the facts about a chain and one of its sessions.
 type ChainFacts struct {
 	Chain      int64
+	Newest     int64 // the chain's newest session
+	Concurrent bool  // two calls of the chain have run at once
 	Session    int64 // 0 where the chain has none
+	Parent     int64 // the session that it is a copy of, 0 for none
 	NativeID   string
 	State      State
 	StateWhy   rewrite.Reason // why it is dead
 	Held       bool           // a live process holds its lease
 	Prints     Prints
 	File       FileState
+	ForkAt     string         // where it can be cut off as our last run left it, though somebody has written to it
+	NoForkAt   rewrite.Reason // why it can not
 	Created    Millis
 	LastUsed   Millis
 	Errors     int
@@ -82,19 +90,9 @@ type ChainFacts struct {
 	Attempt    int     // of its latest call, or rewrite.NoAttempt
 	Reset      bool    // another role's answer, or its own, has ended it
 	Share      float64 // where the chain stands among all, from 0 to 1
-	Source     Source  // of a session that is held, where the call may fork it
-}
-
-// A Source is what a session that is held can be forked from: itself, as our last
-// run that ended left it, or while its first run is under way the one that it is a
-// copy of. What the session was sent and has answered is what the source holds.
-type Source struct {
-	Session  int64
-	NativeID string
-	Size     int64          // of its file, as far as it counts
-	Message  string         // the last one there, "" where it can not be forked
-	Why      rewrite.Reason // it can not be forked; "" where nobody asked for that
-	file     string
+	base       []rewrite.Digest
+	file       string // where the session is kept
+	size       int64  // of that, as our last run left it
 }
 
 // Limits are the bounds within which a session is resumed.
@@ -117,9 +115,10 @@ type Decision struct {
 	Reason  rewrite.Reason
 	Detail  rewrite.Reason // more on the reason: why a session is dead
 	Chain   int64          // 0 to begin a new chain
-	Session int64          // the session to resume, where Mode is Resume, or to copy, where it is Fork
-	// NativeID and Continuity say what to resume or to copy, and what it has been sent.
+	Session int64          // the session to go on from, where Mode is Resume or Fork
+	// NativeID and Continuity say what to go on from, and what it has been sent.
 	NativeID   string
+	Copy       bool   // in a copy of it
 	ForkAt     string // the last message that the copy keeps, where Mode is Fork
 	Continuity rewrite.Continuity
 	Whole      bool // send the whole prompt, whatever could be left out
@@ -157,24 +156,28 @@ func Decide(f Facts) Decision {
 		d.Reason = rewrite.HeldOut
 		return d
 	}
-	switch source := chain.Source; {
-	case !chain.Held:
-		d.Mode, d.Session, d.NativeID = rewrite.Resume, chain.Session, chain.NativeID
-	case source.Message != "":
-		d.Mode, d.Session, d.NativeID, d.ForkAt = rewrite.Fork, source.Session, source.NativeID, source.Message
-	default: // after all others: they would not go away with waiting
-		d.Reason, d.Detail = rewrite.Leased, source.Why
+	if chain.Held { // after all others: they would not go away with waiting
+		d.Reason = rewrite.Leased
+		if f.Fork {
+			d.Detail = rewrite.NothingToFork
+		}
 		return d
+	}
+	d.Mode, d.Session, d.NativeID, d.Copy = rewrite.Resume, chain.Session, chain.NativeID, f.Copies
+	if chain.File == FileChanged {
+		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }
 
-// choose finds the chain of a call. A reason that comes with it is why the call
-// is fresh all the same; a nil chain stands for a new one.
+// choose finds the session of a call, and with it the chain. A reason that comes with
+// it is why the call is fresh all the same; nil stands for a new chain.
 func choose(f Facts) (*ChainFacts, rewrite.Reason) {
-	chain, reason := chooseNamed(f)
+	all := f.Chains
+	f.Chains = standing(f)
+	chain, reason := chooseNamed(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held }))
 	if !f.Named {
 		chain, reason = chooseUnnamed(f)
 	}
@@ -186,52 +189,102 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	case chain == nil || chain.Session == 0:
 	case chain.Reset:
 		reason = rewrite.ContextReset
-	case f.Attempt != rewrite.NoAttempt && f.Attempt < chain.Attempt:
+	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
 		reason = rewrite.AttemptReset
 	}
 	return chain, reason
 }
 
-// chooseNamed judges the prompt where the task is known to be the same: then any
-// prompt continues it, but one that is repeated, one that shows another history,
-// and one that only takes back what was said before.
-func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
+// attempt is the highest number that a chain's calls have come to.
+func attempt(sessions []ChainFacts, chain int64) int {
+	highest := rewrite.NoAttempt
+	for _, c := range sessions {
+		if c.Chain == chain {
+			highest = max(highest, c.Attempt)
+		}
+	}
+	return highest
+}
+
+// standing leaves out the copies that ended badly, and those that are under way where
+// nobody is to wait for them: what they are copies of stands for them.
+func standing(f Facts) []ChainFacts {
+	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
+		source := slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return c.Parent != 0 && o.Session == c.Parent })
+		return source && c.State != Live && (!c.Held || f.Fork)
+	})
+}
+
+// chooseNamed judges the prompt where the task is known to be the same. As long as the
+// name leads to one session, any prompt continues it, but one that is repeated, one that
+// shows another history, and one that only takes back what was said before. Otherwise,
+// and for these, the prompt itself must show which session it goes on from. busy tells that
+// some session of the name is in use.
+func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	if len(f.Chains) == 0 {
 		return nil, rewrite.FirstCall
 	}
-	c := &f.Chains[0]
-	switch r := c.Continuity.Relation; {
-	case c.Session == 0:
-		return c, rewrite.FirstCall
-	case r == rewrite.Identical && f.Limits.ResumeSame:
-		return c, ""
-	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
-		return c, r
+	end, reason := byName(f, busy)
+	c, several := repeated(f.Chains)
+	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
+	switch {
+	case end.Session == 0:
+		return end, rewrite.FirstCall
+	case same:
+		return c, rewrite.Identical
+	case reason == "":
+		return end, ""
+	case several:
+		return end, rewrite.Ambiguous
+	case c == nil:
+		return end, reason
 	}
 	return c, ""
 }
 
-// chooseUnnamed finds the chain by continuity alone: the one whose session was
-// sent nothing that this prompt does not say again.
+// byName gives the session that a name leads to, and why it is not gone on from by the
+// name alone: there are several, or were, that the name does not tell apart.
+func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
+	end, ends := &f.Chains[0], 0
+	for i := range f.Chains {
+		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent != 0 && o.Parent == c.Session }) {
+			if ends++; ends == 1 {
+				end = c
+			}
+		}
+	}
+	switch r := end.Continuity.Relation; {
+	case busy && (ends != 1 || !end.Held):
+		return end, rewrite.Leased
+	case ends > 1, end.Concurrent && end.State == Live:
+		return end, rewrite.Ambiguous
+	case r == rewrite.Identical && f.Limits.ResumeSame:
+	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
+		return end, r
+	}
+	return end, ""
+}
+
+// chooseUnnamed finds the session by continuity alone: the one that was sent nothing that
+// this prompt does not say again.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
 	}
-	if at := fitting(f.Chains); at >= 0 {
-		switch c := &f.Chains[at]; {
-		case c.Continuity.Relation == rewrite.Identical:
-			return chooseIdentical(f, c)
-		case f.More:
-			return nil, rewrite.Ambiguous
-		case c.BaseBytes < f.Limits.MinBase:
-			return nil, rewrite.BaseTooSmall
-		default:
-			return c, ""
-		}
+	switch c, several := repeated(f.Chains); {
+	case several:
+		return nil, rewrite.Ambiguous
+	case c == nil:
+	case c.Continuity.Relation == rewrite.Identical:
+		return chooseIdentical(f, c)
+	case f.More:
+		return nil, rewrite.Ambiguous
+	case c.BaseBytes < f.Limits.MinBase:
+		return nil, rewrite.BaseTooSmall
+	default:
+		return c, ""
 	}
 	switch {
-	case some(rewrite.Extends):
-		return nil, rewrite.Ambiguous
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
 	case len(f.Chains) > 0, f.Others:
@@ -240,24 +293,57 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.FirstCall
 }
 
-// fitting gives the place of the one chain that an unnamed call may belong to: the
-// newest whose session was sent the same prompt, or else the only one whose session was
-// sent nothing that this prompt does not say again. It is -1 where there is none.
-func fitting(chains []ChainFacts) int {
-	extended, several := -1, false
-	for i, c := range chains {
-		switch {
-		case c.Session == 0:
-		case c.Continuity.Relation == rewrite.Identical:
-			return i
-		case c.Continuity.Relation == rewrite.Extends:
-			extended, several = i, extended >= 0
+// repeated gives the session whose prompt this one says again: the newest that was sent
+// the same, or else the one that was sent most of it. Several tells that there are more
+// of those, none of which was sent what the others were.
+func repeated(sessions []ChainFacts) (c *ChainFacts, several bool) {
+	var extended []*ChainFacts
+	for i := range sessions {
+		switch s := &sessions[i]; {
+		case s.Session == 0:
+		case s.Continuity.Relation == rewrite.Identical:
+			return s, false
+		case s.Continuity.Relation == rewrite.Extends:
+			extended = append(extended, s)
 		}
 	}
-	if several {
-		return -1
+	for _, c := range extended {
+		if !slices.ContainsFunc(extended, func(o *ChainFacts) bool { return o != c && !o.within(c, sessions) }) {
+			return c, false
+		}
 	}
-	return extended
+	return nil, len(extended) > 0
+}
+
+// within reports whether all that a session was sent was also sent to another one of its
+// chain, and more, or that one has come from it.
+func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
+	if c.Chain != o.Chain {
+		return false
+	}
+	if len(c.base) < len(o.base) && contains(o.base, c.base) {
+		return true
+	}
+	for at := o; ; {
+		i := slices.IndexFunc(sessions, func(s ChainFacts) bool { return at.Parent != 0 && s.Session == at.Parent })
+		if i < 0 {
+			return false
+		}
+		if at = &sessions[i]; at.Session == c.Session {
+			return true
+		}
+	}
+}
+
+// contains reports whether part stands in whole, in its order.
+func contains(whole, part []rewrite.Digest) bool {
+	at := 0
+	for _, d := range whole {
+		if at < len(part) && d == part[at] {
+			at++
+		}
+	}
+	return at == len(part)
 }
 
 // chooseIdentical: the same prompt again is a loop or a sample and gets a chain
@@ -324,8 +410,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	case c.Held: // its file is not as we left it
 	case c.File == FileGone:
 		return rewrite.SessionGone, ""
-	case c.File == FileChanged:
-		return rewrite.SessionMoved, ""
+	case c.File == FileChanged && (!f.Fork || c.ForkAt == ""):
+		return rewrite.SessionMoved, c.NoForkAt
 	}
 	return "", ""
 }

@@ -166,4 +166,8 @@ ALTER TABLE chains ADD COLUMN first_block BLOB NOT NULL DEFAULT x''; -- its dige
 UPDATE chains SET first_block = coalesce((SELECT substr(base, 1, 16) FROM sessions WHERE id = session_id), x'')
 WHERE id IN (SELECT id FROM chains ORDER BY updated DESC LIMIT 10000);
 CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
+`, `
+ALTER TABLE chains ADD COLUMN since INTEGER;                           -- the session that it was last begun anew with, NULL for its newest
+ALTER TABLE chains ADD COLUMN concurrent INTEGER NOT NULL DEFAULT 0;   -- two of its calls have run at once
+CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 `}

@@ -255,8 +255,8 @@ func (claude) Settle(c Call, s Surroundings) Call {
 	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
 	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
-	// The oldest that was tried (docs/claude.md). The option is not in --help.
-	c.Forks = s.Version != "" && atLeast(s.Version, 2, 0, 76)
+	// The oldest that was tried (docs/claude.md).
+	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
 
@@ -374,7 +374,7 @@ const longestArg = 96 << 10
 // is read as before.
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), ForkAt: t.ForkAt(), Prompt: prompt, Whole: whole}
+	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format != StreamJSON {
@@ -396,8 +396,11 @@ func (claude) Plan(c Call, t Target) Plan {
 	}
 	if plan.Resume != "" {
 		session := []string{"--resume", plan.Resume}
-		if plan.ForkAt != "" {
-			session = append(session, "--fork-session", "--resume-session-at", plan.ForkAt)
+		if plan.Copy {
+			session = append(session, "--fork-session")
+		}
+		if message := t.ForkAt(); message != "" {
+			session = append(session, "--resume-session-at", message)
 		}
 		front = append(session, front...)
 		args = plan.placePrompt(c, t, args)

@@ -2,6 +2,17 @@ package rewrite
 
 import "strings"
 
+// ToCopy sends the prompt, or the part of it that is new, to a copy of session id, and
+// leaves that one as it is.
+func ToCopy(id string, p *Prompt, c Continuity, always bool) Target {
+	t := ToResume(id, p, c, always)
+	t.copied = true
+	return t
+}
+
+// Copied reports whether the call goes to a copy of the session.
+func (t Target) Copied() bool { return t.copied }
+
 // fromArgv reports whether all of the caller's prompt stood in argv: then a part of
 // it may stand there again. What came by stdin goes by stdin: argv ends at a NUL, and
 // anybody on the machine can read it.

@@ -57,11 +57,13 @@ func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d l
 }
 
 func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
-	switch d.Mode {
-	case rewrite.Resume:
-		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
-	case rewrite.Fork:
+	switch {
+	case d.Mode == rewrite.Fork:
 		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
+	case d.Copy:
+		return rewrite.ToCopy(d.NativeID, prompt, d.Continuity, d.Whole)
+	case d.Mode == rewrite.Resume:
+		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
 	}
 	return rewrite.ToFresh(prompt.Text)
 }

@@ -46,7 +46,6 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.ContextFull:     "the session has used more of the context than context_limit",
 	rewrite.ErrorLimit:      "the session has had more errors than error_limit",
 	rewrite.Leased:          "another process was using the session",
-	rewrite.NoFork:          "this version of the tool can not copy a session as its last run left it",
 	rewrite.NothingToFork:   "no run of the session has ended yet",
 	rewrite.NoForkPoint:     "no message was found where the session's last run ended",
 	rewrite.Never:           "a rule has such calls stand alone",
