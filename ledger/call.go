@@ -226,7 +226,11 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		return err
 	}
 	more, _, err := read(c, inner, beginningAlike+newest, args...)
-	f.Chains = append(f.Chains, more...)
+	for _, one := range more { // without what was an end a moment ago
+		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
+			f.Chains = append(f.Chains, one)
+		}
+	}
 	return err
 }
 

@@ -206,12 +206,15 @@ func attempt(sessions []ChainFacts, chain int64) int {
 	return highest
 }
 
-// standing leaves out the copies that ended badly, and those that are under way where
-// nobody is to wait for them: what they are copies of stands for them.
+// standing leaves out the sessions that ended badly where their chain has another one to
+// go on from, and the copies that are under way where nobody is to wait for them: what
+// they are copies of stands for them.
 func standing(f Facts) []ChainFacts {
 	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
-		source := slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return c.Parent != 0 && o.Session == c.Parent })
-		return source && c.State != Live && (!c.Held || f.Fork)
+		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
+			return false
+		}
+		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Chain == c.Chain && o.State == Live })
 	})
 }
 

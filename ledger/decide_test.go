@@ -190,7 +190,7 @@ func decisions() []decision {
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"two fit, one is dead", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
-			f.Chains[1].State = Dead
+			f.Chains[1].Chain, f.Chains[1].Session, f.Chains[1].State = 9, 9, Dead
 		}, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"one fits, others are unknown", func(f *Facts) { f.More = true }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"named: one is enough", named(func(f *Facts) { f.More = true }), rewrite.Resume, rewrite.Extends, 7},
@@ -290,7 +290,7 @@ func TestDecideInATree(t *testing.T) {
 		{"two at once, one of them meant", []node{{2, 0, revises, 2, atOnce}, {1, 0, extends, 2, atOnce}}, "", "", 1, 0},
 		{"two at once, none meant", []node{{2, 0, revises, 2, atOnce}, {1, 0, revises, 2, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
 		{"two at once, one is left", []node{{2, 0, revises, 2, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
-		{"two at once, one failed", []node{{2, 0, extends, 2, func(c *ChainFacts) { failed(c); atOnce(c) }}, {1, 0, revises, 1, atOnce}}, rewrite.PreviousFailed, rewrite.PreviousFailed, 0, 0},
+		{"two at once, one failed", []node{{2, 0, extends, 2, func(c *ChainFacts) { failed(c); atOnce(c) }}, {1, 0, revises, 1, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
 		{"two at once, one is over", []node{{2, 0, extends, 2, atOnce}, {1, 0, revises, 1, func(c *ChainFacts) { reset(c); atOnce(c) }}}, "", "", 2, 0},
 		{"over", []node{{2, 1, extends, 2, reset}, {1, 0, extends, 1, reset}}, rewrite.ContextReset, rewrite.ContextReset, 0, 0},
 	}
