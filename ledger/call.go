@@ -335,7 +335,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 			coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
 			s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
-			coalesce(s.attempt, ?), s.reset,
+			coalesce(s.attempt, ?), s.reset, s.callers_own,
 			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0), `+
 		sentColumns+`
 		FROM chains c JOIN sessions s ON `+which+` LEFT JOIN leases l ON l.session_id = s.id `+where, append([]any{rewrite.NoAttempt}, args...)...)
@@ -354,7 +354,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		if err := rows.Scan(append([]any{&cf.Chain, &cf.Newest, &cf.Concurrent, &cf.Session, &cf.Parent,
 			&cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &cf.file, &cf.size, &cf.Attempt, &cf.Reset,
+			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &cf.file, &cf.size, &cf.Attempt, &cf.Reset, &cf.CallersOwn,
 			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start}, r.columns()...)...); err != nil {
 			return nil, 0, err
 		}
@@ -545,9 +545,9 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	var first []byte
 	err := tx.QueryRow(`INSERT INTO sessions
 		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
-			answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id)
+			answers, said, transcript, compacted, context_used, context_limit, totals, turns, attempt, parent_id)
 		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes,
-			answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), id
+			answers, said, transcript, compacted, context_used, context_limit, totals, turns, coalesce(?, attempt), id
 		FROM sessions WHERE id = ? RETURNING id, totals, substr(base, 1, ?)`,
 		Running, t.call.Now, t.call.attempt(), source, rewrite.DigestSize).
 		Scan(&t.Session, &t.Totals, &first)
@@ -617,10 +617,14 @@ func (l *Ledger) Fold() error {
 	return nil
 }
 
-// Observe records a call whose session the caller manages. It belongs to no chain.
-func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Ticket, error) {
+// Observe records a call whose session the caller manages. It belongs to no chain. The
+// session whose id the caller names, "" for none, is the caller's from then on.
+func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptBytes int) (*Ticket, error) {
 	t := &Ticket{call: c}
 	err := l.write(func(tx *sql.Tx) error {
+		if err := callersOwn(tx, named); err != nil {
+			return err
+		}
 		return insert(tx, &t.Invocation, `INSERT INTO invocations
 			(tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			c.Tool, c.Cwd, c.Now, rewrite.Observe, reason, c.Format, promptBytes, promptBytes)
@@ -629,6 +633,15 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Tick
 		return nil, fmt.Errorf("record call: %w", err)
 	}
 	return t, nil
+}
+
+// callersOwn notes that the caller has gone on with a session by itself.
+func callersOwn(tx *sql.Tx, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE sessions SET callers_own = 1 WHERE native_id = ?", id)
+	return err
 }
 
 // FallBack gives a resume up: the session is dead for that reason, and the call
@@ -760,7 +773,7 @@ func (e *ending) record(tx *sql.Tx) error {
 		return err
 	}
 	if e.Session == 0 {
-		return nil
+		return callersOwn(tx, o.Seen.ID) // of a call that was observed; any other has a new one
 	}
 	if err := e.recordSession(tx); err != nil {
 		return err

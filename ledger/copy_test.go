@@ -330,3 +330,31 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 		t.Errorf("%s", d.Reason)
 	}
 }
+
+// A session that the caller has gone on with is the caller's, whether the call named it or its
+// output did.
+func TestCallersOwn(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, first := beginCall(t, l, testCall(l, prompt, 1000))
+		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+		id := ""
+		if named {
+			id = sourceID
+		}
+		ticket, err := l.Observe(testCall(l, "mine", 3000), rewrite.CallerSession, id, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !named {
+			finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 4000))
+		}
+		if d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != rewrite.CallersOwn {
+			t.Errorf("named %v: in the session: %s (%s), %v", named, d.Mode, d.Reason, err)
+		}
+		if d, _, err := l.Preview(copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {
+			t.Errorf("named %v: in a copy: %s (%s), %v", named, d.Mode, d.Reason, err)
+		}
+	}
+}

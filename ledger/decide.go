@@ -88,6 +88,7 @@ type ChainFacts struct {
 	BaseBytes  int
 	Continuity rewrite.Continuity
 	Attempt    int     // of its latest call, or rewrite.NoAttempt
+	CallersOwn bool    // the caller has gone on with it by its id
 	Reset      bool    // another role's answer, or its own, has ended it
 	Share      float64 // where the chain stands among all, from 0 to 1
 	base       []rewrite.Digest
@@ -369,7 +370,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
 	rewrite.RuntimeChanged: true, rewrite.AuthChanged: true, rewrite.Idle: true, rewrite.TooOld: true,
 	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
-	rewrite.Dearer: true, rewrite.HeldOut: true,
+	rewrite.Dearer: true, rewrite.HeldOut: true, rewrite.CallersOwn: true,
 }
 
 // dearer says whether resuming has cost more than not to, and by what figures.
@@ -394,6 +395,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	switch {
 	case f.NoResume:
 		return rewrite.NoResume, ""
+	case c.CallersOwn && !f.Copies:
+		return rewrite.CallersOwn, ""
 	case c.Prints.Model != f.Prints.Model:
 		return rewrite.ModelChanged, ""
 	case c.Prints.Settings != f.Prints.Settings:

@@ -152,6 +152,8 @@ func decisions() []decision {
 		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"file gone", first(func(c *ChainFacts) { c.File = FileGone }), rewrite.Fresh, rewrite.SessionGone, 7},
 		{"file changed", first(func(c *ChainFacts) { c.File = FileChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"the caller's own", first(func(c *ChainFacts) { c.CallersOwn = true }), rewrite.Fresh, rewrite.CallersOwn, 7},
+		{"the caller's own, copied", func(f *Facts) { f.Copies, f.Chains[0].CallersOwn = true, true }, rewrite.Resume, rewrite.Extends, 7},
 		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, rewrite.Leased, 7},
 		{"copied", copies(func(*ChainFacts) {}), rewrite.Resume, rewrite.Extends, 7},
 		{"copied, but in its first run", copies(func(c *ChainFacts) { c.State, c.Held = Running, true }), rewrite.Fresh, rewrite.Leased, 7},

@@ -497,7 +497,7 @@ func TestFirstBlocksAreBackfilled(t *testing.T) {
 	}
 	const before = 5 // versions before them
 	if _, err := l.db.Exec(fmt.Sprintf(`DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
-		DROP INDEX sessions_parent; ALTER TABLE chains DROP COLUMN since; ALTER TABLE chains DROP COLUMN concurrent;
+		DROP INDEX sessions_parent; ALTER TABLE chains DROP COLUMN since; ALTER TABLE chains DROP COLUMN concurrent; ALTER TABLE sessions DROP COLUMN callers_own;
 		PRAGMA user_version = %d`, before)); err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestDropBefore(t *testing.T) {
 	oneCall(t, l, "old", nth(1), 1000)
 	oneCall(t, l, "new", nth(2), 5000)
 	begin(t, l, fmt.Sprintf(base, 3), 1500) // old, but it runs
-	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, 1); err != nil {
+	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
@@ -147,7 +147,7 @@ func TestForget(t *testing.T) {
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
 	oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
-	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, 1); err != nil {
+	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {

@@ -169,5 +169,6 @@ CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
 `, `
 ALTER TABLE chains ADD COLUMN since INTEGER;                           -- the session that it was last begun anew with, NULL for its newest
 ALTER TABLE chains ADD COLUMN concurrent INTEGER NOT NULL DEFAULT 0;   -- two of its calls have run at once
+ALTER TABLE sessions ADD COLUMN callers_own INTEGER NOT NULL DEFAULT 0; -- the caller has gone on with it by its id
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 `}

@@ -63,6 +63,7 @@ const (
 	SessionDead     Reason = "session_dead"
 	SessionGone     Reason = "session_file_gone"
 	SessionMoved    Reason = "session_changed" // somebody else has written to it
+	CallersOwn      Reason = "callers_own"     // the caller has gone on with the session by itself
 	Idle            Reason = "idle"
 	TooOld          Reason = "max_age"
 	ContextFull     Reason = "context_full"

@@ -218,7 +218,7 @@ func (c *call) observe() int {
 	if err := c.signals.catch(); err != nil {
 		return c.passthrough(c.fault("start the tool", err))
 	}
-	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
+	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)
 		return c.passthrough(rewrite.Fault)

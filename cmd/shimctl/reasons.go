@@ -40,6 +40,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.SessionDead:     "the session can not be resumed any more",
 	rewrite.SessionGone:     "the tool's file of the session is gone",
 	rewrite.Pruned:          "shimctl prune has removed the session",
+	rewrite.CallersOwn:      "the caller has gone on with the session by its id: it is the caller's from then on",
 	rewrite.SessionMoved:    "somebody else has written to the session",
 	rewrite.Idle:            "the session was idle for longer than ttl",
 	rewrite.TooOld:          "the session began longer ago than max_age",
