@@ -94,7 +94,7 @@ type Busy string
 
 const (
 	BusyFresh Busy = "fresh" // a session of its own
-	BusyFork  Busy = "fork"  // a copy of it as the last run left it, where the tool can
+	BusyFork  Busy = "fork"  // a copy of it as the last run left it, where the tool can, else one of its own
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 
@@ -127,7 +127,7 @@ func Default() Config {
 			MaxAge:    24 * time.Hour,
 			Identical: IdenticalFresh, Unnamed: UnnamedEvidence,
 			Delta:     DeltaAuto,
-			Busy:      BusyFresh,
+			Busy:      BusyFork,
 			BusyLimit: 30 * time.Second,
 			Dearer:    DearerFresh,
 			Rollout:   1,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"reprise/rewrite"
 )
@@ -37,6 +38,7 @@ type Call struct {
 	Wait            bool           // a session that somebody holds will be waited for
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
+	Copies          bool // this version is known to resume in a copy
 	// File looks at what became of a session's file, whose path and size are as
 	// our last run left them.
 	File func(path string, size int64) FileState
@@ -44,7 +46,7 @@ type Call struct {
 	// where the call would go on with a session that ended on that commit.
 	Ancestor func(commit string) bool
 	// ForkPoint finds the last message in so much of a session's file, or says why
-	// there is none. It is nil where a session that somebody holds is not to be forked.
+	// there is none. It is nil where no copy is to be made of what somebody uses.
 	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
 }
 
@@ -60,7 +62,8 @@ type Ticket struct {
 	key        rewrite.Key
 	chain      int64
 	transcript bool
-	forked     bool           // its session began as a copy of another
+	source     int64          // the session that its own is a copy of, 0 for none
+	cut        bool           // of which not all was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, where that could not be recorded
 }
 
@@ -70,7 +73,7 @@ var ErrHeld = errors.New("the session is held by another process")
 // errMoved says that a session is not any more as it was decided on.
 var errMoved = errors.New("the session is in use by now, or was")
 
-// maxDecisions is how often a call that may fork its session is decided on: others
+// maxDecisions is how often a call that may copy its session is decided on: others
 // may take the session, or leave it, meanwhile.
 const maxDecisions = 4
 
@@ -84,7 +87,7 @@ func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 		return Decision{}, nil, err
 	} // what can not be recorded for another reason leaves its session unfit to resume, no more
 	for n := range maxDecisions {
-		again := c.ForkPoint != nil && n < maxDecisions-1
+		again := c.Copies && n < maxDecisions-1
 		if d, t, err = l.begin(c, again); !errors.Is(err, errMoved) {
 			break
 		}
@@ -119,7 +122,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
 		}
-		return t.begin(tx, c, &d, facts)
+		return t.begin(tx, c, &d)
 	})
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("record call: %w", err)
@@ -135,7 +138,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []ChainFacts
-		others, _, err = l.chains(c, ofJob+" AND c.first_block <> ?"+newest, append(c.job(), c.firstBlock())...)
+		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.firstLine())...)
 		chains = append(chains, others...)
 	}
 	if err != nil {
@@ -177,12 +180,13 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Place: c.Place, Limits: c.Limits}
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Place: c.Place,
+		Limits: c.Limits}
 	if c.Never {
 		return f, nil
 	}
 	if f.Named {
-		f.Chains, _, err = l.chains(c, ofJob, c.job()...) // a name has one chain
+		f.Chains, _, err = l.chains(c, sinceBegun, ofJob+newest, c.job()...) // a name has one chain
 	} else {
 		err = l.unnamedFacts(c, all, &f)
 	}
@@ -193,8 +197,8 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 		return f, err
 	}
 	for i := range f.Chains {
-		if cf := &f.Chains[i]; cf.Held && c.ForkPoint != nil {
-			cf.Source.look(cf.State, c.ForkPoint)
+		if cf := &f.Chains[i]; cf.File == FileChanged && f.Fork {
+			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.size)
 		}
 	}
 	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
@@ -217,8 +221,9 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	if all {
 		read = l.chains
 	}
+	args := append(c.job(), c.firstLine())
 	var n int
-	if f.Chains, n, err = read(c, beginningAlike+newest, append(c.job(), c.firstBlock())...); err != nil {
+	if f.Chains, n, err = read(c, ends, beginningAlike+newest, args...); err != nil {
 		return err
 	}
 	f.More = n > maxCandidates
@@ -226,31 +231,47 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		var others int
 		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
 		f.Others = others > 0
+		return err
+	}
+	more, _, err := read(c, inner, beginningAlike+newest, args...)
+	for _, one := range more { // without what was an end a moment ago
+		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
+			f.Chains = append(f.Chains, one)
+		}
 	}
 	return err
 }
 
+// The sessions of a chain since it was last begun anew, without the copies that ended
+// badly: its ends, and those that were gone on from in copies, of which there may be
+// many.
+const (
+	sinceBegun = `s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
+	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
+	inner      = sinceBegun + ` AND ` + goneOnFrom
+	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state IN ('live', 'running'))`
+)
+
 // The chains of a call's job, whose arguments job gives, and those of them that begin
-// with a block, which is an argument more. Of these there may be few where the job has
+// with a line, which is an argument more. Of these there may be few where the job has
 // many: an index of their own finds them, and the plus keeps SQLite from another.
 const (
 	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
 
 	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
-		AND c.first_block = ?`
+		AND c.first_line = ?`
 )
 
-// newest has as many of the chains as are looked at, and one more. For a LIMIT that is
+// newest has as many of the sessions as are looked at, and one more. For a LIMIT that is
 // bound SQLite plans twice.
-var newest = " ORDER BY c.updated DESC, c.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
+var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
 
 func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
 }
 
-func (c *Call) firstBlock() []byte {
-	blocks := c.Prompt.Footprint().Blocks
-	return encodeDigests(blocks[:min(1, len(blocks))])
+func (c *Call) firstLine() []byte {
+	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
 }
 
 // A sentRow has the columns that say what a session was sent.
@@ -274,23 +295,18 @@ func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
 	return rewrite.Compare(r.sent, p)
 }
 
-// A kinship is how a prompt is related to a chain, as far as the choice of one depends on it.
+// A kinship is how a prompt is related to a session, as far as the choice of one depends on it.
 type kinship struct {
 	relation, verdict rewrite.Reason
 	answer            bool
 }
 
-func (c *ChainFacts) kinship() kinship {
-	e := c.Continuity.Evidence
-	return kinship{c.Continuity.Relation, e.Verdict, e.Answer}
-}
-
-// related compares a prompt with chains, and reads the rest only of the one that it may
+// related compares a prompt with sessions, and reads the rest only of those that it may
 // continue: of the others a decision needs no more, and a directory may have hundreds. Of
 // those that are related to it in the same way it returns the newest, and of those that it
-// extends another, which says that there are several.
-func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFacts, n int, err error) {
-	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON s.id = c.session_id "+which, args...)
+// extends all of two chains, which says that there are several.
+func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
+	rows, err := l.db.Query("SELECT c.id, s.id, "+sentColumns+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -298,7 +314,8 @@ func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFact
 	var id, session int64
 	var r sentRow
 	columns := append([]any{&id, &session}, r.columns()...)
-	alike := map[kinship]int{}
+	alike := map[kinship]map[int64]bool{} // the chains of each kinship
+	var wanted []string
 	for ; rows.Next(); n++ {
 		if n >= maxCandidates {
 			continue // to the end: open rows would keep the connection
@@ -306,39 +323,42 @@ func (l *Ledger) related(c *Call, which string, args ...any) (chains []ChainFact
 		if err := rows.Scan(columns...); err != nil {
 			return nil, 0, err
 		}
-		cf := ChainFacts{Chain: id, Session: session, Continuity: r.compare(c.Prompt)}
-		kin := cf.kinship()
-		most := 1
-		if kin.relation == rewrite.Extends {
-			most = 2
+		continuity := r.compare(c.Prompt)
+		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
+		if alike[kin] == nil {
+			alike[kin] = map[int64]bool{}
 		}
-		if alike[kin]++; alike[kin] <= most {
-			chains = append(chains, cf)
+		known := len(alike[kin]) > 0
+		if continuity.Relation == rewrite.Extends {
+			known = len(alike[kin]) > 1 && !alike[kin][id]
+		}
+		alike[kin][id] = alike[kin][id] || !known
+		switch {
+		case known:
+		case continuity.Retains() || kin.answer:
+			wanted = append(wanted, strconv.FormatInt(session, 10))
+		default:
+			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
 		}
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, 0, err
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(wanted) == 0 {
+		return chains, n, err
 	}
-	at := fitting(chains, c.Limits)
-	if at < 0 {
-		return chains, n, nil
-	}
-	one, _, err := l.chains(c, "WHERE c.id = ?", chains[at].Chain)
-	return slices.Replace(chains, at, at+1, one...), n, err // none, where it is gone by now
+	full, _, err := l.chains(c, "s.chain_id = c.id", "WHERE s.id IN ("+strings.Join(wanted, ", ")+")"+newest)
+	return append(full, chains...), n, err // without those that are gone by now
 }
 
-// chains reads all facts about some chains, and tells how many there are.
-func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts, n int, err error) {
+// chains reads all facts about some sessions, and tells how many there are.
+func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
 	rows, err := l.db.Query(`
-		SELECT c.id, s.id, coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
+		SELECT c.id, coalesce(c.session_id, 0), c.concurrent, s.id, coalesce(s.parent_id, 0),
+			coalesce(s.native_id, ''), s.state, s.state_why, s.settings, s.model, s.runtime, s.auth,
 			s.created, s.last_used, s.errors, s.context_used, s.context_limit,
 			s.compacted, coalesce(s.file, ''), coalesce(s.file_size, 0),
-			coalesce(s.attempt, ?), s.reset,
-			s.turns, coalesce(p.id, 0), coalesce(p.native_id, ''), coalesce(p.file, ''), coalesce(s.parent_size, 0),
+			coalesce(s.attempt, ?), s.reset, s.callers_own,
 			coalesce(l.boot, ''), coalesce(l.pid, 0), coalesce(l.pid_start, 0), coalesce(l.child, 0), coalesce(l.child_start, 0), `+
 		sentColumns+`
-		FROM chains c JOIN sessions s ON s.id = c.session_id LEFT JOIN sessions p ON p.id = s.parent_id
-			LEFT JOIN leases l ON l.session_id = s.id `+which, append([]any{rewrite.NoAttempt}, args...)...)
+		FROM chains c JOIN sessions s ON `+which+` LEFT JOIN leases l ON l.session_id = s.id `+where, append([]any{rewrite.NoAttempt}, args...)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -351,45 +371,26 @@ func (l *Ledger) chains(c *Call, which string, args ...any) (chains []ChainFacts
 		var cf ChainFacts
 		var r sentRow
 		var lease lease
-		var file string
-		var size int64
-		var turns int
-		var parent Source
-		if err := rows.Scan(append([]any{&cf.Chain, &cf.Session, &cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
+		if err := rows.Scan(append([]any{&cf.Chain, &cf.Newest, &cf.Concurrent, &cf.Session, &cf.Parent,
+			&cf.NativeID, &cf.State, &cf.StateWhy, &cf.Prints.Settings,
 			&cf.Prints.Model, &cf.Prints.Runtime, &cf.Prints.Auth, &cf.Created, &cf.LastUsed, &cf.Errors,
-			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &file, &size, &cf.Attempt, &cf.Reset,
-			&turns, &parent.Session, &parent.NativeID, &parent.file, &parent.Size,
+			&cf.Context.Used, &cf.Context.Limit, &cf.Compacted, &cf.file, &cf.size, &cf.Attempt, &cf.Reset, &cf.CallersOwn,
 			&lease.shim.Boot, &lease.shim.PID, &lease.shim.Start, &lease.child.PID, &lease.child.Start}, r.columns()...)...); err != nil {
 			return nil, 0, err
 		}
-		for _, id := range []*string{&cf.NativeID, &parent.NativeID} {
-			if !known || !tool.ValidID(*id) {
-				*id = "" // whoever has written it there: it must not get on a command line
-			}
+		if !known || !tool.ValidID(cf.NativeID) {
+			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
-		cf.Source = parent
-		if turns > 0 {
-			cf.Source = Source{Session: cf.Session, NativeID: cf.NativeID, Size: size, file: file}
-		}
-		cf.Continuity, cf.Held, cf.BaseBytes = r.compare(c.Prompt), lease.held(), r.sent.Base.Bytes
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c.Prompt), lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		if c.Limits.HoldOut > 0 {
 			cf.Share = share(l.key, cf.Chain)
 		}
 		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
-			cf.File = c.File(file, size)
+			cf.File = c.File(cf.file, cf.size)
 		}
 		chains = append(chains, cf)
 	}
 	return chains, n, rows.Err()
-}
-
-// look finds where a session that is held can be cut off.
-func (s *Source) look(state State, forkPoint func(string, int64) (string, rewrite.Reason)) {
-	if s.NativeID == "" || state != Running && state != Live {
-		s.Why = rewrite.NothingToFork
-		return
-	}
-	s.Message, s.Why = forkPoint(s.file, s.Size)
 }
 
 // share places a chain somewhere from 0 to 1, always at the same place: which
@@ -426,51 +427,29 @@ func oldest(c *Call) Millis {
 	return c.Now - c.Limits.MaxAge
 }
 
-// stillHolds tells whether what was decided on is still so.
-func stillHolds(tx *sql.Tx, d Decision, f Facts) (bool, error) {
-	switch d.Mode {
-	case rewrite.Resume:
-		return stillFree(tx, d, f)
-	case rewrite.Fork:
-		return stillForkable(tx, f.chain(d.Chain))
+// stillHolds tells whether what was decided on is still so: the session is as it was
+// and free, and where a name alone led to it, nobody else has begun under that name.
+func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
+	if !d.Mode.Continues() {
+		return true, nil
 	}
-	return true, nil
-}
-
-// stillForkable tells whether a session that is held has been sent no more than what
-// was decided on. It need not be its chain's newest any more: others fork it, too.
-func stillForkable(tx *sql.Tx, c *ChainFacts) (same bool, err error) {
-	err = tx.QueryRow("SELECT state = ? AND last_used = ? AND reset = 0 FROM sessions WHERE id = ?", c.State, c.LastUsed, c.Session).Scan(&same)
+	c := f.session(d.Session)
+	err = tx.QueryRow(`SELECT s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?)
+		FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id = ?`,
+		Live, c.LastUsed, c.Continuity.Retains(), c.Newest, c.Concurrent, d.Session).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return same, err
-}
-
-// stillFree tells whether the session that is to be resumed is still its chain's
-// newest, unheld, and as it was when it was decided on.
-func stillFree(tx *sql.Tx, d Decision, f Facts) (bool, error) {
-	var lastUsed Millis
-	err := tx.QueryRow(`SELECT s.last_used FROM chains c JOIN sessions s ON s.id = c.session_id
-		WHERE c.id = ? AND s.id = ? AND s.state = ? AND s.reset = 0`, d.Chain, d.Session, Live).Scan(&lastUsed)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	for _, c := range f.Chains {
-		if c.Session == d.Session && c.LastUsed != lastUsed {
-			return false, nil
-		}
+	if err != nil || !same || d.Copy {
+		return same, err
 	}
 	busy, err := held(tx, d.Session)
 	return !busy, err
 }
 
-func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision, f Facts) error {
+func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 	if d.Reason != rewrite.Never {
-		if err := t.join(tx, c, d, f); err != nil {
+		if err := t.join(tx, c, d); err != nil {
 			return err
 		}
 	}
@@ -483,27 +462,54 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision, f Facts) error {
 }
 
 // join gives the call its place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision, f Facts) (err error) {
+func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
 		return err
 	}
 	d.Chain = t.chain
 	t.transcript = d.Continuity.Transcript
-	switch d.Mode {
-	case rewrite.Resume:
+	alone, err := t.alone(tx)
+	switch {
+	case err != nil:
+		return err
+	case d.Copy:
+		t.cut = d.ForkAt != ""
+		return t.copySession(tx, d.Session)
+	case d.Mode == rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
-	case rewrite.Fork:
-		return t.forkSession(tx, f.chain(d.Chain))
 	}
-	return t.newSession(tx)
+	return t.beginAnew(tx, alone && d.Reason != rewrite.Ambiguous)
+}
+
+// beginAnew gives the call a session that nothing came before. Where the job begins anew
+// with it, the sessions before are over; otherwise they are other ends of the chain.
+func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
+	if err := t.newSession(tx); err != nil || !over {
+		return err
+	}
+	_, err := tx.Exec("UPDATE chains SET since = ? WHERE id = ?", t.Session, t.chain)
+	return err
+}
+
+// alone tells whether no two calls of the chain have ever run at once, and remembers
+// where this is the first time.
+func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
+	busy, err := chainHeld(tx, t.chain)
+	if err == nil && busy {
+		_, err = tx.Exec("UPDATE chains SET concurrent = 1 WHERE id = ?", t.chain)
+	}
+	if err == nil {
+		err = tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone)
+	}
+	return alone, err
 }
 
 // resetRoles ends the sessions that these roles have in a task, in every
 // tool and under every rule's name: one too many costs little.
 func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
-		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE id IN
-			(SELECT session_id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, cwd, task, role)
+		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
+			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, cwd, task, role)
 		if err != nil {
 			return err
 		}
@@ -550,34 +556,30 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, c.firstBlock())
+	return t.takeSession(tx)
 }
 
-// forkSession makes the session that a copy of the chain's newest is going to be. It
-// has been sent and has answered what the copy holds, and is as old. Where that one
-// is a copy itself whose first run is under way, both begin as the same.
-func (t *Ticket) forkSession(tx *sql.Tx, c *ChainFacts) error {
-	t.forked = true
-	var first []byte
+// copySession makes the session that a copy of another one is going to be. It has been
+// sent and has answered the same, and is as old.
+func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
+	t.source = source
 	err := tx.QueryRow(`INSERT INTO sessions
 		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, attempt, parent_id, parent_size)
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id)
 		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, coalesce(?, attempt), ?, ?
-		FROM sessions WHERE id = ? RETURNING id, totals, substr(base, 1, ?)`,
-		Running, t.call.Now, t.call.attempt(), c.Source.Session, c.Source.Size, c.Session, rewrite.DigestSize).
-		Scan(&t.Session, &t.Totals, &first)
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id
+		FROM sessions WHERE id = ? RETURNING id, totals`,
+		Running, t.call.Now, t.call.attempt(), source).Scan(&t.Session, &t.Totals)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, first)
+	return t.takeSession(tx)
 }
 
-// takeSession makes a new session, which was sent a prompt with that first block, its
-// chain's newest, and takes its lease.
-func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
-	_, err := tx.Exec("UPDATE chains SET session_id = ?, first_block = ?, updated = max(updated, ?) WHERE id = ?",
-		t.Session, first, t.call.Now, t.chain)
+// takeSession makes the call's session its chain's newest, and takes its lease.
+func (t *Ticket) takeSession(tx *sql.Tx) error {
+	_, err := tx.Exec(`UPDATE chains SET since = coalesce(since, session_id), session_id = ?, first_line = ?, updated = max(updated, ?)
+		WHERE id = ?`, t.Session, t.call.firstLine(), t.call.Now, t.chain)
 	if err != nil {
 		return err
 	}
@@ -591,15 +593,12 @@ func (t *Ticket) takeSession(tx *sql.Tx, first []byte) error {
 // as running: whatever happens to us, it is not resumed again unseen.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
-	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", t.call.Now, t.chain); err != nil {
-		return err
-	}
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)
 		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), session).Scan(&t.Totals)
 	if err != nil {
 		return err
 	}
-	return takeLease(tx, session, ThisProcess(), t.call.Now)
+	return t.takeSession(tx)
 }
 
 // Pin notes the session's id and the tool's process as soon as they are known. A lease
@@ -637,10 +636,14 @@ func (l *Ledger) Fold() error {
 	return nil
 }
 
-// Observe records a call whose session the caller manages. It belongs to no chain.
-func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Ticket, error) {
+// Observe records a call whose session the caller manages. It belongs to no chain. The
+// session whose id the caller names, "" for none, is the caller's from then on.
+func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptBytes int) (*Ticket, error) {
 	t := &Ticket{call: c}
 	err := l.write(func(tx *sql.Tx) error {
+		if err := callersOwn(tx, named); err != nil {
+			return err
+		}
 		return insert(tx, &t.Invocation, `INSERT INTO invocations
 			(tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			c.Tool, c.Cwd, c.Now, rewrite.Observe, reason, c.Format, promptBytes, promptBytes)
@@ -651,11 +654,20 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, promptBytes int) (*Tick
 	return t, nil
 }
 
+// callersOwn notes that the caller has gone on with a session by itself.
+func callersOwn(tx *sql.Tx, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE sessions SET callers_own = 1 WHERE native_id = ?", id)
+	return err
+}
+
 // FallBack gives a resume up: the session is dead for that reason, and the call
 // goes on in a new one of the same chain. A session that is only busy stays
-// alive; a fork that was refused is no session, and the one it was to copy is as it
-// was. Where that can not be recorded, the session stays as a run left it whose
-// end nobody saw, so that it is not resumed again, and the call has none.
+// alive. A copy that was refused is no session; what it was to be made of dies only of a
+// reason that lies in it. Where that can not be recorded, the session stays as a run left
+// it whose end nobody saw, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
@@ -667,19 +679,40 @@ func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	return nil
 }
 
+// unfit are the refusals that a session gives cause for: it would be refused again.
+var unfit = map[rewrite.Reason]bool{
+	rewrite.RefusedUnknown: true, rewrite.RefusedOtherID: true, rewrite.RefusedContext: true, rewrite.RefusedBroken: true,
+}
+
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
-	state := Dead
-	if why == rewrite.RefusedBusy && !t.forked { // a copy that was refused is not there
-		state = Live
-	}
-	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?",
-		state, why, refused); err != nil {
+	dies := func(session int64, dies bool) error {
+		_, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
+			errors = errors + 1 WHERE id = ?4`, dies, Dead, why, session)
 		return err
 	}
+	if t.source != 0 {
+		if err := dies(t.source, unfit[why] && !t.cut); err != nil { // a cut may be what was refused
+			return err
+		}
+	}
+	if t.source == 0 && why == rewrite.RefusedBusy {
+		if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ?", Live, why, refused); err != nil {
+			return err
+		}
+	}
+	if err := dies(refused, t.source != 0 || why != rewrite.RefusedBusy); err != nil {
+		return err
+	}
+	var alone bool
+	if err := tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone); err != nil {
+		return err
+	}
+	over := t.source != 0 && unfit[why] && !t.cut || t.source == 0 && why != rewrite.RefusedBusy
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	if err := t.newSession(tx); err != nil {
+	t.source = 0
+	if err := t.beginAnew(tx, alone && over); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
@@ -741,6 +774,7 @@ func (t *Ticket) ending(o *Outcome) ending {
 	if t.Session != 0 {
 		base := t.call.Prompt.Footprint()
 		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
+		e.First = t.call.firstLine()
 		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
 		traces := rewrite.NewTraces(t.call.Prompt, o.Seen.Answer, o.Seen.Files, t.key)
 		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
@@ -763,7 +797,7 @@ func (e *ending) record(tx *sql.Tx) error {
 		return err
 	}
 	if e.Session == 0 {
-		return nil
+		return callersOwn(tx, o.Seen.ID) // of a call that was observed; any other has a new one
 	}
 	if err := e.recordSession(tx); err != nil {
 		return err
@@ -777,8 +811,8 @@ func (e *ending) record(tx *sql.Tx) error {
 		}
 	}
 	if _, err := tx.Exec(`UPDATE chains SET updated = max(updated, ?),
-		first_block = CASE session_id WHEN ? THEN ? ELSE first_block END WHERE id = ?`,
-		o.Now, e.Session, firstBlock(e.Blocks), e.Chain); err != nil {
+		first_line = CASE session_id WHEN ? THEN coalesce(?, first_line) ELSE first_line END WHERE id = ?`,
+		o.Now, e.Session, e.First, e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
@@ -837,5 +871,10 @@ func (e *ending) recordSession(tx *sql.Tx) error {
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
+	if err != nil || state == Live {
+		return err
+	}
+	// What a copy was made of is gone on from again, but not for ever.
+	_, err = tx.Exec("UPDATE sessions SET errors = errors + 1 WHERE id = (SELECT parent_id FROM sessions WHERE id = ?)", e.Session)
 	return err
 }

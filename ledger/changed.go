@@ -126,12 +126,12 @@ func (c *Call) decide(f Facts) Decision {
 	if !d.Mode.Continues() {
 		return d
 	}
-	chain := f.chain(d.Chain)
-	before := chain.Place.Head
+	chosen := slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })
+	before := f.Chains[chosen].Place.Head
 	if before == "" || before == f.Place.Head || c.Ancestor != nil && c.Ancestor(before) {
 		return d
 	}
-	chain.CommitGone = true
+	f.Chains[chosen].CommitGone = true
 	return Decide(f)
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"reprise/rewrite"
@@ -47,28 +48,34 @@ type Facts struct {
 	Never    bool           // a rule has it stand alone
 	Fresh    rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
 	NoResume bool           // the binary is known not to offer it
+	Copies   bool           // a resume goes on in a copy: its source stays as it is
+	Fork     bool           // a copy is made also where somebody uses the session, or has
 	Named    bool           // the task is named; otherwise continuity alone finds the chain
 	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
 	Prints   Prints
 	Place    Place // where the call's directory is in its history
 	Limits   Limits
 	Meters   Meters // what runs of its rule, tool and model have cost
-	// Chains are those that the call may belong to, the most recently used
-	// first: with Named at most one, otherwise those that begin as the call's prompt does.
+	// Chains are the sessions that the call may go on from, those of the most recently
+	// used chain first, and of a chain its newest: with Named those of one chain, otherwise
+	// of those that begin as the call's prompt does.
 	Chains []ChainFacts
 	More   bool // there are chains besides, beginning likewise, that nobody has looked at
 	Others bool // the directory has chains, however they begin; known where Chains are none
 }
 
-// chain gives the facts about a chain that a decision names.
-func (f *Facts) chain(id int64) *ChainFacts {
-	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Chain == id })]
+// session gives the facts about a session that a decision names.
+func (f *Facts) session(id int64) *ChainFacts {
+	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Session == id })]
 }
 
-// ChainFacts are the facts about one chain and its newest session.
+// ChainFacts are the facts about a chain and one of its sessions.
 type ChainFacts struct {
 	Chain      int64
+	Newest     int64 // the chain's newest session
+	Concurrent bool  // two calls of the chain have run at once
 	Session    int64 // 0 where the chain has none
+	Parent     int64 // the session that it is a copy of, 0 for none
 	NativeID   string
 	State      State
 	StateWhy   rewrite.Reason // why it is dead
@@ -79,6 +86,8 @@ type ChainFacts struct {
 	FirstModel string // the model that the tool named when the session began, "" if it is not known
 	Version    string // of the tool in its latest run, likewise
 	File       FileState
+	ForkAt     string         // where it can be cut off as our last run left it, though somebody has written to it
+	NoForkAt   rewrite.Reason // why it can not
 	Created    Millis
 	LastUsed   Millis
 	Errors     int
@@ -87,21 +96,12 @@ type ChainFacts struct {
 	BaseBytes  int
 	Continuity rewrite.Continuity
 	Attempt    int     // of its latest call, or rewrite.NoAttempt
+	CallersOwn bool    // the caller has gone on with it by its id
 	Reset      bool    // another role's answer, or its own, has ended it
 	Share      float64 // where the chain stands among all, from 0 to 1
-	Source     Source  // of a session that is held, where the call may fork it
-}
-
-// A Source is what a session that is held can be forked from: itself, as our last
-// run that ended left it, or while its first run is under way the one that it is a
-// copy of. What the session was sent and has answered is what the source holds.
-type Source struct {
-	Session  int64
-	NativeID string
-	Size     int64          // of its file, as far as it counts
-	Message  string         // the last one there, "" where it can not be forked
-	Why      rewrite.Reason // it can not be forked; "" where nobody asked for that
-	file     string
+	base       []rewrite.Digest
+	file       string // where the session is kept
+	size       int64  // of that, as our last run left it
 }
 
 // Unnamed is what a call without a name needs to be resumed.
@@ -137,11 +137,12 @@ type Decision struct {
 	Detail  rewrite.Reason // more on the reason: why a session is dead
 	Changed []string       // names of what has changed, where Reason says that something has
 	Chain   int64          // 0 to begin a new chain
-	Session int64          // the session to resume, where Mode is Resume, or to copy, where it is Fork
-	// NativeID and Continuity say what to resume or to copy, and what it has been sent.
+	Session int64          // the session to go on from, where Mode is Resume or Fork
+	// NativeID and Continuity say what to go on from, and what it has been sent.
 	NativeID   string
 	Model      string // the model that it began with, "" if it is not known
 	Version    string // of the tool in its latest run, likewise
+	Copy       bool   // in a copy of it
 	ForkAt     string // the last message that the copy keeps, where Mode is Fork
 	Continuity rewrite.Continuity
 	Whole      bool // send the whole prompt, whatever could be left out
@@ -182,14 +183,16 @@ func Decide(f Facts) Decision {
 		d.Reason = rewrite.HeldOut
 		return d
 	}
-	switch source := chain.Source; {
-	case !chain.Held:
-		d.Mode, d.Session, d.NativeID = rewrite.Resume, chain.Session, chain.NativeID
-	case source.Message != "":
-		d.Mode, d.Session, d.NativeID, d.ForkAt = rewrite.Fork, source.Session, source.NativeID, source.Message
-	default: // after all others: they would not go away with waiting
-		d.Reason, d.Detail = rewrite.Leased, source.Why
+	if chain.Held { // after all others: they would not go away with waiting
+		d.Reason = rewrite.Leased
+		if f.Fork {
+			d.Detail = rewrite.NothingToFork
+		}
 		return d
+	}
+	d.Mode, d.Session, d.NativeID, d.Copy = rewrite.Resume, chain.Session, chain.NativeID, f.Copies
+	if chain.File == FileChanged {
+		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
 	d.Model, d.Version = chain.FirstModel, chain.Version
@@ -197,10 +200,12 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// choose finds the chain of a call. A reason that comes with it is why the call
-// is fresh all the same; a nil chain stands for a new one.
+// choose finds the session of a call, and with it the chain. A reason that comes with
+// it is why the call is fresh all the same; nil stands for a new chain.
 func choose(f Facts) (*ChainFacts, rewrite.Reason) {
-	chain, reason := chooseNamed(f)
+	all := f.Chains
+	f.Chains = standing(f)
+	chain, reason := chooseNamed(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held }))
 	if !f.Named {
 		chain, reason = chooseUnnamed(f)
 	}
@@ -212,56 +217,109 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	case chain == nil || chain.Session == 0:
 	case chain.Reset:
 		reason = rewrite.ContextReset
-	case f.Attempt != rewrite.NoAttempt && f.Attempt < chain.Attempt:
+	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
 		reason = rewrite.AttemptReset
 	}
 	return chain, reason
 }
 
-// chooseNamed judges the prompt where the task is known to be the same: then any
-// prompt continues it, but one that is repeated, one that shows another history,
-// and one that only takes back what was said before.
-func chooseNamed(f Facts) (*ChainFacts, rewrite.Reason) {
+// attempt is the highest number that a chain's calls have come to.
+func attempt(sessions []ChainFacts, chain int64) int {
+	highest := rewrite.NoAttempt
+	for _, c := range sessions {
+		if c.Chain == chain {
+			highest = max(highest, c.Attempt)
+		}
+	}
+	return highest
+}
+
+// standing leaves out the sessions that ended badly where their chain has another one to
+// go on from, and the copies that are under way where nobody is to wait for them: what
+// they are copies of stands for them.
+func standing(f Facts) []ChainFacts {
+	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
+		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
+			return false
+		}
+		return slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Chain == c.Chain && o.State == Live })
+	})
+}
+
+// chooseNamed judges the prompt where the task is known to be the same. As long as the
+// name leads to one session, any prompt continues it, but one that is repeated, one that
+// shows another history, and one that only takes back what was said before. Otherwise,
+// and for these, the prompt itself must show which session it goes on from. busy tells that
+// some session of the name is in use.
+func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	if len(f.Chains) == 0 {
 		return nil, rewrite.FirstCall
 	}
-	c := &f.Chains[0]
-	switch r := c.Continuity.Relation; {
-	case c.Session == 0:
-		return c, rewrite.FirstCall
-	case r == rewrite.Identical && f.Limits.ResumeSame:
-		return c, ""
-	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
-		return c, r
+	end, reason := byName(f, busy)
+	c, several := repeated(f.Chains, func(*ChainFacts) bool { return true })
+	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
+	switch {
+	case end.Session == 0:
+		return end, rewrite.FirstCall
+	case same:
+		return c, rewrite.Identical
+	case reason == "":
+		return end, ""
+	case several:
+		return end, rewrite.Ambiguous
+	case c == nil:
+		return end, reason
 	}
 	return c, ""
 }
 
-// chooseUnnamed finds the chain by continuity alone: the one whose session was sent nothing that this prompt does not
-// say again, and whose work it goes on with.
+// byName gives the session that a name leads to, and why it is not gone on from by the
+// name alone: there are several, or were, that the name does not tell apart.
+func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
+	end, ends := &f.Chains[0], 0
+	for i := range f.Chains {
+		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent != 0 && o.Parent == c.Session }) {
+			if ends++; ends == 1 {
+				end = c
+			}
+		}
+	}
+	switch r := end.Continuity.Relation; {
+	case busy && (ends != 1 || !end.Held):
+		return end, rewrite.Leased
+	case ends > 1, end.Concurrent && end.State == Live:
+		return end, rewrite.Ambiguous
+	case r == rewrite.Identical && f.Limits.ResumeSame:
+	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
+		return end, r
+	}
+	return end, ""
+}
+
+// chooseUnnamed finds the session by continuity alone: the one that was sent nothing that this prompt does not say again,
+// and whose work it goes on with.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
 	}
-	if at := fitting(f.Chains, f.Limits); at >= 0 {
-		switch c := &f.Chains[at]; {
-		case c.Continuity.Relation == rewrite.Identical:
-			return chooseIdentical(f, c)
-		case f.Limits.Unnamed == UnnamedOff:
-			return nil, rewrite.UnnamedOff
-		case f.More:
-			return nil, rewrite.Ambiguous
-		case c.BaseBytes < f.Limits.minBase():
-			return nil, rewrite.BaseTooSmall
-		case !f.Limits.goesOn(c):
-			return nil, c.Continuity.Evidence.Verdict
-		default:
-			return c, ""
-		}
+	switch c, several := repeated(f.Chains, f.Limits.goesOn); {
+	case several:
+		return nil, rewrite.Ambiguous
+	case c == nil:
+	case c.Continuity.Relation == rewrite.Identical:
+		return chooseIdentical(f, c)
+	case f.Limits.Unnamed == UnnamedOff:
+		return nil, rewrite.UnnamedOff
+	case f.More:
+		return nil, rewrite.Ambiguous
+	case c.BaseBytes < f.Limits.minBase():
+		return nil, rewrite.BaseTooSmall
+	case !f.Limits.goesOn(c):
+		return nil, c.Continuity.Evidence.Verdict
+	default:
+		return c, ""
 	}
 	switch {
-	case some(rewrite.Extends):
-		return nil, rewrite.Ambiguous
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
 	case len(f.Chains) > 0, f.Others:
@@ -277,51 +335,92 @@ func (l Limits) minBase() int {
 	return l.MinEvident
 }
 
-// goesOn reports whether the evidence suffices for a call that extends the chain's prompt. A history that was edited is
+// goesOn reports whether the evidence suffices for a call that extends the session's prompt. A history that was edited is
 // no matter of evidence.
 func (l Limits) goesOn(c *ChainFacts) bool {
 	verdict := c.Continuity.Evidence.Verdict
 	return verdict == "" || l.Unnamed == UnnamedExtends && verdict != rewrite.HistoryEdited
 }
 
-// fitting returns the place of the one chain that an unnamed call may belong to, -1 where there is none. Of those that the
-// prompt goes on with it is the only one, or the only one whose newest answer it shows; else the newest whose session was sent the
-// same prompt; else the newest that the prompt extends without going on with it.
-func fitting(chains []ChainFacts, l Limits) int {
-	going, shown, identical, extended, rivals := []int{}, []int{}, -1, -1, 0
-	for i := range chains {
-		c := &chains[i]
-		switch {
-		case c.Session == 0:
-		case c.Continuity.Relation == rewrite.Identical && identical < 0:
-			identical = i
-		case c.Continuity.Relation == rewrite.Extends && l.goesOn(c):
-			going = append(going, i)
-			if c.Continuity.Evidence.Answer {
-				shown = append(shown, i)
-			}
+// repeated returns the session whose prompt this one says again. It is the one that was sent most of it, of those that the
+// prompt extends and goes on with; or the newest that was sent the same; or the newest that the prompt extends without going on
+// with it. several reports that more than one may be meant, none of which was sent what the others were, and that the
+// prompt does not tell by the answer of one.
+func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
+	var going []*ChainFacts
+	var identical, extended *ChainFacts
+	for i := range sessions {
+		switch s := &sessions[i]; {
+		case s.Session == 0:
+		case s.Continuity.Relation == rewrite.Identical:
+			identical = cmp.Or(identical, s)
+		case s.Continuity.Relation != rewrite.Extends:
+		case goesOn(s):
+			going = append(going, s)
 		default:
-			if c.Continuity.Evidence.Answer {
-				rivals++ // it gave the same answer, and may be the one that is meant
-			}
-			if c.Continuity.Relation == rewrite.Extends && extended < 0 {
-				extended = i
-			}
+			extended = cmp.Or(extended, s)
 		}
 	}
-	switch {
-	case len(going) > 0 && rivals > 0:
-		return -1
-	case len(shown) == 1:
-		return shown[0]
-	case len(going) == 1:
-		return going[0]
-	case len(going) > 1:
-		return -1
-	case identical >= 0:
-		return identical
+	if identical != nil { // the same again goes on from nothing that led there
+		going = slices.DeleteFunc(going, func(s *ChainFacts) bool { return s.within(identical, sessions) })
 	}
-	return extended
+	if len(going) == 0 {
+		return cmp.Or(identical, extended), false
+	}
+	if c = mostSent(going, sessions); c == nil {
+		shown := slices.DeleteFunc(slices.Clone(going), func(s *ChainFacts) bool { return !s.Continuity.Evidence.Answer })
+		if c = mostSent(shown, sessions); c == nil {
+			return nil, true
+		}
+	}
+	for i := range sessions { // one that gave the same answer may be meant as well
+		s := &sessions[i]
+		if s.Continuity.Evidence.Answer && !slices.Contains(going, s) && !s.within(c, sessions) {
+			return nil, true
+		}
+	}
+	return c, false
+}
+
+// mostSent returns the one of some sessions that was sent all that the others were, nil where there is none.
+func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
+	for _, c := range some {
+		if !slices.ContainsFunc(some, func(o *ChainFacts) bool { return o != c && !o.within(c, sessions) }) {
+			return c
+		}
+	}
+	return nil
+}
+
+// within reports whether all that a session was sent was also sent to another one of its
+// chain, and more, or that one has come from it.
+func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
+	if c.Chain != o.Chain {
+		return false
+	}
+	if len(c.base) < len(o.base) && contains(o.base, c.base) {
+		return true
+	}
+	for at := o; ; {
+		i := slices.IndexFunc(sessions, func(s ChainFacts) bool { return at.Parent != 0 && s.Session == at.Parent })
+		if i < 0 {
+			return false
+		}
+		if at = &sessions[i]; at.Session == c.Session {
+			return true
+		}
+	}
+}
+
+// contains reports whether part stands in whole, in its order.
+func contains(whole, part []rewrite.Digest) bool {
+	at := 0
+	for _, d := range whole {
+		if at < len(part) && d == part[at] {
+			at++
+		}
+	}
+	return at == len(part)
 }
 
 // chooseIdentical: the same prompt again is a loop or a sample and gets a chain
@@ -346,6 +445,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
 	rewrite.Dearer: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
 	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
+	rewrite.CallersOwn: true,
 }
 
 // dearer says whether resuming has cost more than not to, and by what figures.
@@ -374,6 +474,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return reason, ""
 	}
 	switch {
+	case c.CallersOwn && !f.Copies:
+		return rewrite.CallersOwn, ""
 	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
 		return rewrite.Idle, ""
 	case age > f.Limits.MaxAge:
@@ -385,8 +487,8 @@ func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	case c.Held: // its file is not as we left it
 	case c.File == FileGone:
 		return rewrite.SessionGone, ""
-	case c.File == FileChanged:
-		return rewrite.SessionMoved, ""
+	case c.File == FileChanged && (!f.Fork || c.ForkAt == ""):
+		return rewrite.SessionMoved, c.NoForkAt
 	}
 	return "", ""
 }

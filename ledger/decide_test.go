@@ -48,7 +48,8 @@ func TestDecide(t *testing.T) {
 		if d.Mode != tt.mode || d.Reason != tt.reason || d.Chain != tt.chain {
 			t.Errorf("%s: %s (%s) in chain %d, want %s (%s) in chain %d", tt.name, d.Mode, d.Reason, d.Chain, tt.mode, tt.reason, tt.chain)
 		}
-		if d.Mode.Continues() != (d.NativeID != "") || (d.Mode == rewrite.Fork) != (d.ForkAt != "") {
+		if d.Mode.Continues() != (d.NativeID != "") || (d.Mode == rewrite.Fork) != (d.ForkAt != "") ||
+			d.Copy != (f.Copies && d.Mode.Continues()) {
 			t.Errorf("%s: %s with session %q at %q", tt.name, d.Mode, d.NativeID, d.ForkAt)
 		}
 		if (d.Reason == rewrite.Dearer) != (d.Prices != Prices{}) {
@@ -68,11 +69,14 @@ func decisions() []decision {
 	named := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Named = true; change(f) }
 	}
-	forkable := func(change func(*ChainFacts)) func(*Facts) {
-		return first(func(c *ChainFacts) {
-			c.State, c.Held, c.Source = Running, true, Source{Session: 8, NativeID: "id", Size: 1, Message: "last"}
-			change(c)
-		})
+	copies := func(change func(*ChainFacts)) func(*Facts) {
+		return func(f *Facts) { f.Copies, f.Fork = true, true; change(&f.Chains[0]) }
+	}
+	moved := func(change func(*Facts)) func(*Facts) {
+		return func(f *Facts) {
+			copies(func(c *ChainFacts) { c.File, c.ForkAt = FileChanged, "last" })(f)
+			change(f)
+		}
 	}
 	changed := func(reasons ...rewrite.Reason) func(*Facts) {
 		return func(f *Facts) {
@@ -154,7 +158,8 @@ func decisions() []decision {
 		{"other branch", func(f *Facts) { f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
 		{"more commits", func(f *Facts) { f.Place.Head = "x" }, rewrite.Resume, rewrite.Extends, 7},
 		{"commits taken back", first(func(c *ChainFacts) { c.CommitGone = true }), rewrite.Fresh, rewrite.CommitGone, 7},
-		{"held, and another branch", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
+		{"copied, and another branch", copies(func(*ChainFacts) {}), rewrite.Resume, rewrite.Extends, 7},
+		{"to be copied, but another branch", func(f *Facts) { copies(func(*ChainFacts) {})(f); f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
 
 		{"just in time", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute }), rewrite.Resume, rewrite.Extends, 7},
 		{"idle", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute - 1 }), rewrite.Fresh, rewrite.Idle, 7},
@@ -168,18 +173,21 @@ func decisions() []decision {
 		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"file gone", first(func(c *ChainFacts) { c.File = FileGone }), rewrite.Fresh, rewrite.SessionGone, 7},
 		{"file changed", first(func(c *ChainFacts) { c.File = FileChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"the caller's own", first(func(c *ChainFacts) { c.CallersOwn = true }), rewrite.Fresh, rewrite.CallersOwn, 7},
+		{"the caller's own, copied", func(f *Facts) { f.Copies, f.Chains[0].CallersOwn = true, true }, rewrite.Resume, rewrite.Extends, 7},
 		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, rewrite.Leased, 7},
-		{"held, and to be forked", forkable(func(*ChainFacts) {}), rewrite.Fork, rewrite.Extends, 7},
-		{"held, while another fork has its first run", forkable(func(c *ChainFacts) { c.Session, c.NativeID = 9, "" }), rewrite.Fork, rewrite.Extends, 7},
-		{"held, no message to end with", forkable(func(c *ChainFacts) { c.Source.Message, c.Source.Why = "", rewrite.NoForkPoint }), rewrite.Fresh, rewrite.Leased, 7},
-		{"free, though it could be forked", forkable(func(c *ChainFacts) { c.State, c.Held = Live, false }), rewrite.Resume, rewrite.Extends, 7},
-		{"left by who held it, though it could be forked", forkable(func(c *ChainFacts) { c.Held = false }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
-		{"to be forked, but idle", forkable(func(c *ChainFacts) { c.LastUsed = 0 }), rewrite.Fresh, rewrite.Idle, 7},
-		{"to be forked, but full", forkable(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
-		{"to be forked, but another model", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
-		{"to be forked, but held out", func(f *Facts) { forkable(func(*ChainFacts) {})(f); f.Limits.HoldOut = 1 }, rewrite.Fresh, rewrite.HeldOut, 7},
-		{"to be forked, but ended", forkable(func(c *ChainFacts) { c.Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
-		{"to be forked, but identical", forkable(func(c *ChainFacts) { c.Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
+		{"copied", copies(func(*ChainFacts) {}), rewrite.Resume, rewrite.Extends, 7},
+		{"copied, but in its first run", copies(func(c *ChainFacts) { c.State, c.Held = Running, true }), rewrite.Fresh, rewrite.Leased, 7},
+		{"copied, but it ended unseen", copies(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
+		{"used by somebody, and to be cut", moved(func(*Facts) {}), rewrite.Fork, rewrite.Extends, 7},
+		{"used by somebody, no message to end with", moved(func(f *Facts) { f.Chains[0].ForkAt = "" }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"used by somebody, and left alone", moved(func(f *Facts) { f.Fork = false }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"used by somebody, but idle", moved(func(f *Facts) { f.Chains[0].LastUsed = 0 }), rewrite.Fresh, rewrite.Idle, 7},
+		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"used by somebody, but another model", moved(func(f *Facts) { f.Prints.Model = "n" }), rewrite.Fresh, rewrite.ModelChanged, 7},
+		{"used by somebody, but held out", moved(func(f *Facts) { f.Limits.HoldOut = 1 }), rewrite.Fresh, rewrite.HeldOut, 7},
+		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
+		{"used by somebody, but identical", moved(func(f *Facts) { f.Chains[0].Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, rewrite.PreviousFailed, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
 		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
@@ -218,7 +226,7 @@ func decisions() []decision {
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"two fit, one is dead", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
-			f.Chains[1].State = Dead
+			f.Chains[1].Chain, f.Chains[1].Session, f.Chains[1].State = 9, 9, Dead
 		}, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"one fits, others are unknown", func(f *Facts) { f.More = true }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"named: one is enough", named(func(f *Facts) { f.More = true }), rewrite.Resume, rewrite.Extends, 7},
@@ -246,6 +254,117 @@ func decisions() []decision {
 		{"named: answer ended the chain", named(first(func(c *ChainFacts) { c.Reset = true })), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"named: no session yet", named(first(func(c *ChainFacts) { c.Session = 0 })), rewrite.Fresh, rewrite.FirstCall, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
+	}
+}
+
+// node is a session of a tree: its number, what it is a copy of, and how the prompt relates
+// to what it was sent, which is so many blocks.
+type node struct {
+	session, parent int64
+	relation        rewrite.Reason
+	blocks          int
+	change          func(*ChainFacts)
+}
+
+// treeFacts are those of a chain that has these sessions, the newest first.
+func treeFacts(nodes ...node) Facts {
+	f := goodFacts()
+	one := f.Chains[0]
+	f.Copies, f.Fork, f.Chains = true, true, nil
+	for _, n := range nodes {
+		c := one
+		c.Session, c.Parent, c.Newest, c.Continuity.Relation = n.session, n.parent, nodes[0].session, n.relation
+		for i := range n.blocks {
+			c.base = append(c.base, rewrite.Digest{byte(i)})
+		}
+		if n.change != nil {
+			n.change(&c)
+		}
+		f.Chains = append(f.Chains, c)
+	}
+	return f
+}
+
+// A chain is a tree: which of its sessions is gone on from is for the prompt to show.
+func TestDecideInATree(t *testing.T) {
+	const (
+		extends, revises, unrelated = rewrite.Extends, rewrite.Revises, rewrite.Unrelated
+		identical, edited, changed  = rewrite.Identical, rewrite.HistoryEdited, rewrite.BaseChanged
+	)
+	failed := func(c *ChainFacts) { c.State = Failed }
+	running := func(c *ChainFacts) { c.State, c.Held = Running, true }
+	crashed := func(c *ChainFacts) { c.State = Running }
+	dead := func(c *ChainFacts) { c.State = Dead }
+	reset := func(c *ChainFacts) { c.Reset = true }
+	atOnce := func(c *ChainFacts) { c.Concurrent = true }
+	other := func(c *ChainFacts) { c.base = []rewrite.Digest{{9}, {8}} }
+	tests := []struct {
+		name    string
+		nodes   []node
+		unnamed rewrite.Reason // "" where session is gone on from
+		named   rewrite.Reason
+		session int64
+		byName  int64 // where that is another one
+	}{
+		{"the copy", []node{{2, 1, extends, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
+		{"what the copy is of", []node{{2, 1, edited, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
+		{"nothing is repeated but by name", []node{{2, 1, unrelated, 2, nil}, {1, 0, unrelated, 1, nil}}, changed, "", 0, 2},
+		{"round by round another note", []node{{2, 1, revises, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 1, 2},
+		{"taken back", []node{{2, 1, changed, 2, nil}, {1, 0, identical, 1, nil}}, identical, identical, 0, 0},
+		{"the copy failed", []node{{2, 1, identical, 2, failed}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
+		{"the copy failed, by name", []node{{2, 1, revises, 2, failed}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
+		{"the copy died unseen", []node{{2, 1, extends, 2, crashed}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
+		{"the copy was refused", []node{{2, 1, extends, 2, dead}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
+		{"the copy runs", []node{{2, 1, extends, 2, running}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
+		{"the copy runs, by name", []node{{2, 1, revises, 2, running}, {1, 0, revises, 1, nil}}, changed, rewrite.Leased, 0, 0},
+		{"what failed is no copy", []node{{2, 0, extends, 1, failed}}, rewrite.PreviousFailed, rewrite.PreviousFailed, 0, 0},
+		{"two copies, one of them meant", []node{{3, 1, changed, 2, nil}, {2, 1, extends, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
+		{"two copies, both repeated", []node{{3, 1, extends, 2, other}, {2, 1, extends, 2, nil}, {1, 0, extends, 1, nil}}, rewrite.Ambiguous, rewrite.Ambiguous, 0, 0},
+		{"two copies, sent the same", []node{{3, 1, extends, 2, nil}, {2, 1, extends, 2, nil}, {1, 0, extends, 1, nil}}, rewrite.Ambiguous, rewrite.Ambiguous, 0, 0},
+		{"two copies, none meant", []node{{3, 1, revises, 2, other}, {2, 1, revises, 2, nil}, {1, 0, revises, 1, nil}}, changed, rewrite.Ambiguous, 0, 0},
+		{"a copy that was sent the same", []node{{2, 1, extends, 1, nil}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
+		{"two at once, one of them meant", []node{{2, 0, revises, 2, atOnce}, {1, 0, extends, 2, atOnce}}, "", "", 1, 0},
+		{"two at once, none meant", []node{{2, 0, revises, 2, atOnce}, {1, 0, revises, 2, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
+		{"two at once, one is left", []node{{2, 0, revises, 2, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
+		{"two at once, one failed", []node{{2, 0, extends, 2, func(c *ChainFacts) { failed(c); atOnce(c) }}, {1, 0, revises, 1, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
+		{"two at once, one is over", []node{{2, 0, extends, 2, atOnce}, {1, 0, revises, 1, func(c *ChainFacts) { reset(c); atOnce(c) }}}, "", "", 2, 0},
+		{"over", []node{{2, 1, extends, 2, reset}, {1, 0, extends, 1, reset}}, rewrite.ContextReset, rewrite.ContextReset, 0, 0},
+	}
+	for _, tt := range tests {
+		for _, named := range []bool{false, true} {
+			f := treeFacts(tt.nodes...)
+			f.Named = named
+			want, session := tt.unnamed, tt.session
+			if named {
+				if want = tt.named; tt.byName != 0 {
+					session = tt.byName
+				}
+			}
+			d := Decide(f)
+			if want != "" && (d.Mode != rewrite.Fresh || d.Reason != want) || want == "" && (d.Mode != rewrite.Resume || d.Session != session || !d.Copy) {
+				t.Errorf("%s, named %v: %s (%s) of %d, want %s of %d", tt.name, named, d.Mode, d.Reason, d.Session, want, session)
+			}
+		}
+	}
+}
+
+// An attempt that goes down begins the job anew, whichever session the prompt repeats.
+func TestDecideByTheHighestAttempt(t *testing.T) {
+	f := treeFacts(node{2, 1, rewrite.BaseChanged, 2, func(c *ChainFacts) { c.Attempt = 2 }}, node{1, 0, rewrite.Extends, 1, func(c *ChainFacts) { c.Attempt = 1 }})
+	f.Attempt = 1
+	if d := Decide(f); d.Reason != rewrite.AttemptReset {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
+// Where a busy session is waited for, or the call is to be fresh, a copy that runs counts.
+func TestDecideWaitsForACopy(t *testing.T) {
+	f := treeFacts(node{2, 1, rewrite.Extends, 2, func(c *ChainFacts) { c.State, c.Held = Running, true }}, node{1, 0, rewrite.Extends, 1, nil})
+	f.Fork = false
+	for _, f.Named = range []bool{false, true} {
+		if d := Decide(f); d.Reason != rewrite.Leased || d.Chain != 7 {
+			t.Errorf("named %v: %s (%s)", f.Named, d.Mode, d.Reason)
+		}
 	}
 }
 

@@ -15,9 +15,6 @@ func encodeDigests(digests []rewrite.Digest) []byte {
 	return out
 }
 
-// firstBlock is the first of some digests, empty where there is none.
-func firstBlock(digests []byte) []byte { return digests[:min(len(digests), rewrite.DigestSize)] }
-
 func decodeDigests(data []byte) []rewrite.Digest {
 	out := make([]rewrite.Digest, len(data)/rewrite.DigestSize)
 	for i := range out {

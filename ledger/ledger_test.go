@@ -34,7 +34,7 @@ func checkFirstBlocks(t *testing.T, l *Ledger) {
 	t.Helper()
 	var chain, session int64
 	err := l.db.QueryRow(`SELECT c.id, coalesce(c.session_id, 0) FROM chains c LEFT JOIN sessions s ON s.id = c.session_id
-		WHERE c.first_block <> coalesce(substr(s.base, 1, 16), c.first_block) LIMIT 1`).Scan(&chain, &session)
+		WHERE c.first_line <> coalesce(substr(s.base, 1, 16), c.first_line) LIMIT 1`).Scan(&chain, &session)
 	if !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("chain %d does not begin as its session %d: %v", chain, session, err)
 	}

@@ -394,7 +394,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		checkEvidence(t, jobs, after, f, append(slices.Clone(fits), unclear...))
 		checkDecision(t, g, f, d)
-		checkFork(t, g, f, d, p)
+		checkCopy(t, g, f, d, p)
 		checkAlike(t, jobs, f, d, p)
 		checkNamed(t, jobs[0], after, f)
 	}
@@ -468,7 +468,7 @@ func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
 // checkAlike: chains that begin otherwise than the prompt need not be looked at.
 func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt) {
 	t.Helper()
-	first := func(p *rewrite.Prompt) []byte { return firstBlock(encodeDigests(p.Footprint().Blocks)) }
+	first := func(p *rewrite.Prompt) []byte { return encodeDigests([]rewrite.Digest{p.Footprint().First}) }
 	var alike []ChainFacts
 	for i, j := range jobs {
 		if bytes.Equal(first(p), first(rewrite.NewPrompt(render(j.sent), propertyKey))) {
@@ -485,33 +485,36 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	}
 }
 
-// checkFork: a session that somebody holds is forked exactly where it would be
-// resumed, from its source, and the copy is sent exactly what the session would be;
-// where it can not be, the call is fresh, and sent all of its prompt.
-func checkFork(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Prompt) {
+// checkCopy: where a session is resumed it is also copied, and cut off where somebody has
+// written to it. The copy is sent exactly what the session would be. Where it can not be, the
+// call is fresh, and sent all of its prompt.
+func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Prompt) {
 	t.Helper()
-	f.Chains = slices.Clone(f.Chains)
+	f.Copies, f.Fork, f.Chains = true, true, slices.Clone(f.Chains)
+	copied := Decide(f)
+	want := d
+	if want.Copy = d.Mode == rewrite.Resume; !reflect.DeepEqual(copied, want) {
+		t.Fatalf("%v in place, %v in a copy", d, copied)
+	}
+	cut := g.IntN(2) > 0
 	for i := range f.Chains {
-		c := &f.Chains[i]
-		c.State, c.Held = Running, true
-		c.Source = Source{Session: 100 + c.Session, NativeID: "of " + c.NativeID, Why: rewrite.NothingToFork}
-		if g.IntN(2) > 0 {
-			c.Source.Message, c.Source.Why = "last", ""
+		f.Chains[i].File = FileChanged
+		if cut {
+			f.Chains[i].ForkAt = "last"
 		}
 	}
-	held := Decide(f)
-	target := rewrite.ToFork(held.NativeID, held.ForkAt, p, held.Continuity, held.Whole)
+	forked := Decide(f)
+	target := rewrite.ToFork(forked.NativeID, forked.ForkAt, p, forked.Continuity, forked.Whole)
 	text, whole := target.Prompt()
-	if d.Mode != rewrite.Resume || f.chain(d.Chain).Source.Message == "" {
-		if held.Mode != rewrite.Fresh || held.NativeID != "" || held.ForkAt != "" || text != p.Text || !whole || target.Session() != "" {
-			t.Fatalf("%v while it is free, %v while it is held, sent %q", d, held, text)
+	if d.Mode != rewrite.Resume || !cut {
+		if forked.Mode != rewrite.Fresh || forked.NativeID != "" || forked.ForkAt != "" || text != p.Text || !whole || target.Session() != "" {
+			t.Fatalf("%v where nobody has used it, else %v, sent %q", d, forked, text)
 		}
 		return
 	}
-	same := held
-	same.Mode, same.Session, same.NativeID, same.ForkAt = d.Mode, d.Session, d.NativeID, ""
-	if held.Mode != rewrite.Fork || held.ForkAt != "last" || held.Session != 100+d.Session || held.NativeID != "of "+d.NativeID || !reflect.DeepEqual(same, d) {
-		t.Fatalf("%v while it is free, %v while it is held", d, held)
+	want.Mode, want.ForkAt = rewrite.Fork, "last"
+	if !reflect.DeepEqual(forked, want) {
+		t.Fatalf("%v where nobody has used it, else %v", d, forked)
 	}
 	if want, all := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt(); text != want || whole != all || target.ForkAt() != "last" {
 		t.Fatalf("a resume is sent %q, a fork %q", want, text)

@@ -20,7 +20,7 @@ type SessionFile struct {
 	File              string
 	Size              int64 // when our last run ended
 	Held              bool  // a live process holds its lease
-	Newest            bool  // of its chain: a call may resume it
+	Current           bool  // its chain was not begun anew since: a call may go on from it
 	Reset             bool  // an answer has ended it
 	Observed          bool  // the caller has named it himself in some call
 }
@@ -30,7 +30,7 @@ type SessionFile struct {
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
-			s.file, coalesce(s.file_size, 0), coalesce(c.session_id = s.id, 0), s.reset,
+			s.file, coalesce(s.file_size, 0), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
 			coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0)
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
@@ -42,7 +42,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	for rows.Next() {
 		var f SessionFile
 		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Size, &f.Newest, &f.Reset, &f.Observed); err != nil {
+			&f.File, &f.Size, &f.Current, &f.Reset, &f.Observed); err != nil {
 			return nil, fmt.Errorf("list session files: %w", err)
 		}
 		files = append(files, f)

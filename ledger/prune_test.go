@@ -51,7 +51,7 @@ func TestSessionFiles(t *testing.T) {
 		t.Fatalf("%+v", files)
 	}
 	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: Live,
-		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Size: 1, Newest: true}
+		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Size: 1, Current: true}
 	if files[0] != want {
 		t.Errorf("%+v\nwant %+v", files[0], want)
 	}
@@ -123,7 +123,7 @@ func TestDropBefore(t *testing.T) {
 	oneCall(t, l, "old", nth(1), 1000)
 	oneCall(t, l, "new", nth(2), 5000)
 	begin(t, l, fmt.Sprintf(base, 3), 1500) // old, but it runs
-	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, 1); err != nil {
+	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
@@ -147,7 +147,7 @@ func TestForget(t *testing.T) {
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
 	oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
-	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, 1); err != nil {
+	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {

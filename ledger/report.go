@@ -114,7 +114,7 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns+`
 		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
 		WHERE (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
-			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions WHERE id = c.session_id AND state IN (?, ?) AND reset = 0))
+			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+sinceBegun+` AND s.state IN (?, ?) AND s.reset = 0))
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
 		w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running, w.limit())
 	if err != nil {
@@ -246,11 +246,10 @@ func (l *Ledger) DataVersion() (version int64, err error) {
 // sql.ErrNoRows where there is no such chain.
 func (l *Ledger) Reset(chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
-		var session int64
-		if err := tx.QueryRow("SELECT coalesce(session_id, 0) FROM chains WHERE id = ?", chain).Scan(&session); err != nil {
+		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?", chain).Scan(&chain); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE id = ?", session)
+		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE chain_id = ? AND reset = 0", chain)
 		return err
 	})
 }
@@ -258,7 +257,7 @@ func (l *Ledger) Reset(chain int64) error {
 // Totals counts all that the ledger holds.
 type Totals struct {
 	Chains, Calls, Resumed int64
-	Forked                 int64 // of the resumed ones, those in a copy of the session
+	Forked                 int64 // of the resumed ones, those in a copy of a session that somebody else has used
 	Fresh, Observed        int64
 	Never                  int64 // of the fresh ones, those that a rule has stand alone
 	PromptBytes, SentBytes int64 // of the managed calls

@@ -173,6 +173,12 @@ ALTER TABLE sessions ADD COLUMN base_lines BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN shape BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN things BLOB NOT NULL DEFAULT x'';
 ALTER TABLE sessions ADD COLUMN gist BLOB NOT NULL DEFAULT x'';
+
+-- A chain is found by its first line: a block may grow. Chains from before are not continued without a name.
+DROP INDEX chains_first_block;
+ALTER TABLE chains DROP COLUMN first_block;
+ALTER TABLE chains ADD COLUMN first_line BLOB NOT NULL DEFAULT x''; -- its digest, of what the newest session was sent
+CREATE INDEX chains_first_line ON chains (cwd, first_line, updated);
 `, `
 -- settings and auth hold a line for each digest from now on.
 ALTER TABLE sessions ADD COLUMN repository TEXT NOT NULL DEFAULT '';  -- a digest, of the place where the latest run has left the directory
@@ -181,4 +187,9 @@ ALTER TABLE sessions ADD COLUMN head TEXT NOT NULL DEFAULT '';        -- the com
 ALTER TABLE sessions ADD COLUMN first_model TEXT NOT NULL DEFAULT ''; -- as the tool named it at the start
 
 ALTER TABLE invocations ADD COLUMN changed TEXT NOT NULL DEFAULT ''; -- names of what kept it fresh, with tabs between
+`, `
+ALTER TABLE chains ADD COLUMN since INTEGER;                           -- the session that it was last begun anew with, NULL for its newest
+ALTER TABLE chains ADD COLUMN concurrent INTEGER NOT NULL DEFAULT 0;   -- two of its calls have run at once
+ALTER TABLE sessions ADD COLUMN callers_own INTEGER NOT NULL DEFAULT 0; -- the caller has gone on with it by its id
+CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 `}

@@ -35,7 +35,7 @@ func (b By) column() string {
 // Sums add managed calls up, with how many of them each figure is known of.
 type Sums struct {
 	Calls, Resumed, Ended, OK            int64
-	Forked                               int64 // of Resumed, those in a copy of the session
+	Forked                               int64 // of Resumed, those in a copy of a session that somebody else has used
 	Metered                              int64 // calls whose tokens are known
 	Input, CacheRead, CacheWrite, Output int64
 	Priced, Cost                         int64 // nano-dollars
@@ -67,24 +67,26 @@ const managed = "mode IN ('resume', 'fork', 'fresh')"
 
 // A Group is the calls that have a key in common.
 type Group struct {
-	Key    string
-	Reused int64 // sessions that were resumed at least once
+	Key     string
+	Created int64 // sessions that were made: each call makes one, but those that went on in the same
+	Reused  int64 // sessions that were gone on from at least once
 	Sums
 }
 
 // Groups sums the managed calls since that time up, the group with the most calls
-// first, days in their order. A fresh call made one session, and so did a forked one.
+// first, days in their order.
 func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
-	order := "3 DESC, 1"
+	order := "4 DESC, 1"
 	if by == ByDay {
 		order = "1"
 	}
 	var groups []Group
-	err := each(l.db, fmt.Sprintf(`SELECT %s, count(DISTINCT CASE WHEN mode = 'resume' THEN session_id END), %s
+	err := each(l.db, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
+		count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), %s
 		FROM invocations WHERE %s AND started >= ? GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
 		func(rows *sql.Rows) error {
 			var g Group
-			err := rows.Scan(append([]any{&g.Key, &g.Reused}, g.columns()...)...)
+			err := rows.Scan(append([]any{&g.Key, &g.Created, &g.Reused}, g.columns()...)...)
 			groups = append(groups, g)
 			return err
 		}, since)

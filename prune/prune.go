@@ -120,7 +120,7 @@ func keeps(now ledger.Millis, s Session, p Policy) (why []Reason) {
 	add(Future, idle < 0 || age < 0)
 	add(Within, p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
 	add(Last, s.Rank < p.KeepLast)
-	add(Resumable, s.Newest && s.State == ledger.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
+	add(Resumable, s.Current && s.State == ledger.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
 	add(Observed, s.Observed)
 	return why
 }

@@ -31,7 +31,7 @@ func TestApply(t *testing.T) {
 	short := Policy{KeepWithin: 1, TTL: hour, MaxAge: day}
 	fresh := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
 		s := session(1, 1, now-hour)
-		s.Newest = true
+		s.Current = true
 		change(&s)
 		return []ledger.SessionFile{s}
 	}
@@ -49,10 +49,10 @@ func TestApply(t *testing.T) {
 		{"held", week, old(func(s *ledger.SessionFile) { s.Held = true }), "", "1 keep [leased]"},
 		{"observed", week, old(func(s *ledger.SessionFile) { s.Observed = true }), "", "1 keep [caller_owned]"},
 		{"file", week, old(func(*ledger.SessionFile) {}), Changed, "1 keep [changed]"},
-		{"the future", short, fresh(func(s *ledger.SessionFile) { s.LastUsed, s.Newest = now+1, false }), "", "1 keep [clock]"},
-		{"begun in the future", short, fresh(func(s *ledger.SessionFile) { s.Created, s.Newest = now+1, false }), "", "1 keep [clock]"},
+		{"the future", short, fresh(func(s *ledger.SessionFile) { s.LastUsed, s.Current = now+1, false }), "", "1 keep [clock]"},
+		{"begun in the future", short, fresh(func(s *ledger.SessionFile) { s.Created, s.Current = now+1, false }), "", "1 keep [clock]"},
 		{"may be resumed", short, fresh(func(*ledger.SessionFile) {}), "", "1 keep [resumable]"},
-		{"an older one of its chain", short, fresh(func(s *ledger.SessionFile) { s.Newest = false }), "", "1 remove [too_old]"},
+		{"an older one of its chain", short, fresh(func(s *ledger.SessionFile) { s.Current = false }), "", "1 remove [too_old]"},
 		{"ended", short, fresh(func(s *ledger.SessionFile) { s.Reset = true }), "", "1 remove [too_old]"},
 		{"failed", short, fresh(func(s *ledger.SessionFile) { s.State = ledger.Failed }), "", "1 remove [too_old]"},
 		{"idle too long", short, fresh(func(s *ledger.SessionFile) { s.LastUsed = now - hour - 1 }), "", "1 remove [too_old]"},
@@ -93,7 +93,7 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 	for bits := range 1 << 6 {
 		has := func(n int) bool { return bits&(1<<n) != 0 }
 		s := session(1, 1, now-day)
-		s.Held, s.Observed, s.Newest, s.Reset = has(0), has(1), has(2), has(3)
+		s.Held, s.Observed, s.Current, s.Reset = has(0), has(1), has(2), has(3)
 		var why Reason
 		if has(4) {
 			why = Forked
@@ -103,7 +103,7 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 			p.TTL, p.MaxAge = 3*day, 3*day
 		}
 		v := Apply(now, []ledger.SessionFile{s}, p, func(ledger.SessionFile) Reason { return why })[0]
-		must := s.Held || s.Observed || why != "" || s.Newest && !s.Reset && has(5)
+		must := s.Held || s.Observed || why != "" || s.Current && !s.Reset && has(5)
 		if v.Remove == must || len(v.Reasons) == 0 {
 			t.Errorf("%+v: %v %v", s, v.Remove, v.Reasons)
 		}

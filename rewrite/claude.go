@@ -348,8 +348,8 @@ func (claude) Settle(c Call, s Surroundings) Call {
 	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	c.version = s.Version
-	// The oldest that was tried (docs/claude.md). The option is not in --help.
-	c.Forks = s.Version != "" && atLeast(s.Version, 2, 0, 76)
+	// The oldest that was tried (docs/claude.md).
+	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
 
@@ -464,7 +464,7 @@ const longestArg = 96 << 10
 // is read as before.
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), ForkAt: t.ForkAt(), Prompt: prompt, Whole: whole}
+	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format != StreamJSON {
@@ -486,12 +486,15 @@ func (claude) Plan(c Call, t Target) Plan {
 	}
 	if plan.Resume != "" {
 		session := []string{"--resume", plan.Resume}
-		if plan.ForkAt != "" {
-			session = append(session, "--fork-session", "--resume-session-at", plan.ForkAt)
+		if plan.Copy {
+			session = append(session, "--fork-session")
+		}
+		if message := t.ForkAt(); message != "" {
+			session = append(session, "--resume-session-at", message)
 		}
 		session = append(session, c.sessionModel()...)
 		front = append(session, front...)
-		args = plan.placePrompt(c, args)
+		args = plan.placePrompt(c, t, args)
 	}
 	plan.Args = append(front, args...)
 	return plan
@@ -516,13 +519,17 @@ func isModelName(text string) bool {
 	return text != "" && len(text) < 200 && text[0] != '-' && !strings.ContainsFunc(text, other)
 }
 
-// placePrompt puts the prompt of a resume where the caller's prompt stood. What
-// has become too long for argv, or would look like an option there, goes to
-// stdin.
-func (p *Plan) placePrompt(c Call, args []string) []string {
-	if c.promptArg >= 0 && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) {
+// placePrompt puts the prompt of a resume where the caller's prompt stood. A whole
+// prompt is left as the caller sent it. A part of one goes to stdin where any of the
+// whole came from there, and where it can not stand in argv: too long, or claude
+// would read an option or a subcommand there.
+func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
+	switch {
+	case c.promptArg >= 0 && p.Whole:
+		return args
+	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // its data is part of the prompt now
+		p.HasStdin = c.Stdin == StdinAppended // which was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true
@@ -531,6 +538,10 @@ func (p *Plan) placePrompt(c Call, args []string) []string {
 	}
 	return args
 }
+
+// isWord reports whether a text is a single word, as every subcommand is, also one
+// of a version that nobody has tried.
+func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
 // ForkPoint: the last entry of the conversation, of whatever type: what stands behind
 // an answer (a snapshot of the system prompt, what a hook said) belongs to it (LIVE

@@ -39,10 +39,10 @@ func TestClaudeForkPoint(t *testing.T) {
 }
 
 // Only a version that was tried is asked for a copy, and only claude is.
-func TestWhoForks(t *testing.T) {
+func TestWhoCopies(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.75": false, "2.0.76": true, "2.1.329": true} {
-		if c := (claude{}).Settle(parse("-p x"), Surroundings{Version: version}); c.Forks != want {
-			t.Errorf("claude %q: %v", version, c.Forks)
+		if c := (claude{}).Settle(parse("-p x"), Surroundings{Version: version}); c.Copies != want {
+			t.Errorf("claude %q: %v", version, c.Copies)
 		}
 	}
 	for _, tool := range tools {
@@ -50,8 +50,8 @@ func TestWhoForks(t *testing.T) {
 			continue
 		}
 		c := tool.Settle(Call{Mode: Fresh}, Surroundings{Version: "99.0.0"})
-		if point := tool.ForkPoint([]byte(entry("assistant", someID, ""))); c.Forks || point != "" {
-			t.Errorf("%s forks %v, at %q", tool.Name(), c.Forks, point)
+		if point := tool.ForkPoint([]byte(entry("assistant", someID, ""))); c.Copies || point != "" {
+			t.Errorf("%s forks %v, at %q", tool.Name(), c.Copies, point)
 		}
 	}
 }
@@ -61,13 +61,16 @@ func TestForkIsSentWhatAResumeIs(t *testing.T) {
 	p := NewPrompt(long+"\n\nThe contract.\n\nA note.", testKey)
 	c := Compare(sentTo(long+"\n\nThe contract."), p)
 	for _, always := range []bool{false, true} {
-		resume, fork := ToResume(someID, p, c, always), ToFork(someID, someID, p, c, always)
+		resume, fork, copied := ToResume(someID, p, c, always), ToFork(someID, someID, p, c, always), ToCopy(someID, p, c, always)
 		text, whole := resume.Prompt()
+		if got, all := copied.Prompt(); got != text || all != whole || copied.Session() != someID || !copied.Copied() || copied.ForkAt() != "" {
+			t.Errorf("%q (%v) to a copy of %q, want %q", got, all, copied.Session(), text)
+		}
 		if got, all := fork.Prompt(); got != text || all != whole || whole != always || fork.Session() != someID || fork.ForkAt() != someID {
 			t.Errorf("%q (%v) to session %q at %q, want %q", got, all, fork.Session(), fork.ForkAt(), text)
 		}
-		if resume.ForkAt() != "" {
-			t.Errorf("a resume ends at %q", resume.ForkAt())
+		if resume.ForkAt() != "" || resume.Copied() || !fork.Copied() {
+			t.Errorf("a resume ends at %q, in a copy: %v, a fork: %v", resume.ForkAt(), resume.Copied(), fork.Copied())
 		}
 	}
 	fork := ToFork(someID, "", p, c, false)
@@ -78,10 +81,15 @@ func TestForkIsSentWhatAResumeIs(t *testing.T) {
 
 func TestClaudePlansAFork(t *testing.T) {
 	const at = "aaaaaaaa-0000-4000-8000-000000000001"
-	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, forkAt: at, prompt: "NEW"})
-	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --output-format stream-json --verbose -p NEW --tools A"
-	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || p.ForkAt != at {
-		t.Errorf("%q of %q at %q, want %q", got, p.Resume, p.ForkAt, want)
+	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, copied: true, forkAt: at, prompt: "NEW WORDS", asked: "OLD"})
+	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --output-format stream-json --verbose -p NEW WORDS --tools A"
+	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || !p.Copy {
+		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
+	}
+	p = claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, copied: true, prompt: "NEW WORDS", asked: "OLD"})
+	want = "--resume " + someID + " --fork-session --output-format stream-json --verbose -p NEW WORDS --tools A"
+	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || !p.Copy {
+		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}
 }
 
@@ -91,7 +99,7 @@ func TestClaudeSeesAFork(t *testing.T) {
 		recording string
 		wrong     bool
 	}{"another id": {forked, false}, "the id of what was to be copied": {"resume-ok-stream", true}} {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: copied, ForkAt: someID}, "")
+		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: copied, Copy: true}, "")
 		for l := range bytes.Lines(recording(t, tt.recording)) {
 			s.Line(l)
 			if got := s.Seen(); got.WrongID != tt.wrong && got.ID != "" {
@@ -107,7 +115,7 @@ func TestClaudeSeesAFork(t *testing.T) {
 // What claude says when it does not find the message names a session that was never
 // there.
 func TestClaudeRefusesAFork(t *testing.T) {
-	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: someID, ForkAt: someID}, "")
+	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: someID, Copy: true}, "")
 	s.Line([]byte(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":` +
 		`"b949bc3b-1b0f-41b4-b199-7be8fd1d96c4","total_cost_usd":0,"modelUsage":{},"errors":["No message found with message.uuid of: x"]}` + "\n"))
 	if got := s.Seen(); got.Refusal != RefusedBroken || got.ID != "" || got.WrongID {
@@ -148,7 +156,7 @@ func TestClaudeFiguresOfAFork(t *testing.T) {
 		"another turn of this call": {[]string{result(1.125, 9, since), result(1.625, 14, again)}, []string{result(0.125, 2, since), result(0.625, 7, again)}},
 	}
 	for name, tt := range tests {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", ForkAt: someID}, known)
+		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
 		s.Line([]byte(init))
 		for i, line := range tt.lines {
 			if got := string(s.Line([]byte(line))); got != tt.want[i] {

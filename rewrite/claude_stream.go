@@ -31,7 +31,7 @@ type claudeStream struct {
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
-	return &claudeStream{call: c, resume: p.Resume, fork: p.ForkAt != "", previous: previous}
+	return &claudeStream{call: c, resume: p.Resume, fork: p.Copy, previous: previous}
 }
 
 func (s *claudeStream) Seen() *Seen { return &s.seen }

@@ -191,45 +191,53 @@ func TestClaudeSettles(t *testing.T) {
 func TestClaudePlans(t *testing.T) {
 	const r = "--resume " + someID + " "
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", "--output-format stream-json --verbose -p OLD", r + "--output-format stream-json --verbose -p NEW"},
-		{"-p OLD --verbose", "--output-format stream-json -p OLD --verbose", r + "--output-format stream-json -p NEW --verbose"},
+		{"-p OLD", "--output-format stream-json --verbose -p OLD", r + "--output-format stream-json --verbose -p NEW WORDS"},
+		{"-p OLD --verbose", "--output-format stream-json -p OLD --verbose", r + "--output-format stream-json -p NEW WORDS --verbose"},
 		{"-p --tools A --output-format json OLD", "--verbose -p --tools A --output-format stream-json OLD",
-			r + "--verbose -p --tools A --output-format stream-json NEW"},
+			r + "--verbose -p --tools A --output-format stream-json NEW WORDS"},
 		{"--output-format=text -p -- OLD", "--verbose --output-format=stream-json -p -- OLD",
-			r + "--verbose --output-format=stream-json -p -- NEW"},
+			r + "--verbose --output-format=stream-json -p -- NEW WORDS"},
 		{"-p OLD --output-format stream-json --verbose", "-p OLD --output-format stream-json --verbose",
-			r + "-p NEW --output-format stream-json --verbose"},
+			r + "-p NEW WORDS --output-format stream-json --verbose"},
 		{"OLD -p --output-format text --tools A", "--verbose OLD -p --output-format stream-json --tools A",
-			r + "--verbose NEW -p --output-format stream-json --tools A"},
+			r + "--verbose NEW WORDS -p --output-format stream-json --tools A"},
 	}
 	for _, tt := range tests {
 		c := parse(tt.line)
 		if got := strings.Join(claude{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := claude{}.Plan(c, Target{id: someID, prompt: "NEW"})
+		p := claude{}.Plan(c, Target{id: someID, prompt: "NEW WORDS", asked: c.Prompt})
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID {
 			t.Errorf("%q resumed: %q, want %q", tt.line, got, tt.resume)
 		}
 	}
 }
 
+// What came by stdin goes by stdin; what came in argv goes there again, but for what
+// claude would not read as a prompt there.
 func TestClaudePlansStdin(t *testing.T) {
-	long := strings.Repeat("x", longestArg+1)
+	long := strings.Repeat("x ", longestArg)
 	tests := []struct {
-		line, prompt, args, stdin string
-		hasStdin                  bool
+		line, prompt, asked, args, stdin string
+		hasStdin                         bool
 	}{
-		{"-p", "NEW", "-p", "NEW", true},
-		{"-p OLD", "NEW", "-p NEW", "", true}, // what stood on stdin is part of the prompt now
-		{"-p OLD --verbose", long, "-p --verbose", long, true},
-		{"-p OLD", "-x", "-p", "-x", true},
+		{"-p", "NEW", "DATA", "-p", "NEW", true},
+		{"-p OLD", "NEW WORDS", "OLD", "-p NEW WORDS", "", true}, // nothing stood on stdin
+		{"-p OLD", "NEW WORDS", "OLD\nDATA", "-p", "NEW WORDS", true},
+		{"-p OLD", "NEW\x00WORDS", "OLD\nDA\x00TA", "-p", "NEW\x00WORDS", true},
+		{"-p OLD", "OLD\nDATA", "", "-p OLD", "", false}, // whole: as the caller sent it
+		{"-p OLD", "OLD", "", "-p OLD", "", false},
+		{"-p OLD --verbose", long, "OLD", "-p --verbose", long, true},
+		{"-p OLD", "-x y", "OLD", "-p", "-x y", true},
+		{"OLD", "update", "OLD", "", "update", true},
+		{"OLD", "never-seen", "OLD", "", "never-seen", true},
 	}
 	for _, tt := range tests {
 		c := parse(tt.line + " --output-format stream-json")
-		p := claude{}.Plan(c, Target{id: someID, prompt: tt.prompt})
+		p := claude{}.Plan(c, Target{id: someID, prompt: tt.prompt, asked: tt.asked, whole: tt.asked == ""})
 		args := strings.Join(p.Args, " ")
-		want := "--resume " + someID + " " + tt.args + " --output-format stream-json"
+		want := strings.Join(strings.Fields("--resume "+someID+" "+tt.args+" --output-format stream-json"), " ")
 		if args != want || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q: %.80q, stdin %v %.20q; want %.80q", tt.line, args, p.HasStdin, p.Stdin, want)
 		}

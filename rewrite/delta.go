@@ -25,7 +25,8 @@ const (
 // session.
 type Target struct {
 	id     string
-	forkAt string // the last message of it that a copy keeps, "" for the session itself
+	copied bool   // to a copy of it
+	forkAt string // the last message of it that the copy keeps, "" for all
 	prompt string
 	whole  bool
 	why    Reason // why a resume has the whole prompt, where that was not asked for
@@ -59,7 +60,7 @@ func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 		return ToFresh(p.Text)
 	}
 	t := ToResume(id, p, c, always)
-	t.forkAt = message
+	t.copied, t.forkAt = true, message
 	return t
 }
 
@@ -72,7 +73,7 @@ func startsLikeCommand(text string) bool {
 // Session is the session to resume or to copy, "" for a fresh one.
 func (t Target) Session() string { return t.id }
 
-// ForkAt is the message that a copy of the session ends with, "" where none is made.
+// ForkAt is the message that a copy of the session ends with, "" where it has all.
 func (t Target) ForkAt() string { return t.forkAt }
 
 // Prompt is what the model is to be sent, and whether that is the whole prompt.
@@ -106,7 +107,7 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 			why = SavesTooLittle
 		}
 	}
-	if why == "" && startsLikeCommand(delta) {
+	if why == "" && mistakable(delta, p.Text) {
 		why = LooksLikeCommand
 	}
 	if why != "" {

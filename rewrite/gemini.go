@@ -310,7 +310,8 @@ func (gemini) Compose(c Call, stdin string) string {
 
 // Plan puts what it adds in front. yargs makes an array of an option that is named
 // twice: what the caller gave is replaced. json stays json: it holds figures that
-// stream-json lacks, and it names the session.
+// stream-json lacks, and it names the session. Of a resume's prompt nothing that came
+// by stdin goes to argv.
 func (gemini) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Relaunches: true, Hasty: true}
@@ -329,10 +330,13 @@ func (gemini) Plan(c Call, t Target) Plan {
 	if plan.Resume != "" {
 		front = append(front, "--resume="+plan.Resume)
 		args = withoutPrompt(args, c.promptArgs)
-		plan.HasStdin = c.Stdin != StdinUnused // its data is part of the prompt now
-		if len(prompt) <= longestArg {
+		switch {
+		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
-		} else {
+			plan.HasStdin = c.Stdin != StdinUnused // which was empty
+		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
+			front = append(front, "--prompt="+c.Prompt) // what stands on stdin is joined to it again
+		default:
 			plan.Stdin, plan.HasStdin = prompt, true
 		}
 	}

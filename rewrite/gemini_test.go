@@ -173,22 +173,40 @@ func TestGeminiPlans(t *testing.T) {
 		{"-o text OLD too", "-o stream-json OLD too", r + " -o stream-json"},
 		{"OLD -e x too -o json", "OLD -e x too -o json", r + " -e x -o json"},
 		{`OLD -p "" -m m`, text + " OLD -p  -m m", text + " " + r + " -m m"},
-		{`-o stream-json -p "" -d`, "-o stream-json -p  -d", r + " -o stream-json -d"},
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line)
 		if got := strings.Join(gemini{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := gemini{}.Plan(c, Target{id: someID, prompt: "NEW"})
+		p := gemini{}.Plan(c, Target{id: someID, prompt: "NEW", asked: c.Prompt})
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID || !p.HasStdin || p.Stdin != "" {
 			t.Errorf("%q resumed: %q with stdin %v %q, want %q", tt.line, got, p.HasStdin, p.Stdin, tt.resume)
 		}
 	}
+}
+
+// What came by stdin goes by stdin.
+func TestGeminiPlansStdin(t *testing.T) {
 	long := strings.Repeat("x", longestArg+1)
-	p := gemini{}.Plan(parseGemini("-p OLD -o json"), Target{id: someID, prompt: long})
-	if got := strings.Join(p.Args, " "); got != "--resume="+someID+" -o json" || !p.HasStdin || p.Stdin != long {
-		t.Errorf("a long prompt: %.80q with stdin %v %.20q", got, p.HasStdin, p.Stdin)
+	tests := []struct {
+		line, prompt, asked, args, stdin string
+		hasStdin                         bool
+	}{
+		{"-p OLD", "-x", "OLD", " --prompt=-x", "", true},
+		{"-p OLD", long, "OLD", "", long, true},
+		{"-p OLD", "NEW", "DATA\n\nOLD", "", "NEW", true},
+		{"-p OLD", "DATA\n\nOLD", "", " --prompt=OLD", "", false}, // whole: gemini joins them again
+		{"OLD too", "DATA\n\nOLD too", "", " --prompt=OLD too", "", false},
+		{"", "NEW", "DATA", "", "NEW", true},
+		{"", "DA\x00TA", "", "", "DA\x00TA", true},
+		{`-p ""`, "DATA", "", "", "DATA", true},
+	}
+	for _, tt := range tests {
+		p := gemini{}.Plan(parseGemini(tt.line+" -o json"), Target{id: someID, prompt: tt.prompt, asked: tt.asked, whole: tt.asked == ""})
+		if got := strings.Join(p.Args, " "); got != "--resume="+someID+tt.args+" -o json" || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
+			t.Errorf("%q, %.20q: %.80q with stdin %v %.20q", tt.line, tt.prompt, got, p.HasStdin, p.Stdin)
+		}
 	}
 }
 

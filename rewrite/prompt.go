@@ -69,9 +69,10 @@ type Prompt struct {
 // A Footprint is what the ledger keeps of a prompt.
 type Footprint struct {
 	Blocks  []Digest
-	Lines   []int // how many lines each block has, 0 for one that can not grow by lines
-	Opening int   // how many blocks the opening paragraph takes, with its headings
-	Bytes   int   // how much they say: their lines without the space around them
+	Lines   []int  // how many lines each block has, 0 for one that can not grow by lines
+	Opening int    // how many blocks the opening paragraph takes, with its headings
+	Bytes   int    // how much they say: their lines without the space around them
+	First   Digest // of the first line: what continues a prompt begins with the same
 	Shape   Shape
 }
 
@@ -95,6 +96,10 @@ func (p *Prompt) Footprint() Footprint {
 		b := &p.blocks[i]
 		f.Blocks[i], f.Lines[i] = b.digest, b.lines()
 		f.Bytes += wordBytes(b.text)
+	}
+	if len(p.blocks) > 0 {
+		line, _, _ := strings.Cut(p.blocks[0].text, "\n")
+		f.First = p.digest(normal(line))
 	}
 	p.print = &f
 	return f

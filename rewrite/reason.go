@@ -8,8 +8,8 @@ const (
 	Passthrough Mode = "passthrough" // the real binary runs in our place
 	Observe     Mode = "observe"     // unchanged, but watched for its id and usage
 	Fresh       Mode = "fresh"       // managed, in a session of its own
-	Resume      Mode = "resume"      // managed, in the chain's session
-	Fork        Mode = "fork"        // managed, in a copy of the chain's session, which another process uses
+	Resume      Mode = "resume"      // managed, in a session of the chain, or in a copy of it
+	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, which somebody else has used since
 )
 
 // Continues tells of a call that goes on from what a session was sent before.
@@ -74,6 +74,7 @@ const (
 	PreviousUnknown     Reason = "previous_unknown" // it ended without our seeing how
 	SessionDead         Reason = "session_dead"
 	SessionGone         Reason = "session_file_gone"
+	CallersOwn          Reason = "callers_own"     // the caller has gone on with the session by itself
 	SessionMoved        Reason = "session_changed" // somebody else has written to it
 	Idle                Reason = "idle"
 	TooOld              Reason = "max_age"
@@ -87,11 +88,9 @@ const (
 	HeldOut             Reason = "held_out"      // one of those that are not resumed, to compare with
 )
 
-// Why a call that may fork its session is fresh all the same, as the detail of
-// Leased; or else SessionGone or SessionMoved, for a file that lacks what our last
-// run left.
+// Why a call that may copy its session is fresh all the same, as the detail of Leased or
+// SessionMoved.
 const (
-	NoFork        Reason = "no_fork_support"
 	NothingToFork Reason = "nothing_to_fork" // no run of it has ended yet
 	NoForkPoint   Reason = "no_fork_point"   // no message is found where our last run ended
 )

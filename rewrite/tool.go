@@ -139,7 +139,7 @@ type Call struct {
 	SessionID string // the session the caller names itself
 	Home      string // the folder where the tool keeps its sessions
 	NoResume  bool   // this version is known not to resume
-	Forks     bool   // this version is known to resume in a copy that ends with a given message
+	Copies    bool   // this version is known to resume in a copy, also in one that ends with a given message
 
 	SettingsFiles []string // files that Settle wants the text of
 	Watched       []Watch  // files that shape a session and that Settle need not read
@@ -210,10 +210,10 @@ type Plan struct {
 	// Hasty tells of a tool that leaves before a pipe that is full has taken all of
 	// its output.
 	Hasty bool
-	// Resume is the session the tool must come back under, "" for a fresh call. With
-	// ForkAt it is copied up to that message, and the tool must come back under
-	// another id.
-	Resume, ForkAt string
+	// Resume is the session that the call goes on from, "" for a fresh call. With Copy
+	// the tool must come back under another id, otherwise under this one.
+	Resume string
+	Copy   bool
 	// Prompt is what the model is sent, Whole whether that is the caller's
 	// whole prompt. Asked is that whole prompt, where Prompt is not.
 	Prompt string

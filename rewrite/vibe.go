@@ -283,12 +283,10 @@ func (p *Plan) resumeVibe(c Call) {
 		p.Args = slices.Delete(p.Args, span.at, span.at+span.n)
 	}
 	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
-	if len(p.Prompt) > longestArg {
+	if c.Stdin == StdinPrompt || len(p.Prompt) > longestArg {
 		front[0] = "--prompt"
 		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe will
 		p.Stdin, p.HasStdin = p.Prompt, true
-	} else {
-		p.HasStdin = c.Stdin == StdinPrompt // its data are the prompt now
 	}
 	p.Args = append(front, p.Args...)
 }

@@ -188,7 +188,7 @@ func TestVibePlans(t *testing.T) {
 		{"-pOLD --trust", out + "-pOLD --trust", out + r + " --trust"},
 		{"--agent a --prompt=OLD --output json", out + "--agent a --prompt=OLD --output json", out + r + " --agent a --output json"},
 		{"-p OLD --trust -p OLDER x", out + "-p OLD --trust -p OLDER x", out + r + " --trust x"},
-		{"-p --output json -- x", out + "-p --output json -- x", out + r + " --output json -- x"},
+		{"-p OLD --output json -- x", out + "-p OLD --output json -- x", out + r + " --output json -- x"},
 		{"-p OLD --output json --output-dir d", "-p OLD --output json --output-dir d", r + " --output json --output-dir d"},
 	}
 	for _, tt := range tests {
@@ -196,7 +196,7 @@ func TestVibePlans(t *testing.T) {
 		if got := strings.Join(vibe{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := vibe{}.Plan(c, Target{id: someID, prompt: "NEW"})
+		p := vibe{}.Plan(c, Target{id: someID, prompt: "NEW", asked: c.Prompt})
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID {
 			t.Errorf("%q resumed: %q, want %q", tt.line, got, tt.resume)
 		}
@@ -212,7 +212,8 @@ func TestVibePlansStdin(t *testing.T) {
 		line, prompt, first, stdin string
 		hasStdin                   bool
 	}{
-		{"-p", "NEW", "--prompt=NEW", "", true}, // what stood on stdin is in argv now
+		{"-p", "NEW", "--prompt", "NEW", true},
+		{"-p", "N\x00EW\n", "--prompt", "N\x00EW", true},
 		{"-p OLD", "NEW", "--prompt=NEW", "", false},
 		{"-p OLD", "-x", "--prompt=-x", "", false},
 		{"-p OLD", long + "\n", "--prompt", long, true},

@@ -80,7 +80,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.follow()
 	a.mu.Lock()
 	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
-	if err == nil && a.plan.Resume != "" && a.plan.ForkAt == "" {
+	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
 		a.tell(a.plan.Resume)
 	}
 	a.mu.Unlock()

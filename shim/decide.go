@@ -48,7 +48,7 @@ func (c *call) key() rewrite.Reason {
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
-		Now: millis(c.started), NoResume: c.parsed.NoResume, File: fileState,
+		Now: millis(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, File: fileState,
 	}
 	return ""
 }

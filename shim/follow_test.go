@@ -92,7 +92,7 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 	for _, test := range []struct {
 		plan rewrite.Plan
 		want string
-	}{{rewrite.Plan{Resume: "one"}, "one"}, {rewrite.Plan{Resume: "one", ForkAt: "message"}, ""}, {rewrite.Plan{}, ""}} {
+	}{{rewrite.Plan{Resume: "one"}, "one"}, {rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
 		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: childrensInbox(t),

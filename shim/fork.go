@@ -16,9 +16,6 @@ const maxTail = 4 << 20
 // left, or says why there is none. What another process writes behind that does not
 // count.
 func (c *call) forkPoint(path string, size int64) (message string, why rewrite.Reason) {
-	if !c.parsed.Forks {
-		return "", rewrite.NoFork
-	}
 	if fileState(path, size) == ledger.FileGone {
 		return "", rewrite.SessionGone
 	}

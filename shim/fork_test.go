@@ -36,7 +36,7 @@ func TestForkPoint(t *testing.T) {
 	}
 	dir := t.TempDir()
 	tool, _ := rewrite.Lookup("claude")
-	c := &call{tool: tool, parsed: rewrite.Call{Forks: true}}
+	c := &call{tool: tool}
 	for name, tt := range tests {
 		path := filepath.Join(dir, "session.jsonl")
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
@@ -54,9 +54,5 @@ func TestForkPoint(t *testing.T) {
 		if got, why := c.forkPoint(path, 1); got != "" || why != rewrite.SessionGone {
 			t.Errorf("%s: %q (%s)", name, got, why)
 		}
-	}
-	c.parsed.Forks = false
-	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), 1); got != "" || why != rewrite.NoFork {
-		t.Errorf("a version that makes no copies: %q (%s)", got, why)
 	}
 }

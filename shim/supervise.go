@@ -58,11 +58,13 @@ func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d l
 }
 
 func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
-	switch d.Mode {
-	case rewrite.Resume:
-		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
-	case rewrite.Fork:
+	switch {
+	case d.Mode == rewrite.Fork:
 		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
+	case d.Copy:
+		return rewrite.ToCopy(d.NativeID, prompt, d.Continuity, d.Whole)
+	case d.Mode == rewrite.Resume:
+		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
 	}
 	return rewrite.ToFresh(prompt.Text)
 }
@@ -234,7 +236,7 @@ func (c *call) observe() int {
 	if err := c.signals.catch(); err != nil {
 		return c.passthrough(c.fault("start the tool", err))
 	}
-	t, err := c.ledger.Observe(c.record, c.parsed.Reason, len(c.parsed.Prompt))
+	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)
 		return c.passthrough(rewrite.Fault)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"reprise/ledger"
@@ -13,8 +14,8 @@ func showCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "show a chain with its sessions and calls",
-		Long: `Shows a chain as a tree: its sessions, the newest first, and the calls of each with what became of
-them, what they took and how they ended. ID is the number of a chain, its task, or the
+		Long: `Shows a chain as a tree: its sessions, each before its copies, else the newest first, and the
+calls of each with what became of them, what they took and how they ended. ID is the number of a chain, its task, or the
 id of one of its sessions, of which the beginning is enough.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -60,15 +61,42 @@ func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.Invocat
 		}
 	}
 	fmt.Fprintln(a.stdout, a.stdout.paint(strong, printable(strings.Join(title, "  "))))
-	for n, s := range chain.Sessions {
-		stem, bar := "├─ ", "│  "
-		if n == len(chain.Sessions)-1 {
-			stem, bar = "└─ ", "   "
+	a.showBranches(r, "", branches(chain.Sessions, ""), chain.Sessions, calls)
+}
+
+// branches are the sessions that were made of another one, or of none that is known.
+func branches(sessions []ledger.SessionRow, parent string) (its []ledger.SessionRow) {
+	for _, s := range sessions {
+		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o ledger.SessionRow) bool { return o.NativeID == s.Parent })
+		if parent == "" && !known || parent != "" && s.Parent == parent {
+			its = append(its, s)
+		}
+	}
+	return its
+}
+
+// showBranches prints sessions that begin at one place, each with all that was made of it. As
+// long as that is one session after the other, they stand below each other.
+func (a *app) showBranches(r reporter, bar string, its, all []ledger.SessionRow, calls []ledger.InvocationRow) {
+	for n := 0; n < len(its); n++ {
+		s := its[n]
+		var copies []ledger.SessionRow
+		if s.NativeID != "" {
+			copies = branches(all, s.NativeID)
+		}
+		stem, below := "├─ ", "│  "
+		if n == len(its)-1 && len(copies) != 1 {
+			stem, below = "└─ ", "   "
 		}
 		state, context := stateCell(s), contextCell(s.Context)
-		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s%s\n", stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
+		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s%s\n", bar+stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
 			count(int64(s.Turns), "turn"), a.stdout.paint(context.meaning, context.human), printable(s.Model), forkedFrom(s))
-		a.showCalls(r, bar, ofSession(calls, s.ID))
+		a.showCalls(r, bar+below, ofSession(calls, s.ID))
+		if len(copies) == 1 {
+			its = slices.Insert(slices.Clone(its), n+1, copies[0])
+		} else {
+			a.showBranches(r, bar+below, copies, all, calls)
+		}
 	}
 }
 
@@ -90,7 +118,7 @@ func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
 	inner := a.stdout
 	inner.Writer = &b
 	if inner.width > 0 {
-		inner.width -= len("   ├─ ")
+		inner.width -= utf8.RuneCountInString(bar + "├─ ")
 	}
 	t.print(inner)
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")

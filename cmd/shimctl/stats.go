@@ -120,6 +120,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	for _, g := range s.Groups {
 		s.Total.Add(g.Sums)
 		s.Total.Reused += g.Reused
+		s.Total.Created += g.Created
 	}
 	return s, cmp.Or(groupsErr, savingErr)
 }
@@ -183,13 +184,10 @@ func sinceWords(since time.Time) string {
 }
 
 func groupRow(key cell, g ledger.Group) []cell {
-	return []cell{key, numberCell(g.Calls), numberCell(g.Resumed), amountCell("share", reuseRate(g)), numberCell(created(g)), numberCell(g.Reused),
+	return []cell{key, numberCell(g.Calls), numberCell(g.Resumed), amountCell("share", reuseRate(g)), numberCell(g.Created), numberCell(g.Reused),
 		amountCell("share", rate(g.OK, g.Ended)), amountCell("share", cacheRate(g)), amountCell("tokens", tokensPerSession(g)),
 		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), numberCell(g.Priced), amountCell("ms", rate(g.Duration, g.Timed))}
 }
-
-// created is how many sessions were made: each fresh run makes one, and each fork.
-func created(g ledger.Group) int64 { return g.Calls - g.Resumed + g.Forked }
 
 func reuseRate(g ledger.Group) float64 { return rate(g.Resumed, g.Calls) }
 
@@ -201,7 +199,7 @@ func tokensPerSession(g ledger.Group) float64 {
 	if g.Metered == 0 {
 		return math.NaN()
 	}
-	return rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, created(g))
+	return rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, g.Created)
 }
 
 // rate is NaN where there is nothing to divide by.

@@ -24,9 +24,9 @@ type groupReport struct {
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
 	Resumed          int64    `json:"resumed" doc:"those that were resumed, in the session or in a copy of it"`
-	Forked           int64    `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
+	Forked           int64    `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
 	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
-	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were gone on from at least once"`
 	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
 	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
 	TokensPerSession *float64 `json:"tokens_per_session" doc:"tokens of all kinds"`
@@ -113,7 +113,7 @@ func statsJSON(s stats) statsReport {
 func key(f figure) string { return strings.ReplaceAll(title(f), " ", "_") }
 
 func groupJSON(g ledger.Group) groupReport {
-	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: created(g), SessionsReused: g.Reused,
+	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
 		ReuseRate: number(reuseRate(g)), CacheRate: number(cacheRate(g)), TokensPerSession: number(tokensPerSession(g)),
 		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
 		PricedCalls: g.Priced, MeanMS: number(rate(g.Duration, g.Timed))}

@@ -276,7 +276,7 @@ type totalsReport struct {
 	Chains      int64 `json:"chains" doc:"chains"`
 	Calls       int64 `json:"calls" doc:"calls"`
 	Resumed     int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
-	Forked      int64 `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
+	Forked      int64 `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
 	Fresh       int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
 	Never       int64 `json:"never" doc:"of the fresh ones, those that a rule has stand alone"`
@@ -287,7 +287,7 @@ type totalsReport struct {
 type recentReport struct {
 	Days       int   `json:"days" doc:"how many days"`
 	Resumed    int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
-	Forked     int64 `json:"forked" doc:"of the resumed ones, those in a copy of the session"`
+	Forked     int64 `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
 	Fresh      int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`

@@ -10,10 +10,11 @@ import (
 )
 
 // A resumed call that is ended while the model answers leaves no session to go on
-// with: the next call shows one clean fresh run.
+// with: the next call shows one clean fresh run. claude, which goes on in copies, is
+// resumed from the same source again (TestKilledCopyLeavesItsSource).
 func TestKilledMidTurnRunsFresh(t *testing.T) {
 	t.Parallel()
-	for tool, first := range map[string]string{"claude": "-p", "codex": "exec", "gemini": "-p", "vibe": "-p"} {
+	for tool, first := range map[string]string{"codex": "exec", "gemini": "-p", "vibe": "-p"} {
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			t.Run(tool+" "+signal.String(), func(t *testing.T) {
 				w := newWorld(t, tool, true)

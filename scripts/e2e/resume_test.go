@@ -250,10 +250,14 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.Exit != 0 {
 		t.Fatalf("the caller's own resume: exit %d, %s", r.Exit, r.Stderr)
 	}
-	if r := w.call("-p", round("remember number 3")); r.Stdout != "Got it: 3.\n" {
+	r := w.call("-p", round("remember number 3"))
+	if r.Stdout != "Got it: 3.\n" {
 		t.Errorf("answer %q", r.Stdout)
 	}
-	w.statusSays(`"session_changed"`)
+	if text := standin.AllText(r.last(t)); strings.Contains(text, "what number") {
+		t.Errorf("the model was sent what the caller said there: %q", text)
+	}
+	w.statusSays(`"mode": "fork"`)
 }
 
 // What is broken in reprise must not be felt.

@@ -1,0 +1,360 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+const (
+	sourceID = "aaaaaaaa-2222-4333-8444-555555555555"
+	copyID   = "bbbbbbbb-2222-4333-8444-555555555555"
+	otherID  = "cccccccc-2222-4333-8444-555555555555"
+)
+
+// copyCall goes on in copies. Its ForkPoint names what it was asked for.
+func copyCall(l *Ledger, prompt string, now Millis) *Call {
+	c := testCall(l, prompt, now)
+	c.Copies = true
+	c.ForkPoint = func(path string, size int64) (string, rewrite.Reason) { return fmt.Sprintf("%s at %d", path, size), "" }
+	return c
+}
+
+// namedCopyCall is one of a job that has a name.
+func namedCopyCall(l *Ledger, prompt string, now Millis) *Call {
+	c := copyCall(l, prompt, now)
+	c.Task, c.Role = "task", "reviewer"
+	return c
+}
+
+// outcome is that of a run whose session's file has so many bytes.
+func outcome(id, file string, size int64, totals rewrite.Totals, now Millis) *Outcome {
+	o := goodOutcome(id, "done by "+file, now)
+	o.File, o.FileSize, o.Seen.Totals = file, size, totals
+	return o
+}
+
+func beginCall(t *testing.T, l *Ledger, c *Call) (Decision, *Ticket) {
+	t.Helper()
+	d, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, ticket
+}
+
+// wantSource checks what a call goes on from; "" stands for a fresh one.
+func wantSource(t *testing.T, what string, d Decision, id string) {
+	t.Helper()
+	if d.NativeID != id || d.Copy != (id != "") || d.Mode.Continues() != (id != "") {
+		t.Fatalf("%s: %s (%s, %s) of %q, want %q", what, d.Mode, d.Reason, d.Detail, d.NativeID, id)
+	}
+}
+
+func sessionStates(t *testing.T, l *Ledger) map[int64]SessionRow {
+	t.Helper()
+	rows, err := l.SessionRows(Wanted{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[int64]SessionRow{}
+	for _, r := range rows {
+		states[r.ID] = r
+	}
+	return states
+}
+
+func TestCopyIsASessionOfItsChain(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	d, first := beginCall(t, l, copyCall(l, prompt, 1000))
+	wantSource(t, "first call", d, "")
+	d, early := beginCall(t, l, copyCall(l, prompt+"\n\nToo early.", 1500))
+	if wantSource(t, "while the first run is under way", d, ""); d.Reason != rewrite.Leased || d.Detail != rewrite.NothingToFork {
+		t.Errorf("%s (%s)", d.Reason, d.Detail)
+	}
+	o := outcome(someID, "/early", 10, "", 1600)
+	o.Exit = 1
+	finish(t, l, early, o)
+	finish(t, l, first, outcome(sourceID, "/source", 100, "first", 2000))
+
+	left, right := prompt+"\n\nOn the left.", prompt+"\n\nOn the right."
+	d, one := beginCall(t, l, copyCall(l, left, 3000))
+	wantSource(t, "next call", d, sourceID)
+	if one.Totals != "first" || one.Session == first.Session || d.Chain != 1 {
+		t.Errorf("totals %q, session %d of chain %d", one.Totals, one.Session, d.Chain)
+	}
+	if s := sessionStates(t, l)[first.Session]; s.State != Live || s.Held || s.Turns != 1 {
+		t.Errorf("meanwhile the source is %s, held %v, with %d turns", s.State, s.Held, s.Turns)
+	}
+
+	// Two calls at once need no lease.
+	d, two := beginCall(t, l, copyCall(l, right, 3500))
+	wantSource(t, "another call, at once", d, sourceID)
+	finish(t, l, one, outcome(copyID, "/copy", 200, "second", 4000))
+	finish(t, l, two, outcome(otherID, "/other", 300, "third", 4500))
+
+	// Each goes on by itself.
+	for _, tt := range []struct {
+		prompt, id string
+		totals     rewrite.Totals
+	}{
+		{left + "\n\nMore.", copyID, "second"}, {right + "\n\nMore.", otherID, "third"}, {prompt + "\n\nElsewhere.", sourceID, "first"},
+	} {
+		d, ticket := beginCall(t, l, copyCall(l, tt.prompt, 7000))
+		wantSource(t, tt.prompt, d, tt.id)
+		if ticket.Totals != tt.totals {
+			t.Errorf("totals %q, want %q", ticket.Totals, tt.totals)
+		}
+	}
+	parents := map[string]string{}
+	for _, r := range sessionStates(t, l) {
+		parents[r.NativeID] = r.Parent
+	}
+	if parents[copyID] != sourceID || parents[otherID] != sourceID || parents[sourceID] != "" {
+		t.Errorf("parents %v", parents)
+	}
+	files, err := l.SessionFiles(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !f.Current {
+			t.Errorf("session %d may go, though a call may go on from it", f.ID)
+		}
+	}
+}
+
+// A copy has answered what its source had, and is as old.
+func TestCopyHasThePastOfItsSource(t *testing.T) {
+	l, _ := newLedger(t)
+	talk := fmt.Sprintf(base, 1) + "\n\nUser: what is it?"
+	_, first := beginCall(t, l, copyCall(l, talk, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+	said := "done by /source"
+	right := talk + "\n\nAssistant: " + said + "\n\nUser: on the right?"
+	d, ticket := beginCall(t, l, copyCall(l, right, 4000))
+	wantSource(t, "copy", d, sourceID)
+	finish(t, l, ticket, outcome(copyID, "/copy", 200, "", 5000))
+
+	next := func(prompt string, now Millis) Decision {
+		d, _, err := l.Preview(copyCall(l, prompt, now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	further := "\n\nAssistant: done by /copy\n\nUser: and then?"
+	wantSource(t, "the conversation goes on", next(right+further, 6000), copyID)
+	d = next(strings.Replace(right, said, "another answer", 1)+further, 6000)
+	if wantSource(t, "an answer of the source is edited", d, ""); d.Reason != rewrite.HistoryEdited {
+		t.Errorf("%s", d.Reason)
+	}
+	wantSource(t, "another question at the same place", next(talk+"\n\nAssistant: "+said+"\n\nUser: on the left?", 6000), sourceID)
+	late := copyCall(l, right+further, 1001+24*3_600_000)
+	late.Limits.TTL = 48 * 3_600_000
+	if d, _, err := l.Preview(late); err != nil || d.Reason != rewrite.TooOld {
+		t.Errorf("a day after its source began: %s, %v", d.Reason, err)
+	}
+}
+
+// A copy that ends badly leaves its source to go on from, but not for ever.
+func TestFailedCopyLeavesItsSource(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+	for n, end := range []func(*Outcome){
+		func(o *Outcome) { o.Exit = 1 },
+		func(o *Outcome) { o.Signal = 9 },
+		func(o *Outcome) { o.Seen.Refusal = rewrite.RefusedContext },
+	} {
+		now := Millis(3000 + 1000*n)
+		d, ticket := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", now))
+		wantSource(t, fmt.Sprintf("after %d failures", n), d, sourceID)
+		o := outcome(copyID, "/copy", 200, "", now+500)
+		end(o)
+		finish(t, l, ticket, o)
+	}
+	d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 9000))
+	if wantSource(t, "after three failures", d, ""); d.Reason != rewrite.ErrorLimit {
+		t.Errorf("%s", d.Reason)
+	}
+}
+
+func TestRefusedCopy(t *testing.T) {
+	tests := []struct {
+		why    rewrite.Reason
+		cut    bool
+		source State
+	}{
+		{rewrite.RefusedBusy, false, Live}, {rewrite.RefusedSilent, false, Live}, {rewrite.RefusedNoResume, false, Live},
+		{rewrite.RefusedUnknown, false, Dead}, {rewrite.RefusedBroken, false, Dead}, {rewrite.RefusedContext, false, Dead},
+		{rewrite.RefusedOtherID, false, Dead}, {rewrite.RefusedBroken, true, Live},
+	}
+	for _, tt := range tests {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+		c := copyCall(l, prompt+"\n\nMore.", 4000)
+		if tt.cut {
+			c.File = func(string, int64) FileState { return FileChanged }
+		}
+		d, ticket := beginCall(t, l, c)
+		if wantSource(t, "copy", d, sourceID); tt.cut != (d.ForkAt == "/source at 100") {
+			t.Errorf("cut at %q", d.ForkAt)
+		}
+		refused := ticket.Session
+		if err := l.FallBack(ticket, tt.why); err != nil {
+			t.Fatal(err)
+		}
+		states := sessionStates(t, l)
+		if s := states[refused]; s.State != Dead || s.Why != tt.why || s.Held {
+			t.Errorf("%s: the copy is %s (%s), held %v", tt.why, s.State, s.Why, s.Held)
+		}
+		if s := states[first.Session]; s.State != tt.source {
+			t.Errorf("%s: the source is %s", tt.why, s.State)
+		}
+		if s := states[ticket.Session]; s.Parent != "" || ticket.Totals != "" {
+			t.Errorf("%s: the fresh session has parent %q, totals %q", tt.why, s.Parent, ticket.Totals)
+		}
+		finish(t, l, ticket, outcome(otherID, "/other", 100, "", 5000))
+		d, _ = beginCall(t, l, copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 6000))
+		wantSource(t, "after "+string(tt.why), d, otherID)
+	}
+}
+
+// Of many that want one session at once, each gets a copy of it.
+func TestAllGoOnAtOnce(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
+	sessions := map[int64]bool{}
+	beginAtOnce(t, path, prompt, copyCall, func(d Decision, ticket *Ticket) {
+		sessions[ticket.Session] = true
+		if d.NativeID != sourceID || !d.Copy {
+			t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
+		}
+	})
+	if len(sessions) != 16 {
+		t.Errorf("%d sessions", len(sessions))
+	}
+}
+
+// Two reviewers of one name, each with instructions of its own, that run at once never meet.
+func TestReviewersOfOneName(t *testing.T) {
+	for _, order := range []string{"ab", "ba"} {
+		for _, copies := range []bool{true, false} {
+			l, _ := newLedger(t)
+			ids := map[rune]string{'a': sourceID, 'b': copyID}
+			prompt := map[rune]string{
+				'a': fmt.Sprintf(base, 1) + "\n\nLook at security only.",
+				'b': fmt.Sprintf(base, 1) + "\n\nLook at style only.",
+			}
+			call := func(prompt string, now Millis) *Call {
+				c := namedCopyCall(l, prompt, now)
+				c.Copies = copies
+				return c
+			}
+			tickets := map[rune]*Ticket{}
+			for n, who := range "ab" {
+				var d Decision
+				if d, tickets[who] = beginCall(t, l, call(prompt[who], Millis(1000+n))); d.Mode != rewrite.Fresh {
+					t.Fatalf("round 1 of %c: %s", who, d.Mode)
+				}
+			}
+			for _, who := range order {
+				finish(t, l, tickets[who], outcome(ids[who], "/"+string(who), 100, "", 2000))
+			}
+			for round := 2; round <= 4; round++ {
+				for _, who := range order {
+					prompt[who] += fmt.Sprintf("\n\nRound %d: it was mended.", round)
+					d, ticket := beginCall(t, l, call(prompt[who], Millis(1000*round)))
+					if d.NativeID != ids[who] {
+						t.Fatalf("round %d of %c: %s (%s) of %q", round, who, d.Mode, d.Reason, d.NativeID)
+					}
+					if copies {
+						ids[who] = ids[who][:35] + string('0'+rune(round)) // its own
+					}
+					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "", Millis(1000*round+10)))
+				}
+			}
+			// What does not show whose it is, is nobody's.
+			d, _ := beginCall(t, l, call(fmt.Sprintf(base, 1)+"\n\nLook at everything, and say it shortly.", 9000))
+			if d.Mode != rewrite.Fresh || d.Reason != rewrite.Ambiguous {
+				t.Errorf("another prompt: %s (%s) of %q", d.Mode, d.Reason, d.NativeID)
+			}
+		}
+	}
+}
+
+// A name stays a proof where its calls come one after the other, and what began anew is not
+// gone back to.
+func TestNameThatIsAProof(t *testing.T) {
+	l, _ := newLedger(t)
+	one := fmt.Sprintf(base, 1)
+	ask := func(what, prompt, from, id string, now Millis) {
+		t.Helper()
+		d, ticket := beginCall(t, l, namedCopyCall(l, prompt, now))
+		wantSource(t, what, d, from)
+		finish(t, l, ticket, outcome(id, "/"+id, 100, "", now+10))
+	}
+	ids := func(n int) string { return fmt.Sprintf("%s%d", sourceID[:35], n) }
+	ask("first", one, "", ids(1), 1000)
+	ask("another template", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30), ids(1), ids(2), 2000)
+	ask("that one, changed", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.", ids(2), ids(3), 3000)
+	ask("the first one again", one, "", ids(4), 4000)
+	ask("and its next", one+"\n\nNotes.", ids(4), ids(5), 5000)
+	ask("what was before is over", "Resume your work.\n\n"+strings.Repeat("Do it well. ", 30)+"\n\nNotes.\n\nMore.", ids(5), ids(6), 6000)
+}
+
+// Who decides by the name alone decides anew where somebody else has begun under it.
+func TestNameIsDecidedOnAnew(t *testing.T) {
+	l, _ := newLedger(t)
+	_, first := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 1), 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+	c := namedCopyCall(l, fmt.Sprintf(base, 2), 3000)
+	c.File = func(string, int64) FileState { return FileChanged }
+	c.ForkPoint = func(string, int64) (string, rewrite.Reason) {
+		c.File = func(string, int64) FileState { return FileSame }
+		d, _ := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 3), 2500))
+		wantSource(t, "who comes in between", d, sourceID)
+		return "last", ""
+	}
+	d, _ := beginCall(t, l, c)
+	if wantSource(t, "who comes too late", d, ""); d.Reason != rewrite.Leased {
+		t.Errorf("%s", d.Reason)
+	}
+}
+
+// A session that the caller has gone on with is the caller's, whether the call named it or its
+// output did.
+func TestCallersOwn(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, first := beginCall(t, l, testCall(l, prompt, 1000))
+		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+		id := ""
+		if named {
+			id = sourceID
+		}
+		ticket, err := l.Observe(testCall(l, "mine", 3000), rewrite.CallerSession, id, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !named {
+			finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 4000))
+		}
+		if d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != rewrite.CallersOwn {
+			t.Errorf("named %v: in the session: %s (%s), %v", named, d.Mode, d.Reason, err)
+		}
+		if d, _, err := l.Preview(copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {
+			t.Errorf("named %v: in a copy: %s (%s), %v", named, d.Mode, d.Reason, err)
+		}
+	}
+}
