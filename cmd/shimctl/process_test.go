@@ -38,7 +38,7 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(executable(t), args...)
 	cmd.Args[0] = "claude" // see TestMain
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir, hurry}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":" + tools, "DIR=" + dir, "TMPDIR=" + dir, hurry}
 	cmd.Dir = dir
 	return cmd
 }
