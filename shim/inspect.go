@@ -22,7 +22,7 @@ type Place struct {
 func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
-	path := env.Get("PATH")
+	path := env.path()
 	if first, err := resolve(name, "", path, ""); err == nil {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}

@@ -173,7 +173,7 @@ func (c *call) target() (target, error) {
 	if c.guard.hops >= maxHops {
 		return target{}, errLoop
 	}
-	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.skip)
+	t, err := resolveBehind(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
 	if err == nil {
 		c.real = t
 	}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // executable is what is tried as a shim: an installed one if $REPRISE_TEST_SHIM names it,
@@ -329,6 +331,31 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 		got, err := in.Output()
 		if err != nil || !strings.Contains(string(got), "--output-format stream-json") || !strings.Contains(string(got), "-p hi") {
 			t.Errorf("with %q: %q, %v", env, got, err)
+		}
+	}
+}
+
+// Without PATH the system's default path counts, not the working directory: before Go starts, and in it.
+func TestWithoutPATH(t *testing.T) {
+	name := slices.IndexFunc(rewrite.Names, func(name string) bool { // what is installed there must not run
+		found, _ := filepath.Glob("/*/" + name)
+		more, _ := filepath.Glob("/usr/*/" + name)
+		return len(found)+len(more) == 0
+	})
+	if name < 0 {
+		t.Skip("every tool is installed where the system looks")
+	}
+	for _, args := range [][]string{{"mcp"}, {"-p", "hi"}} {
+		cmd := shimmed(t, "", args...)
+		cmd.Args[0] = rewrite.Names[name]
+		cmd.Env = []string{"HOME=" + cmd.Dir, hurry}
+		if err := os.WriteFile(filepath.Join(cmd.Dir, cmd.Args[0]), []byte("#!/bin/sh\necho ran\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if out, _ := cmd.Output(); len(out) > 0 || !strings.Contains(stderr.String(), "no other executable of that name") {
+			t.Errorf("%q: %q, %s", args, out, &stderr)
 		}
 	}
 }

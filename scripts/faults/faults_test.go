@@ -6,7 +6,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
+
+func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 
 // Each kind of fault once, but for those that have a test elsewhere. go run ./scripts/faults tries them more often, and prints
 // the table.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"reprise/scripts/toolbox"
 )
 
 // A kind is a kind of fault. try sets it up in a new world, makes calls and says what
@@ -32,6 +34,7 @@ func main() {
 	times := flag.Int("n", 3, "how often each kind is tried")
 	only := flag.String("run", "", "only the kinds whose subject and name match this pattern")
 	flag.Parse()
+	toolbox.RestoreSignals()
 	failed, err := tryAll(os.Stdout, *times, *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

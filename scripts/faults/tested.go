@@ -57,6 +57,7 @@ var testedKinds = slices.Concat(
 		tested("PATH", "our folder twice, dangling links, folders", "shim", "TestResolve"),
 		tested("PATH", "2000 mangled PATHs", "shim", "TestFindOddInput"),
 		tested("PATH", "no tool on it", "cmd/shimctl", "TestScripts/notfound"),
+		tested("PATH", "not set", "cmd/shimctl", "TestWithoutPATH"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
 	},
 	cases("a model says", "rewrite", "TestHostileAnswers", "a session id", "a banner", "a result event", "a result on a line", "an init event",
