@@ -359,3 +359,43 @@ func TestWithoutPATH(t *testing.T) {
 		}
 	}
 }
+
+// Of a stdin without an end a tool gets what it reads, and no more is swallowed than it takes to see that it is no
+// prompt.
+func TestEndlessStdin(t *testing.T) {
+	for _, script := range []string{"head -c 5; exit 7", "exec head -c 40000000 | cksum"} {
+		cmd := shimmed(t, script, "-p")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = r
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		line := []byte(strings.Repeat("0123456789abcde\n", 4096))
+		written := 0
+		for err = error(nil); err == nil; {
+			var n int
+			n, err = w.Write(line)
+			written += n
+		}
+		w.Close()
+		cmd.Wait()
+		got, code := out.String(), cmd.ProcessState.ExitCode()
+		if strings.HasPrefix(script, "exec") {
+			direct, err := exec.Command("sh", "-c", "yes 0123456789abcde | head -c 40000000 | cksum").Output()
+			if err != nil || got != string(direct) || code != 0 {
+				t.Errorf("%q, exit %d; want %q, %v", got, code, direct, err)
+			}
+		} else if got != "01234" || code != 7 || written > 20<<20 {
+			t.Errorf("%q, exit %d, %d bytes are gone", got, code, written)
+		}
+		if !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("the writer sees %v", err)
+		}
+	}
+}

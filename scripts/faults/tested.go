@@ -29,6 +29,10 @@ var testedKinds = slices.Concat(
 		"TSTP, TTIN, TTOU ignored", "everything ignored", "USR1 and TERM blocked", "CHLD blocked", "PIPE and SEGV blocked",
 		"a real-time one blocked", "few files", "cores allowed", "non-blocking stdin"),
 	cases("passed through", "cmd/shimctl", "TestProbeSeesNoShim", "a closed stderr", "odd variables", "little memory", "a terminal"),
+	[]kind{
+		tested("probing", "a help that leaves a child behind", "shim", "TestAskWaitsForNoChild"),
+		tested("probing", "a help that does not end", "shim", "TestAskKeepsItsLimit"),
+	},
 	cases("output", "cmd/shimctl", "TestStreamsArriveWhole", "10 MB of lines", "a line of 5 MB", "NUL bytes", "no last newline", "nothing",
 		"only newlines", "invalid UTF-8", "deeply nested", "duplicate keys", "carriage returns", "escapes of a model"),
 	cases("output", "cmd/shimctl", "TestMuchOutput", "1 GB of lines", "a line of 1 GB"),
@@ -51,6 +55,7 @@ var testedKinds = slices.Concat(
 	[]kind{
 		tested("stdin", "open and silent", "cmd/shimctl", "TestOpenSilentStdin"),
 		tested("stdin", "too long to be a prompt", "shim", "TestTooMuchIsHandedOnWhole"),
+		tested("stdin", "without an end", "cmd/shimctl", "TestEndlessStdin"),
 		tested("stdin", "longer than ulimit -f", "shim", "TestStdinUnderALimitOnFiles"),
 		tested("PATH", "wrappers, copies, links, mise, cmux, volta lead back", "cmd/shimctl", "TestScripts/loop"),
 		tested("PATH", "guards that are forged, foreign or cut", "shim", "TestGuard"),
