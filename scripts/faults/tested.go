@@ -71,6 +71,7 @@ var testedKinds = slices.Concat(
 	cases("an event", "rewrite", "TestHostileEvents", "deep nesting", "deep objects", "another type of id", "an id as a number",
 		"an id deep inside", "an array", "bad UTF-8 in the id", "cut short", "two on a line", "not JSON", "huge numbers"),
 	[]kind{
+		tested("output", "a long answer, of codex as text", "rewrite", "TestCodexLongAnswer"),
 		tested("an event", "two ids under one key", "rewrite", "TestDuplicateKeys"),
 		tested("ids", "of another form, in every place of an id", "rewrite", "TestHostileIDs"),
 		tested("ids", "of another form, in the ledger", "ledger", "TestNoIDOfAnotherFormIsResumed"),
