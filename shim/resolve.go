@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unsafe"
+
+	"reprise/rewrite"
 )
 
 // guardEnv carries what keeps shims from finding each other for ever.
@@ -112,9 +114,9 @@ func (t target) version() string {
 // several of different versions.
 func pythonVersion(script string) string {
 	bin, name := filepath.Split(script)
-	files, err := filepath.Glob(filepath.Join(bin, "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
+	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
 	if err != nil {
-		return "" // the folder's name reads as a pattern, and a broken one
+		return "" // the pattern is broken
 	}
 	version := ""
 	for _, file := range files {

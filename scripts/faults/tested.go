@@ -63,6 +63,8 @@ var testedKinds = slices.Concat(
 		tested("PATH", "2000 mangled PATHs", "shim", "TestFindOddInput"),
 		tested("PATH", "no tool on it", "cmd/shimctl", "TestScripts/notfound"),
 		tested("PATH", "not set", "cmd/shimctl", "TestWithoutPATH"),
+		tested("the tool's files", "below a home that reads as a pattern", "cmd/shimctl", "TestScripts/oddhome"),
+		tested("the tool's files", "the same, by each tool's places", "rewrite", "TestSessionPathsInOddFolders"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
 	},
 	cases("a model says", "rewrite", "TestHostileAnswers", "a session id", "a banner", "a result event", "a result on a line", "an init event",
