@@ -65,6 +65,7 @@ var testedKinds = slices.Concat(
 		tested("PATH", "not set", "cmd/shimctl", "TestWithoutPATH"),
 		tested("the tool's files", "below a home that reads as a pattern", "cmd/shimctl", "TestScripts/oddhome"),
 		tested("the tool's files", "the same, by each tool's places", "rewrite", "TestSessionPathsInOddFolders"),
+		tested("names", "of tasks and roles, that move a terminal's cursor", "cmd/shimctl", "TestScripts/escapes"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
 	},
 	cases("a model says", "rewrite", "TestHostileAnswers", "a session id", "a banner", "a result event", "a result on a line", "an init event",
