@@ -496,7 +496,8 @@ func TestFirstBlocksAreBackfilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	const before = 5 // versions before them
-	if _, err := l.db.Exec(fmt.Sprintf(`DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
+	if _, err := l.db.Exec(fmt.Sprintf(`DROP TABLE last_ids; DROP TRIGGER chains_drop;
+		DROP TRIGGER sessions_drop; DROP TRIGGER invocations_drop; DROP INDEX chains_first_block; ALTER TABLE chains DROP COLUMN first_block;
 		PRAGMA user_version = %d`, before)); err != nil {
 		t.Fatal(err)
 	}

@@ -166,4 +166,18 @@ ALTER TABLE chains ADD COLUMN first_block BLOB NOT NULL DEFAULT x''; -- its dige
 UPDATE chains SET first_block = coalesce((SELECT substr(base, 1, 16) FROM sessions WHERE id = session_id), x'')
 WHERE id IN (SELECT id FROM chains ORDER BY updated DESC LIMIT 10000);
 CREATE INDEX chains_first_block ON chains (cwd, first_block, updated);
+`, `
+CREATE TABLE last_ids ( -- the highest that a row had which is gone: no other row gets it
+	name TEXT PRIMARY KEY,
+	id   INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER chains_drop BEFORE DELETE ON chains BEGIN
+	INSERT INTO last_ids VALUES ('chains', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
+CREATE TRIGGER sessions_drop BEFORE DELETE ON sessions BEGIN
+	INSERT INTO last_ids VALUES ('sessions', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
+CREATE TRIGGER invocations_drop BEFORE DELETE ON invocations BEGIN
+	INSERT INTO last_ids VALUES ('invocations', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
 `}

@@ -77,6 +77,8 @@ var testedKinds = slices.Concat(
 		tested("output", "a long answer, of codex as text", "rewrite", "TestCodexLongAnswer"),
 		tested("an event", "two ids under one key", "rewrite", "TestDuplicateKeys"),
 		tested("ids", "of another form, in every place of an id", "rewrite", "TestHostileIDs"),
+		tested("the ledger", "rows are removed while a call runs", "ledger", "TestARowIsNotUsedAgain"),
+		tested("the ledger", "figures that cannot be added up", "ledger", "TestFiguresBeyondReason"),
 		tested("ids", "of another form, in the ledger", "ledger", "TestNoIDOfAnotherFormIsResumed"),
 		tested("a resume", "refused, under another id, limited", "cmd/shimctl", "TestScripts/fallback"),
 		tested("the tool's files", "their events get lost", "watch", "TestLostEvents"),
