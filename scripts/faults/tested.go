@@ -66,6 +66,7 @@ var testedKinds = slices.Concat(
 		tested("the tool's files", "below a home that reads as a pattern", "cmd/shimctl", "TestScripts/oddhome"),
 		tested("the tool's files", "the same, by each tool's places", "rewrite", "TestSessionPathsInOddFolders"),
 		tested("names", "of tasks and roles, that move a terminal's cursor", "cmd/shimctl", "TestScripts/escapes"),
+		tested("uninstalling", "a page of the user's among ours", "scripts", "TestRepository"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
 	},
 	cases("a model says", "rewrite", "TestHostileAnswers", "a session id", "a banner", "a result event", "a result on a line", "an init event",
