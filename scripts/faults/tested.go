@@ -65,6 +65,8 @@ var testedKinds = slices.Concat(
 		tested("PATH", "not set", "cmd/shimctl", "TestWithoutPATH"),
 		tested("the tool's files", "below a home that reads as a pattern", "cmd/shimctl", "TestScripts/oddhome"),
 		tested("the tool's files", "the same, by each tool's places", "rewrite", "TestSessionPathsInOddFolders"),
+		tested("the log", "two shims set it aside at once", "shim", "TestTheLogIsSetAsideOnce"),
+		tested("the log", "set aside while a chain is forgotten", "shim", "TestForgetWhileTheLogIsSetAside"),
 		tested("names", "of tasks and roles, that move a terminal's cursor", "cmd/shimctl", "TestScripts/escapes"),
 		tested("uninstalling", "a page of the user's among ours", "scripts", "TestRepository"),
 		tested("a repository", "configuration, ledger, binary in the folder", "cmd/shimctl", "TestTheRepositoryChangesNothing"),
@@ -76,6 +78,7 @@ var testedKinds = slices.Concat(
 		"an id deep inside", "an array", "bad UTF-8 in the id", "cut short", "two on a line", "not JSON", "huge numbers"),
 	[]kind{
 		tested("output", "a long answer, of codex as text", "rewrite", "TestCodexLongAnswer"),
+		tested("an event", "with a prompt that is no UTF-8", "rewrite", "TestAsAskedOfInvalidUTF8"),
 		tested("an event", "two ids under one key", "rewrite", "TestDuplicateKeys"),
 		tested("ids", "of another form, in every place of an id", "rewrite", "TestHostileIDs"),
 		tested("the ledger", "rows are removed while a call runs", "ledger", "TestARowIsNotUsedAgain"),
