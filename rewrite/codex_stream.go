@@ -60,7 +60,7 @@ func (codex) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *codexStream) Seen() *Seen { return &s.seen }
 
-func (s *codexStream) MaxLine() int { return 1 << 20 }
+func (s *codexStream) MaxLine() int { return longestLine }
 
 func (s *codexStream) HoldsOutput() bool { return false }
 

@@ -37,6 +37,7 @@ var testedKinds = slices.Concat(
 		"only newlines", "invalid UTF-8", "deeply nested", "duplicate keys", "carriage returns", "escapes of a model"),
 	cases("output", "cmd/shimctl", "TestMuchOutput", "1 GB of lines", "a line of 1 GB"),
 	[]kind{
+		tested("output", "a result of 3 MB", "cmd/shimctl", "TestScripts/longresult"),
 		tested("output", "nobody reads for a while", "cmd/shimctl", "TestBackPressure"),
 		tested("output", "its reader goes away, as head -1 does", "cmd/shimctl", "TestClosedStdout"),
 		tested("output", "nobody reads it from the start", "cmd/shimctl", "TestUnreadStdout"),
