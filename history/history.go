@@ -8,7 +8,6 @@ package history
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,7 +96,7 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 	var jobs []job
 	for _, p := range places {
 		for _, pattern := range p.patterns {
-			paths, err := filepath.Glob(filepath.Join(globbed(rewrite.Home(p.tool, env)), pattern))
+			paths, err := filepath.Glob(filepath.Join(rewrite.Literal(rewrite.Home(p.tool, env)), pattern))
 			if err != nil {
 				return nil, fmt.Errorf("find sessions of %s: %w", p.tool, err)
 			}
@@ -140,18 +139,6 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 		}
 	}
 	return sessions, err
-}
-
-// globbed makes a path stand for itself in a pattern.
-func globbed(path string) string {
-	var b bytes.Buffer
-	for _, r := range path {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // read brings up to date what is known of a file.

@@ -454,8 +454,8 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	err := insert(tx, &t.Invocation, `INSERT INTO invocations
-		(chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
-		VALUES (nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut))
 	return errors.Join(err, keepChanged(tx, t.Invocation, d.Changed))
@@ -517,6 +517,13 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	return nil
 }
 
+// unusedID is the number of a table's next row: one that no row has had before, also none that is gone. What a
+// long call records at its end must not land on a row that somebody else has got in the meantime.
+func unusedID(table string) string {
+	return `(SELECT max(coalesce((SELECT max(id) FROM ` + table + `), 0),
+		coalesce((SELECT id FROM last_ids WHERE name = '` + table + `'), 0)) + 1)`
+}
+
 func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 	result, err := tx.Exec(query, args...)
 	if err != nil {
@@ -539,8 +546,8 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	if chain != 0 {
 		return chain, nil
 	}
-	err := insert(tx, &chain, `INSERT INTO chains (tool, cwd, home, rule, task, role, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
+	err := insert(tx, &chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
+		VALUES (`+unusedID("chains")+`, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
 	return chain, err
 }
 
@@ -549,8 +556,8 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt)
+		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt())
 	if err != nil {
@@ -564,9 +571,9 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	t.source = source
 	err := tx.QueryRow(`INSERT INTO sessions
-		(chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
+		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id)
-		SELECT chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
+		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id
 		FROM sessions WHERE id = ? RETURNING id, totals`,
 		Running, t.call.Now, t.call.attempt(), source).Scan(&t.Session, &t.Totals)
@@ -645,7 +652,7 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptByt
 			return err
 		}
 		return insert(tx, &t.Invocation, `INSERT INTO invocations
-			(tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			(id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (`+unusedID("invocations")+`, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			c.Tool, c.Cwd, c.Now, rewrite.Observe, reason, c.Format, promptBytes, promptBytes)
 	})
 	if err != nil {
@@ -829,8 +836,8 @@ func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
 		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
 		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
-		known(u.Known, u.Input), known(u.Known, u.CacheRead), known(u.Known, u.CacheWrite), known(u.Known, u.Output),
-		known(u.CostKnown, u.CostNano), outcome, o.Exit, o.Signal, e.Invocation)
+		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
+		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)), outcome, o.Exit, o.Signal, e.Invocation)
 	if err != nil {
 		return false, err
 	}
@@ -846,6 +853,13 @@ func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
 func (c *Call) attempt() sql.NullInt64 {
 	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
 }
+
+// maxFigure is more than any call can take, in tokens and in nano-dollars: a million dollars. Nine thousand of them
+// still add up.
+const maxFigure = 1e15
+
+// plausible keeps what a tool says of its usage to what can be added up.
+func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 

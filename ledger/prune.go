@@ -96,7 +96,7 @@ func (l *Ledger) Pruned(session int64) error {
 
 // DropBefore removes what was last used before a time: chains that no live process
 // holds a session of, with their sessions and calls, and the calls that belong to
-// no chain. With dry it only counts.
+// no chain. A call without an outcome may still run: it gets a day more. With dry it only counts.
 func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		old, err := oldChains(tx, before)
@@ -114,7 +114,8 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 			}
 			chains, calls = chains+1, calls+n
 		}
-		n, err := changed(tx.Exec("DELETE FROM invocations WHERE chain_id IS NULL AND started < ?", before))
+		n, err := changed(tx.Exec(`DELETE FROM invocations WHERE chain_id IS NULL AND started < ?1
+			AND (outcome IS NOT NULL OR started < ?1 - ?2)`, before, day))
 		calls += n
 		if err == nil {
 			_, err = tx.Exec("DROP INDEX dropping")

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,7 +125,12 @@ func TestDropBefore(t *testing.T) {
 	oneCall(t, l, "old", nth(1), 1000)
 	oneCall(t, l, "new", nth(2), 5000)
 	begin(t, l, fmt.Sprintf(base, 3), 1500) // old, but it runs
-	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1); err != nil {
+	ended, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l, ended, goodOutcome(nth(3), "done", 1001))
+	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1); err != nil { // it runs
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
@@ -133,11 +140,57 @@ func TestDropBefore(t *testing.T) {
 		}
 	}
 	totals, err := l.Totals()
-	if err != nil || totals.Chains != 2 || totals.Calls != 2 {
+	if err != nil || totals.Chains != 2 || totals.Calls != 3 {
 		t.Errorf("%+v, %v", totals, err)
 	}
 	if err := l.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A call may run for longer than what is kept: what it records at its end is nobody else's.
+func TestARowIsNotUsedAgain(t *testing.T) {
+	l, _ := newLedger(t)
+	long, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := oneCall(t, l, "old", nth(1), 2000)
+	if _, _, err := l.DropBefore(3*day, false); err != nil {
+		t.Fatal(err)
+	}
+	other, err := l.Observe(testCall(l, "x", 4*day), rewrite.CallerSession, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := oneCall(t, l, "old", nth(2), 4*day)
+	if other.Invocation <= old.Invocation || now.Session <= old.Session || now.chain <= old.chain {
+		t.Errorf("rows are used again: %+v, %+v, %+v", old, other, now)
+	}
+	finish(t, l, long, goodOutcome(nth(3), "done", 4*day))
+	var outcome sql.NullString
+	if err := l.db.QueryRow("SELECT outcome FROM invocations WHERE id = ?", other.Invocation).Scan(&outcome); err != nil || outcome.Valid {
+		t.Errorf("the other call has the outcome %v, %v", outcome, err)
+	}
+}
+
+// What no call can take does not keep the rest from being added up.
+func TestFiguresBeyondReason(t *testing.T) {
+	l, _ := newLedger(t)
+	for n := range 2 {
+		ticket, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := goodOutcome(nth(n), "done", 1001)
+		o.Seen.Usage = rewrite.Usage{Known: true, Input: math.MaxInt64, CacheRead: math.MinInt64, CacheWrite: math.MaxInt64,
+			Output: math.MaxInt64, CostKnown: true, CostNano: math.MaxInt64}
+		finish(t, l, ticket, o)
+	}
+	var input, read, cost int64
+	if err := l.db.QueryRow("SELECT sum(input), sum(cache_read), sum(cost) FROM invocations").Scan(&input, &read, &cost); err != nil ||
+		input != 2*maxFigure || read != 0 || cost != 2*maxFigure {
+		t.Errorf("%d, %d, %d, %v", input, read, cost, err)
 	}
 }
 

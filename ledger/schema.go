@@ -192,4 +192,18 @@ ALTER TABLE chains ADD COLUMN since INTEGER;                           -- the se
 ALTER TABLE chains ADD COLUMN concurrent INTEGER NOT NULL DEFAULT 0;   -- two of its calls have run at once
 ALTER TABLE sessions ADD COLUMN callers_own INTEGER NOT NULL DEFAULT 0; -- the caller has gone on with it by its id
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
+`, `
+CREATE TABLE last_ids ( -- the highest that a row had which is gone: no other row gets it
+	name TEXT PRIMARY KEY,
+	id   INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER chains_drop BEFORE DELETE ON chains BEGIN
+	INSERT INTO last_ids VALUES ('chains', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
+CREATE TRIGGER sessions_drop BEFORE DELETE ON sessions BEGIN
+	INSERT INTO last_ids VALUES ('sessions', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
+CREATE TRIGGER invocations_drop BEFORE DELETE ON invocations BEGIN
+	INSERT INTO last_ids VALUES ('invocations', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
+END;
 `}

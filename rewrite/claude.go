@@ -615,6 +615,7 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 		}
 		return '-'
 	}, cwd)
+	home = Literal(home)
 	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
 }
 

@@ -389,7 +389,7 @@ func (codex) ValidID(id string) bool { return isUUID(id) }
 
 // SessionPaths: a rollout lies under the date of its start, and stays there.
 func (codex) SessionPaths(home, _, id string) []string {
-	return []string{home + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
+	return []string{Literal(home) + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
 // SessionFiles: a rollout is one file. A fork has no copy of what came before it,

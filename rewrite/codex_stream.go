@@ -23,12 +23,12 @@ type codexStream struct {
 	out    []byte // the last rendering of stderr, reused
 
 	place   codexPlace
-	echo    string // what is still to come of the prompt
-	inFail  bool   // in the lines of an error
-	said    string // the final message on stdout, with the newline that codex adds
-	heading []byte // of the total, until that is known
-	total   bool   // the transcript has come to its end
-	exact   bool   // the totals are from the rollout
+	echo    string          // what is still to come of the prompt
+	inFail  bool            // in the lines of an error
+	said    strings.Builder // the final message on stdout, with the newline that codex adds
+	heading []byte          // of the total, until that is known
+	total   bool            // the transcript has come to its end
+	exact   bool            // the totals are from the rollout
 
 	held    []rolloutLine // lines that came before the id was known
 	heldLen int
@@ -61,7 +61,7 @@ func (codex) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *codexStream) Seen() *Seen { return &s.seen }
 
-func (s *codexStream) MaxLine() int { return 1 << 20 }
+func (s *codexStream) MaxLine() int { return longestLine }
 
 func (s *codexStream) HoldsOutput() bool { return false }
 
@@ -147,14 +147,14 @@ func (s *codexStream) Line(line []byte) []byte {
 // learnMessage: stdout of a text call is the final message and nothing else. It
 // may be read before the header, which came first but on stderr.
 func (s *codexStream) learnMessage(line []byte) {
-	s.said += string(line)
-	s.seen.Answer = strings.TrimSuffix(s.said, "\n")
+	s.said.Write(line)
+	s.seen.Answer = strings.TrimSuffix(s.said.String(), "\n")
 	s.believe()
 }
 
 // believe counts the final message once the header has named the session.
 func (s *codexStream) believe() {
-	if s.said != "" && s.seen.ID != "" {
+	if s.said.Len() > 0 && s.seen.ID != "" {
 		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, false
 	}
 }

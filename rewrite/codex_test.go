@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -570,5 +571,24 @@ func TestCodexNeedsResume(t *testing.T) {
 		if got := (codex{}).Settle(Call{}, Surroundings{Version: version}).NoResume; got != want {
 			t.Errorf("%q: no resume %v", version, got)
 		}
+	}
+}
+
+// A long answer costs what its length is, not the square of that.
+func TestCodexLongAnswer(t *testing.T) {
+	s := codex{}.Stream(parseCodex("exec hi"), Plan{}, "")
+	line, lines := []byte(strings.Repeat("x", 49)+"\n"), 20_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range lines {
+		s.Line(line)
+		s.Seen()
+	}
+	runtime.ReadMemStats(&after)
+	if took, size := after.TotalAlloc-before.TotalAlloc, uint64(lines*len(line)); took > 20*size {
+		t.Errorf("an answer of %d bytes took %d", size, took)
+	}
+	if got := s.Seen().Answer; len(got) != lines*len(line)-1 {
+		t.Errorf("%d bytes of it are kept", len(got))
 	}
 }

@@ -18,3 +18,8 @@ func below(home, file, pattern string) []string {
 	}
 	return strings.Split(rest, "/")
 }
+
+// Literal returns a path that stands for itself in a pattern.
+func Literal(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}

@@ -370,7 +370,8 @@ func (gemini) ValidID(id string) bool { return isUUID(id) }
 // by the first characters of the id.
 func (gemini) SessionPaths(home, cwd, id string) []string {
 	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
-	return []string{home + "/tmp/" + cwd[strings.LastIndex(cwd, "/")+1:] + file, home + "/tmp/*" + file}
+	home = Literal(home)
+	return []string{home + "/tmp/" + Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, home + "/tmp/*" + file}
 }
 
 // SessionFiles: what gemini itself deletes with a session (0.61.0). The file's name

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // readEvent reads a JSON value into event. A field of another type than expected is left
@@ -218,6 +219,53 @@ func rawString(text string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // there is no string that it could not write
+	_ = e.Encode(decoded(text)) // there is no string that it could not write
 	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// decoded returns text as a program of JavaScript has it that decodes UTF-8: of what is none, each beginning of a
+// character that could go on is one replacement character, and so is each other byte.
+func decoded(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 {
+			size = brokenRune(text)
+		}
+		b.WriteRune(r)
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// brokenRune returns the length of the longest beginning of a text, which is no character, that could be one's.
+func brokenRune(text string) int {
+	most, low, high := 0, byte(0x80), byte(0xbf)
+	switch lead := text[0]; {
+	case lead >= 0xc2 && lead <= 0xdf:
+		most = 1
+	case lead >= 0xe0 && lead <= 0xef:
+		most = 2
+	case lead >= 0xf0 && lead <= 0xf4:
+		most = 3
+	}
+	switch text[0] { // overlong forms, surrogates, and what is beyond Unicode
+	case 0xe0:
+		low = 0xa0
+	case 0xed:
+		high = 0x9f
+	case 0xf0:
+		low = 0x90
+	case 0xf4:
+		high = 0x8f
+	}
+	n := 1
+	for n <= most && n < len(text) && text[n] >= low && text[n] <= high {
+		n++
+		low, high = 0x80, 0xbf
+	}
+	return n
 }

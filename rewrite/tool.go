@@ -315,6 +315,10 @@ type Seen struct {
 	textBytes int // of all Texts so far
 }
 
+// longestLine is how long a line may be that is read although nothing waits for it: longer than a result with the
+// longest answer of a model, and its figures.
+const longestLine = 8 << 20
+
 // maxTexts bounds how much is kept of what a run says on its way, in bytes.
 const maxTexts = 1 << 20
 

@@ -303,7 +303,7 @@ func (vibe) ValidID(id string) bool { return isUUID(id) }
 // of its journals is empty after a run, and grows or goes when somebody else
 // goes on with the session.
 func (vibe) SessionPaths(home, cwd, id string) []string {
-	return []string{home + "/unified/" + id + "/journal/*.jsonl"}
+	return []string{Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
 }
 
 // SessionFiles: a session is a folder.

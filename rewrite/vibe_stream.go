@@ -35,7 +35,7 @@ func (s *vibeStream) Seen() *Seen { return &s.seen }
 // line waited here would not learn that its reader has left.
 func (s *vibeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
-		return 1 << 20
+		return longestLine
 	}
 	return NoLines
 }

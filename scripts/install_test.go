@@ -13,7 +13,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
 
 var names = []string{"claude", "codex", "gemini", "vibe", "shimctl"}
@@ -70,7 +73,9 @@ func main() {
 type site struct {
 	t               *testing.T
 	repo, home, bin string
+	path            string // PATH, which holds no CLI of this machine
 	env             []string
+	user            *syscall.SysProcAttr // whom the installer is run as, nil for ourselves
 }
 
 func newSite(t *testing.T) *site {
@@ -78,11 +83,16 @@ func newSite(t *testing.T) *site {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
+	t.Parallel()
 	dir := filepath.Join(tempDir(t), "a folder")
 	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	s.bin = filepath.Join(s.home, ".local/share/reprise/bin")
+	s.path = s.at("usual")
+	if err := toolbox.Make(s.path, "go", "cc", "gcc", "clang", "musl-gcc", "as", "ld", "ar", "git", "dash"); err != nil {
+		t.Fatal(err)
+	}
 	s.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "SHELL=/bin/sh", "GOTOOLCHAIN=local", "GOPROXY=off",
+		"PATH=" + s.path, "HOME=" + s.home, "SHELL=/bin/sh", "GOTOOLCHAIN=local", "GOPROXY=off",
 		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"),
 	}
 	s.mkdir(s.home)
@@ -131,7 +141,11 @@ func (s *site) mkdir(name string) {
 func (s *site) write(name, text string) {
 	s.t.Helper()
 	s.mkdir(filepath.Dir(s.at(name)))
-	if err := os.WriteFile(s.at(name), []byte(text), 0o755); err != nil {
+	// A process that is forked while the file is open for writing would make it busy for a moment.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(s.at(name), []byte(text), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -139,7 +153,7 @@ func (s *site) write(name, text string) {
 func (s *site) set(pairs ...string) { s.env = append(s.env, pairs...) } // the last of a name counts
 
 func (s *site) prependPath(name string) {
-	s.set("PATH=" + s.at(name) + ":" + os.Getenv("PATH"))
+	s.set("PATH=" + s.at(name) + ":" + s.path)
 }
 
 type result struct {
@@ -158,6 +172,7 @@ func (s *site) runShell(args ...string) result {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(shell(s.t), args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.home, s.env, &stdout, &stderr
+	cmd.SysProcAttr = s.user
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -224,7 +239,9 @@ func (s *site) checkInstalled(want string) {
 			s.t.Errorf("%s is not a regular file: %v", name, err)
 			continue
 		}
-		out, _ := exec.Command(path).CombinedOutput()
+		cmd := exec.Command(path)
+		cmd.Env = s.env
+		out, _ := cmd.CombinedOutput()
 		if !strings.Contains(string(out), "reprise: "+name+" "+want) {
 			s.t.Errorf("%s says %.200q, want %q", name, out, want)
 		}
@@ -313,6 +330,7 @@ func TestInstallWhileAShimRuns(t *testing.T) {
 	s := newSite(t)
 	s.install()
 	cmd := exec.Command(filepath.Join(s.bin, "claude"), "hold")
+	cmd.Env = s.env
 	stdin, _ := cmd.StdinPipe()
 	stdout, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {
@@ -335,7 +353,7 @@ func TestInstallWhileAShimRuns(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	s := newSite(t)
 	s.install()
-	s.write("tools/mv", "#!/bin/sh\ncase \"$*\" in */bin/gemini) exit 1 ;; esac\nPATH="+os.Getenv("PATH")+"\nexec mv \"$@\"\n")
+	s.write("tools/mv", "#!/bin/sh\ncase \"$*\" in */bin/gemini) exit 1 ;; esac\nPATH='"+s.path+"'\nexec mv \"$@\"\n")
 	s.prependPath("tools")
 	s.revise("first", "second")
 	if r := s.run(); r.code == 0 {
@@ -378,11 +396,14 @@ func TestForeignFiles(t *testing.T) {
 		{"bin dir below a file", "% cannot be created", "name another folder with --bin-dir DIR",
 			func(s *site) { s.write(filepath.Dir(s.bin), "") }},
 		{"not writable", "% is not writable", "name another folder with --bin-dir DIR", func(s *site) {
-			if os.Getuid() == 0 {
-				s.t.Skip("root may write anywhere")
-			}
 			s.mkdir(s.bin)
 			os.Chmod(s.bin, 0o555)
+			if os.Getuid() == 0 { // who may write anywhere
+				s.user = toolbox.Nobody
+				os.Chmod(filepath.Dir(filepath.Dir(s.repo)), 0o755)
+				s.write("tools/go", "#!/bin/sh\ncase $1 in version) echo go version go1.26.0 linux/amd64 ;; *) echo ;; esac\n")
+				s.prependPath("tools") // nobody may not be allowed to reach the one of root
+			}
 		}},
 	}
 	for _, c := range cases {
@@ -680,6 +701,36 @@ func TestRepository(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.bin, "man/man1/shimctl-status.1")); err != nil {
 		t.Error(err)
 	}
+	// What is not on the list of what was installed stays, whatever its name.
+	mine := filepath.Join(s.bin, "man/man1/shimctl-mine.1")
+	s.write(mine, "mine")
+	if r := s.runShell(script); r.code != 0 {
+		t.Errorf("exit %d:\n%s", r.code, r.stderr)
+	}
+	if r := s.runShell(script, "--uninstall"); r.code != 0 || !slices.Equal(s.list(), []string{"man"}) {
+		t.Errorf("exit %d, bin dir holds %q:\n%s", r.code, s.list(), r.stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(s.bin, "man/man1/*")); err != nil || !slices.Equal(left, []string{mine}) {
+		t.Errorf("man pages left: %q, %v", left, err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.bin, "man")); err != nil {
+		t.Fatal(err)
+	}
+	// An older version has left pages that its list does not name.
+	if r := s.runShell(script); r.code != 0 {
+		t.Errorf("exit %d:\n%s", r.code, r.stderr)
+	}
+	marker, err := os.ReadFile(filepath.Join(s.bin, ".reprise"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var programs string
+	for line := range strings.Lines(string(marker)) {
+		if !strings.HasPrefix(line, "man/") {
+			programs += line
+		}
+	}
+	s.write(filepath.Join(s.bin, ".reprise"), programs)
 	if r := s.runShell(script, "--uninstall"); r.code != 0 || len(s.list()) != 0 {
 		t.Errorf("exit %d, bin dir holds %q:\n%s", r.code, s.list(), r.stderr)
 	}

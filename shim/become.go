@@ -65,7 +65,7 @@ func (c *call) candidates() []string {
 	var found []string
 	skip := ""
 	for {
-		t, err := resolve(c.name, "", c.env.Get("PATH"), skip)
+		t, err := resolve(c.name, "", c.env.path(), skip)
 		if err != nil {
 			return found
 		}

@@ -1,6 +1,10 @@
 package shim
 
-// extern char **environ;
+/*
+#include "exec.h"
+
+extern char **environ;
+*/
 import "C"
 
 import (
@@ -49,6 +53,17 @@ func (e Env) Get(name string) string {
 		}
 	}
 	return ""
+}
+
+// path returns PATH, or the system's default path where it is not set.
+func (e Env) path() string {
+	for _, entry := range e.Environ {
+		if strings.HasPrefix(entry, "PATH=") {
+			return e.Get("PATH")
+		}
+	}
+	var none [1]*C.char
+	return C.GoString(C.reprise_path(&none[0]))
 }
 
 // without gives an environment in which none of the names is set.

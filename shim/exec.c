@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
@@ -82,14 +83,33 @@ static bool in(const char *const *list, const char *word)
 	return false;
 }
 
-// value gives a variable, "" where it is not set.
-static const char *value(char **envp, const char *name)
+// lookup gives a variable, NULL where it is not set.
+static const char *lookup(char **envp, const char *name)
 {
 	size_t n = strlen(name);
 	for (; *envp; envp++)
 		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
 			return *envp + n + 1;
-	return "";
+	return NULL;
+}
+
+// value gives a variable, "" where it is not set.
+static const char *value(char **envp, const char *name)
+{
+	const char *text = lookup(envp, name);
+	return text ? text : "";
+}
+
+// reprise_path returns PATH. Where that is not set it is the system's default path, as execvp has it: an empty one
+// would be the working directory.
+const char *reprise_path(char **envp)
+{
+	static char usual[PATH_MAX];
+	const char *path = lookup(envp, "PATH");
+	if (path)
+		return path;
+	size_t n = confstr(_CS_PATH, usual, sizeof usual);
+	return n > 0 && n <= sizeof usual ? usual : "/bin:/usr/bin";
 }
 
 // tool_of gives the tool that the program is called as, NULL for none.
@@ -230,8 +250,17 @@ static bool listed(const char *list, const char *id)
 	return false;
 }
 
-// reprise_read_guard reads "PID:HOPS:ID,ID"; what it can not read counts as none. The
-// program itself, unless its id is "", counts as tried.
+// now is a clock that never goes back, in milliseconds.
+static long long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+// reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID"; what it can not read counts as none, and so does what is too old
+// to belong to a loop. WHEN stands among the ids, where older versions take it for one. The program itself, unless
+// its id is "", counts as tried.
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
 	char own[32];
@@ -244,8 +273,14 @@ void reprise_read_guard(const char *text, long pid, const char *self, struct rep
 		return;
 	if (tried == hops || tried - hops > 4 || strspn(hops, "0123456789") < (size_t)(tried - hops))
 		return;
-	g->hops = atoi(hops);
 	tried++;
+	if (*tried == '@') {
+		char *end;
+		if (now() - strtoll(tried + 1, &end, 10) > REPRISE_LOOP_MS)
+			return;
+		tried = *end == ',' ? end + 1 : end;
+	}
+	g->hops = atoi(hops);
 	snprintf(own, sizeof own, "%ld:", pid);
 	if (strncmp(text, own, strlen(own)) != 0)
 		return;
@@ -258,7 +293,7 @@ void reprise_read_guard(const char *text, long pid, const char *self, struct rep
 // reprise_write_guard adds a target to what was tried.
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char text[2 * REPRISE_GUARD_SIZE])
 {
-	snprintf(text, 2 * REPRISE_GUARD_SIZE, "%ld:%d:%s%s%s", pid, g->hops + 1, g->tried, g->tried[0] ? "," : "", id);
+	snprintf(text, 2 * REPRISE_GUARD_SIZE, "%ld:%d:@%lld,%s%s%s", pid, g->hops + 1, now(), g->tried, g->tried[0] ? "," : "", id);
 }
 
 // --- finding ---
@@ -292,27 +327,26 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 #endif
 }
 
-// runnable tells whether a shell would run the file, and whether it is none of
-// those to be skipped.
-static bool runnable(struct reprise_target *t, const char *skip)
+// runnable tells whether a shell would run the file, and whether it is one of a list of ids, or none of them.
+static bool runnable(struct reprise_target *t, const char *ids, bool one)
 {
 	struct stat st;
 	if (stat(t->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	print_id(&st, t->id);
-	return !listed(skip, t->id) && access(t->path, X_OK) == 0;
+	return listed(ids, t->id) == one && access(t->path, X_OK) == 0;
 }
 
-// reprise_find finds the real binary: the configured path, unless that is "", else
-// the first executable of that name on PATH, but for those to be skipped, a list of
-// ids. Files are compared by device and inode, never by name.
-bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found)
+// find finds the real binary: the configured path, unless that is "", else the first executable of that name on
+// PATH which is one of a list of ids, or none of them. Files are compared by device and inode, never by name.
+static bool find(const char *name, const char *configured, const char *path, const char *ids, bool one,
+	struct reprise_target *found)
 {
 	const char *end;
 	int n;
 
 	n = snprintf(found->path, sizeof found->path, "%s", configured);
-	if (n > 0 && n < (int)sizeof found->path && runnable(found, skip))
+	if (n > 0 && n < (int)sizeof found->path && runnable(found, ids, one))
 		return true;
 	for (const char *dir = path;; dir = end + 1) {
 		end = dir + strcspn(dir, ":");
@@ -322,11 +356,26 @@ bool reprise_find(const char *name, const char *configured, const char *path, co
 			n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
 		else
 			n = sizeof found->path;
-		if (n < (int)sizeof found->path && runnable(found, skip))
+		if (n < (int)sizeof found->path && runnable(found, ids, one))
 			return true;
 		if (!*end)
 			return false;
 	}
+}
+
+// reprise_find finds the real binary, which is none of the files to be skipped, a list of ids.
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found)
+{
+	return find(name, configured, path, skip, false, found);
+}
+
+// reprise_find_behind finds the real binary behind us and all that was tried before. Where there is none it is the
+// one that was tried last: a tool may exec itself by its name.
+bool reprise_find_behind(const char *name, const char *configured, const char *path, const char *tried,
+	struct reprise_target *found)
+{
+	const char *last = strrchr(tried, ',');
+	return find(name, configured, path, tried, false, found) || (last && find(name, configured, path, last + 1, true, found));
 }
 
 // --- becoming ---
@@ -371,7 +420,7 @@ static void become(const struct reprise_start *s, const char *name)
 	if (!reprise_self(self))
 		return;
 	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
-	if (guard.hops < REPRISE_MAX_HOPS && reprise_find(name, "", value(s->envp, "PATH"), guard.tried, &target))
+	if (guard.hops < REPRISE_MAX_HOPS && reprise_find_behind(name, "", reprise_path(s->envp), guard.tried, &target))
 		run(s, &guard, pid, &target);
 }
 

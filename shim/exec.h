@@ -14,6 +14,10 @@
 // hop need less.
 #define REPRISE_GUARD_SIZE 2048
 
+// How many milliseconds may pass between two hops of one loop. A program that ran for longer before it called
+// the tool is no wrapper but a tool at work, as an agent that starts its successor is.
+#define REPRISE_LOOP_MS 2000
+
 // The chain of shims that a call has come through: how many, and the ids of the files
 // that are not the real binary, with commas between. Those that were tried count only
 // inside the process that tried them: a child starts afresh, but for the hops.
@@ -41,8 +45,10 @@ bool reprise_account_home(char home[PATH_MAX]);
 void reprise_read_guard(const char *value, long pid, const char *self, struct reprise_guard *g);
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char value[2 * REPRISE_GUARD_SIZE]);
 
+const char *reprise_path(char **envp);
 bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
 bool reprise_self(char id[REPRISE_ID_SIZE]);
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found);
+bool reprise_find_behind(const char *name, const char *configured, const char *path, const char *tried, struct reprise_target *found);
 
 #endif

@@ -117,7 +117,7 @@ func TestFollowedFilesReachTheStream(t *testing.T) {
 			{Dir: dir, Name: "*.jsonl", Lines: true}, {Dir: dir, Name: "*.json"}},
 	})
 	if !strings.HasPrefix(got, "out\n") || !strings.Contains(got, "old.jsonl: new\n") ||
-		!strings.Contains(got, "new.json: last") || strings.Contains(got, ": old") {
+		!strings.Contains(got, "new.json: last") || strings.Contains(got, "old.jsonl: old") {
 		t.Errorf("shown %q", got)
 	}
 }

@@ -54,3 +54,31 @@ func TestForgetInLog(t *testing.T) {
 		t.Errorf("no log: %d, %v", n, err)
 	}
 }
+
+// A log that is set aside in this moment is the one that is read and written, not the one that has its name now.
+func TestForgetWhileTheLogIsSetAside(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shim.log")
+	old, new := "{\"chain\":8}\n{\"chain\":7}\n", "{\"chain\":7}\n{\"chain\":8}\n"
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(new), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := forgetIn(f, ledger.ChainName{ID: 7}); n != 1 || err != nil {
+		t.Errorf("%d lines, %v", n, err)
+	}
+	for name, want := range map[string]string{path: new, path + ".1": "{\"chain\":8}\n{}         \n"} {
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, want %q, %v", filepath.Base(name), text, want, err)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package shim
 
 import (
-	"context"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +20,7 @@ type Place struct {
 func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
-	path := env.Get("PATH")
+	path := env.path()
 	if first, err := resolve(name, "", path, ""); err == nil {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
@@ -34,11 +32,7 @@ func Locate(env Env, name, configured string) Place {
 
 // Version asks a binary for its version, "" where it does not say.
 func Version(path string, environ []string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env = environ
-	out, err := cmd.Output()
+	out, err := ask(path, environ, probeTimeout, "--version")
 	if err != nil {
 		return ""
 	}

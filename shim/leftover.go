@@ -38,7 +38,7 @@ func (c *call) sweeper(id string) *sweeper {
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
 		if name := filepath.Base(pattern); strings.Contains(name, "*") {
 			if file, _ := c.sessionFile(id); file != "" {
-				return &sweeper{c.tool, filepath.Join(filepath.Dir(file), name)}
+				return &sweeper{c.tool, filepath.Join(rewrite.Literal(filepath.Dir(file)), name)}
 			}
 			return nil
 		}

@@ -58,12 +58,31 @@ func openLogFile(path string, max int64) (*os.File, error) {
 	if err != nil || info.Size() <= max {
 		return f, err
 	}
-	err = errors.Join(f.Close(), os.Rename(path, path+".1"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // somebody else was quicker
+	aside, err := setAside(f, path)
+	if err == nil && !aside {
+		return f, nil
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
 	f, _, err = openPrivate(path)
 	return f, err
+}
+
+// setAside moves the log aside, and reports whether it is out of the way. Of several shims one does that: the others
+// must not move the new log over the old one. Where that one is not done yet the old log takes a line more.
+func setAside(f *os.File, path string) (aside bool, err error) {
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return false, nil
+	}
+	open, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(open, named) {
+		return true, nil
+	}
+	return true, os.Rename(path, path+".1")
 }
 
 // openPrivate opens a file that nobody but the user can read, also where it has

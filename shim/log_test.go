@@ -59,3 +59,38 @@ func TestWhatIsNoLogFile(t *testing.T) {
 		}
 	}
 }
+
+// Of two shims that find the log too large one sets it aside; the other does not put the new one in its place.
+func TestTheLogIsSetAsideOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shim.log")
+	if err := os.WriteFile(path, []byte("the old log\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var opened [2]*os.File
+	for i := range opened {
+		f, _, err := openPrivate(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		opened[i] = f
+	}
+	if aside, err := setAside(opened[0], path); !aside || err != nil {
+		t.Fatalf("%v, %v", aside, err)
+	}
+	if aside, err := setAside(opened[1], path); aside || err != nil {
+		t.Errorf("while the first is at it: %v, %v", aside, err)
+	}
+	opened[0].Close()
+	if err := os.WriteFile(path, []byte("the new log\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if aside, err := setAside(opened[1], path); !aside || err != nil {
+		t.Errorf("afterwards: %v, %v", aside, err)
+	}
+	for name, want := range map[string]string{path: "the new log\n", path + ".1": "the old log\n"} {
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", filepath.Base(name), text, err)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package shim
 
 import (
 	"context"
+	"errors"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"reprise/rewrite"
@@ -42,13 +44,27 @@ func (c *call) learn() rewrite.Probe {
 
 // Ask runs a binary for its help, without stdin and terminal, and reads the answer.
 func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, tool.HelpArgs()...)
-	cmd.Env = environ
-	help, err := cmd.Output()
+	help, err := ask(path, environ, probeTimeout, tool.HelpArgs()...)
 	if err != nil {
 		return rewrite.Probe{}
 	}
 	return tool.Options(string(help))
+}
+
+// ask returns what a program prints. It takes no longer than the limit, whatever the program leaves behind: what
+// still holds its output is not waited for, and what runs when the time is up is killed. A session of its own
+// keeps it from the terminal, and makes it and its children one group.
+func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = environ
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = limit / 20
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has ended well, and left a child with its output
+	}
+	return out, err
 }

@@ -172,9 +172,17 @@ func (p *process) signal(sig os.Signal) {
 	_ = syscall.Kill(p.pid, number) // likewise
 }
 
-// end makes the tool stop: politely, and after a while for good.
+// end makes the tool stop, with all that it has started: politely, and after a while for good. The run is given up,
+// and nothing of it may go on working beside the one that takes its place.
 func (p *process) end() {
 	const patience = 2 * time.Second
-	p.signal(syscall.SIGTERM)
-	time.AfterFunc(patience, func() { p.signal(syscall.SIGKILL) })
+	below := descendants(p.pid)
+	both := func(sig syscall.Signal) {
+		p.signal(sig)
+		for _, child := range below {
+			_ = child.Signal(sig) // it may have ended
+		}
+	}
+	both(syscall.SIGTERM)
+	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
 }

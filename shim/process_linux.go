@@ -138,25 +138,40 @@ func (w *witness) got(sig os.Signal) bool {
 // childrenInGroup are the children of a process that are in our process group, as
 // far as the system tells.
 func childrenInGroup(pid int) []*os.Process {
+	var children []*os.Process
+	for _, child := range childrenOf(pid) {
+		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
+			if p, err := os.FindProcess(child); err == nil {
+				children = append(children, p)
+			}
+		}
+	}
+	return children
+}
+
+// descendants are the children of a process, in whatever group, and theirs.
+func descendants(pid int) (all []*os.Process) {
+	for _, child := range childrenOf(pid) {
+		if p, err := os.FindProcess(child); err == nil {
+			all = append(append(all, p), descendants(child)...)
+		}
+	}
+	return all
+}
+
+func childrenOf(pid int) (children []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
 		return nil
 	}
-	var children []*os.Process
 	for _, list := range lists {
 		text, err := os.ReadFile(list)
 		if err != nil {
 			continue // the thread has ended
 		}
 		for _, field := range strings.Fields(string(text)) {
-			child, err := strconv.Atoi(field)
-			if err != nil {
-				continue
-			}
-			if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
-				if p, err := os.FindProcess(child); err == nil {
-					children = append(children, p)
-				}
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
 			}
 		}
 	}

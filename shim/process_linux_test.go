@@ -1,10 +1,14 @@
 package shim
 
 import (
+	"bufio"
 	"errors"
+	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"reprise/rewrite"
 )
@@ -34,6 +38,43 @@ func TestChildrenInGroup(t *testing.T) {
 	_ = cmd.Wait() // its exit status is looked at
 	if got := cmd.ProcessState.ExitCode(); got != 128+int(syscall.SIGTERM) || len(children) != 1 {
 		t.Errorf("%d children, exit %d", len(children), got)
+	}
+}
+
+// Of a run that is given up nothing works on: no child, no child of a child, in whatever session.
+func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	null := devNull(t)
+	script := "sleep 60 & echo $!; sh -c 'setsid sleep 61 & echo $!; wait' & wait"
+	p, err := start("/bin/sh", []string{"sh", "-c", script}, os.Environ(), [3]*os.File{null, w, w}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	defer p.witness.close()
+	defer p.witness.dismiss()
+	var pids []string
+	for lines := bufio.NewScanner(r); len(pids) < 2 && lines.Scan(); {
+		pids = append(pids, lines.Text())
+	}
+	p.end()
+	for ended := false; !ended; _, ended = p.look() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, pid := range pids {
+		alive := true
+		for i := 0; alive && i < 500; i++ {
+			state, err := os.ReadFile("/proc/" + pid + "/stat")
+			alive = err == nil && !strings.Contains(string(state), ") Z ")
+			time.Sleep(10 * time.Millisecond)
+		}
+		if alive {
+			t.Errorf("process %s lives on", pid)
+		}
 	}
 }
 

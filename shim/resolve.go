@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unsafe"
+
+	"reprise/rewrite"
 )
 
 // guardEnv carries what keeps shims from finding each other for ever.
@@ -112,9 +114,9 @@ func (t target) version() string {
 // several of different versions.
 func pythonVersion(script string) string {
 	bin, name := filepath.Split(script)
-	files, err := filepath.Glob(filepath.Join(bin, "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
+	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
 	if err != nil {
-		return "" // the folder's name reads as a pattern, and a broken one
+		return "" // the pattern is broken
 	}
 	version := ""
 	for _, file := range files {
@@ -151,13 +153,26 @@ var (
 // that name on PATH which is none of those to be skipped, ids with commas between.
 // See reprise_find.
 func resolve(name, configured, path string, skip string) (target, error) {
+	return find(name, configured, path, skip, func(name, configured, path, skip *C.char, found *C.struct_reprise_target) bool {
+		return bool(C.reprise_find(name, configured, path, skip, found))
+	})
+}
+
+// resolveBehind finds the real binary behind all that was tried. See reprise_find_behind.
+func resolveBehind(name, configured, path string, tried string) (target, error) {
+	return find(name, configured, path, tried, func(name, configured, path, tried *C.char, found *C.struct_reprise_target) bool {
+		return bool(C.reprise_find_behind(name, configured, path, tried, found))
+	})
+}
+
+func find(name, configured, path, ids string, by func(name, configured, path, ids *C.char, found *C.struct_reprise_target) bool) (target, error) {
 	var in [4]*C.char
-	for i, text := range []string{name, configured, path, skip} {
+	for i, text := range []string{name, configured, path, ids} {
 		in[i] = C.CString(text)
 		defer C.free(unsafe.Pointer(in[i]))
 	}
 	var found C.struct_reprise_target
-	if !C.reprise_find(in[0], in[1], in[2], in[3], &found) {
+	if !by(in[0], in[1], in[2], in[3], &found) {
 		return target{}, errNotFound
 	}
 	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}

@@ -73,6 +73,15 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", test.name, got.path, err, in(test.want))
 		}
 	}
+	for tried, want := range map[string]string{
+		real: root + "/other/tool", real + "," + identify("other/tool"): root + "/other/tool",
+		identify("other/tool") + "," + real: root + "/real/tool",
+	} {
+		got, err := resolveBehind("tool", "", root+"/ours:"+root+"/real:"+root+"/other", readGuard("7:1:"+tried, 7, self()).skip())
+		if got.path != want {
+			t.Errorf("behind %s: %q, %v; want %q", tried, got.path, err, want)
+		}
+	}
 	lost := &call{name: "tool", env: Env{Environ: []string{"PATH=" + root + "/real"}}, guard: guard{hops: maxHops}}
 	if _, err := lost.target(); !errors.Is(err, errLoop) {
 		t.Errorf("after %d hops: %v", maxHops, err)
@@ -102,6 +111,10 @@ func TestGuard(t *testing.T) {
 		{"7:+5:1.2", 0, ""},
 		{"7::1.2", 0, ""},
 		{"7:3:" + strings.Repeat("1.2,", 1000), 0, ""},
+		{"7:3:@0,1.2", 0, ""},                 // long ago: a tool was at work in between
+		{"7:3:@99999999999999,1.2", 3, "1.2"}, // a clock of another machine
+		{"7:3:@99999999999999", 3, ""},
+		{"8:3:@99999999999999,1.2", 3, ""},
 	}
 	for _, test := range tests {
 		g := readGuard(test.value, 7, "")
@@ -113,7 +126,7 @@ func TestGuard(t *testing.T) {
 	for i := range 3 {
 		g = readGuard(g.with(fmt.Sprintf("1.%x", i+10), 7), 7, "1.2")
 	}
-	if g.hops != 3 || g.skip() != "1.2,1.a,1.b,1.c" {
+	if g.hops != 3 || !strings.Contains(g.with("1.d", 7), ":4:@") || g.skip() != "1.2,1.a,1.b,1.c" {
 		t.Errorf("after three targets: %d, %q", g.hops, g.skip())
 	}
 }

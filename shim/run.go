@@ -173,7 +173,7 @@ func (c *call) target() (target, error) {
 	if c.guard.hops >= maxHops {
 		return target{}, errLoop
 	}
-	t, err := resolve(c.name, c.config.Tools[c.name].Path, c.env.Get("PATH"), c.skip)
+	t, err := resolveBehind(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
 	if err == nil {
 		c.real = t
 	}
@@ -184,11 +184,10 @@ func (c *call) target() (target, error) {
 func (c *call) passthrough(reason rewrite.Reason) int {
 	c.log.passthrough(reason)
 	c.say(rewrite.Passthrough, reason)
-	var more *os.File
-	if reason == rewrite.StdinTooBig {
-		more = c.env.Stdin
+	if reason == rewrite.StdinTooBig && c.stdin.used {
+		return c.carry()
 	}
-	stdin, err := c.stdin.file(more)
+	stdin, err := c.stdin.file()
 	if err != nil {
 		return c.cannotRun(err)
 	}

@@ -83,7 +83,7 @@ func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 }
 
 // drain reads to the end. Beyond maxStdin it stops; the caller of drain must then
-// hand on what was read and what is still to come.
+// hand on what was read and what is still to come (carry).
 func drain(fd int) (staged, rewrite.Reason, error) {
 	var data []byte
 	for {
@@ -127,15 +127,15 @@ func readable(fd int, wait time.Duration) (bool, error) {
 }
 
 // file gives the staged stdin as a file without a name, at its start; nil where
-// the caller's own descriptor still does. more, where it is not nil, is read
-// behind it. Where no file takes it, a pipe does, as far as one can hold it all: the
-// caller's limit on the size of files (ulimit -f) holds for a memfd as well.
-func (s staged) file(more *os.File) (*os.File, error) {
+// the caller's own descriptor still does. Where no file takes it, a pipe does, as far
+// as one can hold it all: the caller's limit on the size of files (ulimit -f) holds for
+// a memfd as well.
+func (s staged) file() (*os.File, error) {
 	if !s.used {
 		return nil, nil
 	}
-	f, err := s.inFile(more)
-	if err != nil && more == nil {
+	f, err := s.inFile()
+	if err != nil {
 		if pipe, pipeErr := s.inPipe(); pipeErr == nil {
 			return pipe, nil
 		}
@@ -166,7 +166,7 @@ func (s staged) inPipe() (*os.File, error) {
 	return r, nil
 }
 
-func (s staged) inFile(more *os.File) (*os.File, error) {
+func (s staged) inFile() (*os.File, error) {
 	f, err := nameless()
 	if err != nil {
 		return nil, err
@@ -175,18 +175,12 @@ func (s staged) inFile(more *os.File) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
-	if more != nil {
-		if _, err := io.Copy(f, more); err != nil {
-			f.Close()
-			return nil, err
-		}
-	}
 	_, err = f.Seek(0, io.SeekStart)
 	return f, err
 }
 
 // stdinOf gives text as a stdin.
-func stdinOf(text string) (*os.File, error) { return staged{data: text, used: true}.file(nil) }
+func stdinOf(text string) (*os.File, error) { return staged{data: text, used: true}.file() }
 
 // nameless makes a file that nobody else can open.
 func nameless() (*os.File, error) {

@@ -113,7 +113,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 		t.Fatalf("%q, %v", s.data, err)
 	}
 	rest, err := io.ReadAll(f)
-	if again, _ := s.file(nil); err != nil || string(rest) != "llo" || again != nil {
+	if again, _ := s.file(); err != nil || string(rest) != "llo" || again != nil {
 		t.Errorf("the caller's descriptor gives %q, %v", rest, err)
 	}
 }
@@ -133,12 +133,9 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 		if reason != rewrite.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, reason, err)
 		}
-		f, err := s.file(r)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, err := io.ReadAll(f)
-		f.Close()
+		tool, feed := pair(t, blockingPipe)
+		go s.feed(feed, r)
+		got, err := io.ReadAll(tool)
 		if err != nil || string(got) != string(pattern(size)) {
 			t.Errorf("%s: %d bytes of %d are handed on, or others; %v", name, len(got), size, err)
 		}
@@ -178,7 +175,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, reason, err := stage(f, rewrite.StdinPrompt)
-	if again, _ := s.file(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
+	if again, _ := s.file(); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, reason, err)
 	}
 }

@@ -128,7 +128,7 @@ func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
 	if plan.HasStdin {
 		return stdinOf(plan.Stdin)
 	}
-	f, err := c.stdin.file(nil)
+	f, err := c.stdin.file()
 	if f == nil && err == nil {
 		return c.env.Stdin, nil
 	}

@@ -91,7 +91,7 @@ func (a *app) configCheck(asJSON bool) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		found = "there is no such file, the defaults hold"
 	}
-	fmt.Fprintf(a.stdout, "%s: %s\n", a.tilde(path), found)
+	fmt.Fprintf(a.stdout, "%s: %s\n", printable(a.tilde(path)), found)
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (a *app) configInit() error {
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	fmt.Fprintln(a.stdout, a.tilde(path))
+	fmt.Fprintln(a.stdout, printable(a.tilde(path)))
 	return nil
 }
 

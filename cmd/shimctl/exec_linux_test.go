@@ -62,7 +62,7 @@ func buildProbe(t *testing.T) string {
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	t.Helper()
 	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"}, strings.Fields(args)...)...)
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Dir(probe) + ":/usr/bin:/bin"}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Dir(probe) + ":" + tools}
 	cmd.Dir = dir
 	streams, err := os.OpenFile(filepath.Join(dir, "streams"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

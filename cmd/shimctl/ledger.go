@@ -48,10 +48,10 @@ func (a *app) resetLedger() error {
 	}
 	aside, err := ledger.Reset(path, suffix)
 	if aside != "" {
-		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", a.tilde(aside))
+		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", printable(a.tilde(aside)))
 	}
 	if err == nil {
-		fmt.Fprintf(a.stdout, "made a new one at %s\n", a.tilde(path))
+		fmt.Fprintf(a.stdout, "made a new one at %s\n", printable(a.tilde(path)))
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (a *app) repairLedger() error {
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(a.stdout, "moved the damaged ledger to %s\n", a.tilde(r.Aside))
+	fmt.Fprintf(a.stdout, "moved the damaged ledger to %s\n", printable(a.tilde(r.Aside)))
 	fmt.Fprintf(a.stdout, "recovered %s, %s and %s\n", count(r.Chains, "chain"), count(r.Sessions, "session"), count(r.Calls, "call"))
 	return nil
 }

@@ -102,9 +102,9 @@ func (a *app) main(args []string) int {
 }
 
 func (a *app) complain(problem, hint string) {
-	fmt.Fprintln(a.stderr, "error: "+a.tildeIn(problem))
+	fmt.Fprintln(a.stderr, "error: "+printableLines(a.tildeIn(problem)))
 	if hint != "" {
-		fmt.Fprintln(a.stderr, "hint: "+a.tildeIn(hint))
+		fmt.Fprintln(a.stderr, "hint: "+printableLines(a.tildeIn(hint)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/mattn/go-runewidth"
@@ -121,14 +122,36 @@ func (t *table) print(s screen) {
 			if i > 0 {
 				fmt.Fprint(s, "\t")
 			}
-			fmt.Fprint(s, s.paint(c.meaning, tsv.Replace(c.raw)))
+			fmt.Fprint(s, s.paint(c.meaning, tsv(c.raw)))
 		}
 		fmt.Fprintln(s)
 	}
 }
 
-// tsv keeps a value on its line and in its column.
-var tsv = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+// tsv keeps a value on its line and in its column, and what would move a terminal's cursor from one that shows the
+// table later.
+func tsv(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case moves(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
 
 const (
 	gap       = 2  // between columns
@@ -235,11 +258,23 @@ func (t *table) fit(limit int) (columns, widths []int) {
 // come from anywhere.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if moves(r) {
 			return '�'
 		}
 		return r
 	}, text)
+}
+
+// moves reports whether a terminal may take a character for a command.
+func moves(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+
+// printableLines is printable for a text of several lines.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // sentences prints what is no table: on a terminal folded to its width, elsewhere each on a
@@ -258,7 +293,7 @@ func (a *app) sentences(header string, m meaning, list ...string) {
 }
 
 // nothing says on stderr that there is nothing to show; that is no error.
-func (a *app) nothing(sentence string) { fmt.Fprintln(a.stderr, sentence) }
+func (a *app) nothing(sentence string) { fmt.Fprintln(a.stderr, printable(sentence)) }
 
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.stdout)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // executable is what is tried as a shim: an installed one if $REPRISE_TEST_SHIM names it,
@@ -38,7 +40,7 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(executable(t), args...)
 	cmd.Args[0] = "claude" // see TestMain
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "DIR=" + dir, "TMPDIR=" + dir, hurry}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir + ":" + tools, "DIR=" + dir, "TMPDIR=" + dir, hurry}
 	cmd.Dir = dir
 	return cmd
 }
@@ -329,6 +331,71 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 		got, err := in.Output()
 		if err != nil || !strings.Contains(string(got), "--output-format stream-json") || !strings.Contains(string(got), "-p hi") {
 			t.Errorf("with %q: %q, %v", env, got, err)
+		}
+	}
+}
+
+// Without PATH the system's default path counts, not the working directory: before Go starts, and in it.
+func TestWithoutPATH(t *testing.T) {
+	name := slices.IndexFunc(rewrite.Names, func(name string) bool { // what is installed there must not run
+		found, _ := filepath.Glob("/*/" + name)
+		more, _ := filepath.Glob("/usr/*/" + name)
+		return len(found)+len(more) == 0
+	})
+	if name < 0 {
+		t.Skip("every tool is installed where the system looks")
+	}
+	for _, args := range [][]string{{"mcp"}, {"-p", "hi"}} {
+		cmd := shimmed(t, "", args...)
+		cmd.Args[0] = rewrite.Names[name]
+		cmd.Env = []string{"HOME=" + cmd.Dir, hurry}
+		if err := os.WriteFile(filepath.Join(cmd.Dir, cmd.Args[0]), []byte("#!/bin/sh\necho ran\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if out, _ := cmd.Output(); len(out) > 0 || !strings.Contains(stderr.String(), "no other executable of that name") {
+			t.Errorf("%q: %q, %s", args, out, &stderr)
+		}
+	}
+}
+
+// Of a stdin without an end a tool gets what it reads, and no more is swallowed than it takes to see that it is no
+// prompt.
+func TestEndlessStdin(t *testing.T) {
+	for _, script := range []string{"head -c 5; exit 7", "exec head -c 40000000 | cksum"} {
+		cmd := shimmed(t, script, "-p")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = r
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		line := []byte(strings.Repeat("0123456789abcde\n", 4096))
+		written := 0
+		for err = error(nil); err == nil; {
+			var n int
+			n, err = w.Write(line)
+			written += n
+		}
+		w.Close()
+		cmd.Wait()
+		got, code := out.String(), cmd.ProcessState.ExitCode()
+		if strings.HasPrefix(script, "exec") {
+			direct, err := exec.Command("sh", "-c", "yes 0123456789abcde | head -c 40000000 | cksum").Output()
+			if err != nil || got != string(direct) || code != 0 {
+				t.Errorf("%q, exit %d; want %q, %v", got, code, direct, err)
+			}
+		} else if got != "01234" || code != 7 || written > 20<<20 {
+			t.Errorf("%q, exit %d, %d bytes are gone", got, code, written)
+		}
+		if !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("the writer sees %v", err)
 		}
 	}
 }

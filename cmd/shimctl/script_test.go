@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"reprise/rewrite"
+	"reprise/scripts/toolbox"
 	"reprise/shim"
 )
 
@@ -38,7 +39,25 @@ func TestMain(m *testing.M) {
 		}
 	}
 	commands["collector"] = collector
-	testscript.Main(m, commands)
+	testscript.Main(suite{m}, commands)
+}
+
+// tools is a directory of the programs that tests need besides their own.
+var tools string
+
+// A suite runs the tests independently of who runs them.
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int {
+	var err error
+	if tools, err = os.MkdirTemp("", "shimctl-tools-*"); err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(tools)
+	if err := toolbox.Make(tools); err != nil {
+		log.Fatal(err)
+	}
+	return toolbox.Tests{M: s.m}.Run()
 }
 
 // collector stands in for an OpenTelemetry collector for one request: it writes its
@@ -105,6 +124,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
 	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Setenv("SHIMS", shims)
-	env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+real+string(os.PathListSeparator)+os.Getenv("PATH"))
+	env.Setenv("TOOLS", tools)
+	env.Setenv("PATH", strings.Join([]string{shims, real, tools}, string(os.PathListSeparator)))
 	return nil
 }

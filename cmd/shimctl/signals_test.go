@@ -55,7 +55,7 @@ func twins(t *testing.T, launch []string, does string, env ...string) twin {
 		}
 	}
 	real := filepath.Join(shim.Dir, "real")
-	shim.Env = append(shim.Env, "PATH="+real+":/usr/bin:/bin", "TOOL="+does)
+	shim.Env = append(shim.Env, "PATH="+real+":"+tools, "TOOL="+does)
 	shim.Env = append(shim.Env, env...)
 	make := func(path string) *exec.Cmd {
 		args := append([]string{"launch"}, launch...)

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
+
+func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 
 // Each kind of fault once, but for those that have a test elsewhere. go run ./scripts/faults tries them more often, and prints
 // the table.
@@ -31,5 +37,23 @@ func TestFaults(t *testing.T) {
 				t.Error(strings.Join(w.lost, "\n"))
 			}
 		})
+	}
+}
+
+// What was not tried must not look like what passed.
+func TestNotTriedIsAFailure(t *testing.T) {
+	table := []kind{
+		{"x", "passes", func(*world) {}},
+		{"x", "cannot be tried", func(w *world) { w.skip(errors.New("not here")) }},
+		{"x", "loses", func(w *world) { w.lose("a call") }},
+	}
+	for only, want := range map[string]bool{"passes": false, "tried": true, "loses": true, "": true} {
+		var out bytes.Buffer
+		if failed, err := (programs{}).printTable(&out, t.TempDir(), table, 1, only); err != nil || failed != want {
+			t.Errorf("%q: failed %v, %v", only, failed, err)
+		}
+	}
+	if _, err := (programs{}).printTable(new(bytes.Buffer), t.TempDir(), table, 1, "no such kind"); err == nil {
+		t.Error("a pattern that fits no kind passes")
 	}
 }

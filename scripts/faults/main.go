@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"reprise/scripts/toolbox"
 )
 
 // A kind is a kind of fault. try sets it up in a new world, makes calls and says what
@@ -32,22 +34,18 @@ func main() {
 	times := flag.Int("n", 3, "how often each kind is tried")
 	only := flag.String("run", "", "only the kinds whose subject and name match this pattern")
 	flag.Parse()
-	lost, err := printTable(os.Stdout, *times, *only)
+	toolbox.RestoreSignals()
+	failed, err := tryAll(os.Stdout, *times, *only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(2)
 	}
-	if lost {
+	if failed {
 		os.Exit(1)
 	}
 }
 
-// printTable tries the kinds and prints a row for each as it is done.
-func printTable(out io.Writer, times int, only string) (lost bool, err error) {
-	pattern, err := regexp.Compile(only)
-	if err != nil {
-		return false, err
-	}
+func tryAll(out io.Writer, times int, only string) (failed bool, err error) {
 	dir, err := newFolder()
 	if err != nil {
 		return false, err
@@ -57,16 +55,29 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	return p.printTable(out, dir, kinds, times, only)
+}
+
+// printTable tries the kinds and prints a row for each as it is done. A kind that was not tried is a failure, as
+// one that lost something is, and so is a pattern that fits none.
+func (p programs) printTable(out io.Writer, dir string, kinds []kind, times int, only string) (failed bool, err error) {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
 	fmt.Fprintf(out, "| %-16s | %-44s | tried | calls | slowest | lost |\n| --- | --- | ---: | ---: | ---: | ---: |\n", "subject", "fault")
+	tried := false
 	for _, k := range kinds {
 		if !pattern.MatchString(k.subject + ": " + k.name) {
 			continue
 		}
 		r, err := k.repeat(p, dir, times)
 		if err != nil {
-			return lost, err
+			return true, err
 		}
+		tried = true
 		if r.skips != nil {
+			failed = true
 			fmt.Fprintf(os.Stderr, "not tried: %s: %s: %v\n", k.subject, k.name, r.skips)
 			continue
 		}
@@ -76,11 +87,14 @@ func printTable(out io.Writer, times int, only string) (lost bool, err error) {
 		}
 		fmt.Fprintf(out, "| %-16s | %-44s | %5d | %5s | %7s | %4d |\n", k.subject, k.name, times, calls, slowest, len(r.lost))
 		for _, l := range r.lost {
-			lost = true
+			failed = true
 			fmt.Fprintf(os.Stderr, "%s: %s: %s\n", k.subject, k.name, l)
 		}
 	}
-	return lost, nil
+	if !tried {
+		return true, fmt.Errorf("find a kind that matches %q: there is none", only)
+	}
+	return failed, nil
 }
 
 // newFolder makes the folder of all worlds. Others may enter it: root makes some

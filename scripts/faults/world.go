@@ -16,18 +16,23 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/scripts/toolbox"
 )
 
-// programs are what is tried: the folders of the shims and of the fake tool behind them,
-// and tests by their packages.
+// programs are what is tried: the folders of the shims, of the fake tool behind them and of the usual
+// programs, and tests by their packages.
 type programs struct {
-	shims, real string
-	compiled    map[string]testProgram
+	shims, real, tools string
+	compiled           map[string]testProgram
 }
 
 // build makes the shims and the tool, as install.sh would.
 func build(dir string) (programs, error) {
-	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), compiled: map[string]testProgram{}}
+	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools"),
+		compiled: map[string]testProgram{}}
+	if err := toolbox.Make(p.tools); err != nil {
+		return p, err
+	}
 	for path, pkg := range map[string]string{
 		filepath.Join(p.shims, "claude"): "reprise/cmd/shim", filepath.Join(p.shims, "shimctl"): "reprise/cmd/shimctl",
 		filepath.Join(p.real, "claude"): "reprise/scripts/faults/fake",
@@ -111,7 +116,7 @@ func job(n int) string {
 }
 
 func (w *world) env(c call, path ...string) []string {
-	path = append(path, "/usr/bin", "/bin")
+	path = append(path, w.tools)
 	home := filepath.Join(w.dir, "home")
 	return []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_STATE_HOME=" + filepath.Join(home, ".local/state"),
 		"PATH=" + strings.Join(path, ":"), "TMPDIR=" + filepath.Join(w.dir, "tmp"),

@@ -1,0 +1,83 @@
+// Package toolbox makes what tests run in independent of who runs them: a PATH that is built from nothing, and
+// signals as a shell in the foreground leaves them.
+package toolbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// usual are the programs that scripts may expect everywhere. A claude, codex, gemini or vibe that is installed
+// beside them is not among them, and so cannot run by mistake.
+var usual = []string{
+	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff", "dirname", "echo", "env", "expr",
+	"false", "find", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "od", "paste", "printf", "ps",
+	"pwd", "readlink", "realpath", "rm", "rmdir", "sed", "seq", "setsid", "sh", "sleep", "sort", "stat", "stty", "tail", "tee",
+	"test", "timeout", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "yes",
+}
+
+// Make fills a directory with links to the usual programs and those named. The directory is all that PATH needs
+// behind the programs that a test is about. What this machine does not have is left out.
+func Make(dir string, more ...string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	for _, name := range append(more, usual...) {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return fmt.Errorf("find %s: %w", name, err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("link %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// RestoreSignals lets the programs that this process starts get the signals that a shell ignores for a job in the
+// background. A caught signal has its default action in a new program, an ignored one stays ignored.
+func RestoreSignals() {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+}
+
+// Nobody is the user whom root runs something as that root's rights would spoil.
+var Nobody = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+
+// Unprivileged reports whether a test may go on as it is: root may read and write everything, and so runs it once
+// more as nobody instead.
+func Unprivileged(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return true
+	}
+	// Not by its path, which nobody may not be allowed to follow.
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd.Env, cmd.SysProcAttr = []string{"PATH=" + os.Getenv("PATH")}, Nobody
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as nobody: %v: %s", err, out)
+	}
+	return false
+}
+
+// A Tests runs tests with the signals restored.
+type Tests struct{ M interface{ Run() int } }
+
+// Run runs the tests.
+func (t Tests) Run() int {
+	RestoreSignals()
+	return t.M.Run()
+}

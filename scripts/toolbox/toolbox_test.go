@@ -1,0 +1,58 @@
+package toolbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }
+
+// What is first on the caller's PATH is not run, and the usual programs are.
+func TestPathFromNothing(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	for _, name := range []string{"claude", "codex", "gemini", "vibe"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n>"+ran+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	tools := filepath.Join(dir, "tools")
+	if err := Make(tools, "there-is-no-such-program"); err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command("sh", "-c", "for t in claude codex gemini vibe; do $t; done 2>/dev/null; echo found | sed s/found/done/")
+	sh.Env = []string{"PATH=" + tools}
+	if out, err := sh.CombinedOutput(); err != nil || string(out) != "done\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a tool on the caller's PATH ran")
+	}
+}
+
+// A job in the background of a shell that is not interactive has SIGINT and SIGQUIT ignored, under nohup SIGHUP
+// too; programs that its tests start can be interrupted all the same.
+func TestSignalsOfABackgroundJob(t *testing.T) {
+	if os.Getenv("BACKGROUND") != "" {
+		for _, sig := range []string{"INT", "QUIT", "HUP"} {
+			err := exec.Command("sh", "-c", "kill -"+sig+" $$").Run()
+			if err == nil || !strings.HasPrefix(err.Error(), "signal: ") {
+				t.Errorf("%s: %v", sig, err)
+			}
+		}
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `trap '' INT QUIT HUP; exec "$0" -test.run '^TestSignalsOfABackgroundJob$'`, self)
+	cmd.Env = append(os.Environ(), "BACKGROUND=yes")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
