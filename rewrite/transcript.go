@@ -230,11 +230,19 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
-	for i := range lines {
+	turned := false // a turn of somebody known follows
+	for i := len(lines) - 1; i >= 0; i-- {
 		l := &lines[i]
+		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
+			h.marked = true // the name asked for an answer, and another one stands there
+		}
 		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
 			continue
 		}
+		if l.speaker == stranger && turned && !known[l.label] && !(h.newest && i >= h.end) {
+			h.marked = true // between known speakers another one speaks
+		}
+		turned = turned || known[l.label]
 		if l.text == "" && i == len(lines)-1 {
 			continue // "Assistant:" at the very end asks for the answer
 		}

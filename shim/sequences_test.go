@@ -15,12 +15,12 @@ import (
 // A sequence is what one caller sends, call after call, and what must become of
 // it. Files of testdata/prompts hold them, one for each preset.
 type sequence struct {
-	Name   string
-	Harm   string
-	Preset string // the rule that must hold for its calls, "" for none
-	Env    map[string]string
-	Args   []string
-	Calls  []struct {
+	Name    string
+	Preset  string         // the rule that must hold for its calls, "" for none
+	Unnamed config.Unnamed // what its calls need without a name, "" for what is the default
+	Env     map[string]string
+	Args    []string
+	Calls   []struct {
 		Prompt, Answer, Expect, Why, Cwd, Tool string
 		Env                                    map[string]string // beside the sequence's
 		Said                                   []string          // all the run's texts, where it has several
@@ -28,7 +28,7 @@ type sequence struct {
 }
 
 func TestSequences(t *testing.T) {
-	files, err := filepath.Glob(orElse(os.Getenv("SEQ"), "../testdata/prompts/*.json"))
+	files, err := filepath.Glob("../testdata/prompts/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sequences: %v", err)
 	}
@@ -71,33 +71,14 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
 	cfg := config.Default()
+	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt})
 	apply(m, cfg, r)
 	d, ticket, err := l.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv("DUMP") != "" {
-		ev := r.Prompt
-		_ = ev
-		cont := d.Continuity.Evidence
-		if d.Mode == rewrite.Fresh && i > 0 {
-			_, chains, _ := l.Preview(r)
-			for _, c := range chains {
-				if c.Continuity.Relation == rewrite.Extends {
-					cont = c.Continuity.Evidence
-				}
-			}
-		}
-		ok := "OK  "
-		if string(d.Mode) != call.Expect {
-			ok = "MISS"
-			if d.Mode == rewrite.Resume {
-				ok = "HARM"
-			}
-		}
-		fmt.Printf("%s %s %s #%d %s (%s) FOR %v AGAINST %v\n", ok, s.Harm, s.Name, i+1, d.Mode, d.Reason, cont.For, cont.Against)
-	} else if string(d.Mode) != call.Expect || call.Why != "" && string(d.Reason) != call.Why || r.Rule != s.Preset {
+	if string(d.Mode) != call.Expect || call.Why != "" && string(d.Reason) != call.Why || r.Rule != s.Preset {
 		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
 			i+1, d.Mode, d.Reason, r.Rule, call.Expect, call.Why, s.Preset)
 	}
