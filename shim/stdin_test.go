@@ -113,7 +113,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 		t.Fatalf("%q, %v", s.data, err)
 	}
 	rest, err := io.ReadAll(f)
-	if again, _ := s.file(nil); err != nil || string(rest) != "llo" || again != nil {
+	if again, _ := s.file(); err != nil || string(rest) != "llo" || again != nil {
 		t.Errorf("the caller's descriptor gives %q, %v", rest, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 		if reason != rewrite.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, reason, err)
 		}
-		f, err := s.file(r)
+		f, err := s.ahead(r)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -178,7 +178,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, reason, err := stage(f, rewrite.StdinPrompt)
-	if again, _ := s.file(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
+	if again, _ := s.ahead(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, reason, err)
 	}
 }
