@@ -156,9 +156,7 @@ func (a *attempt) follow() {
 // readFile hands what is new in a followed file to the event loop, from the watcher's
 // goroutine. Before the tool runs nothing in it can be the tool's.
 func (a *attempt) readFile(path string, data []byte) {
-	select {
-	case <-a.starting:
-	default:
+	if !isClosed(a.starting) {
 		return
 	}
 	select {

@@ -255,7 +255,7 @@ func TestPatience(t *testing.T) {
 		state  runState
 		status status
 	}{
-		{"asked before, ended of it", `trap 'exit 7' HUP; echo signal 1; LONG; while :; do sleep 0.02; done`, 0, stateAbandoned, status{exit: 7}},
+		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, stateAbandoned, status{exit: 7}},
 		{"asked before, came to its own end", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGTERM}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
 	}

@@ -44,7 +44,7 @@ func (b *buffer) release() {
 	b.free <- b // never blocks: there is room for all of a stream's buffers
 }
 
-// A chunk is what a writer writes at once: data, or all that was held.
+// A chunk is what a writer writes in one go: data, or all that was held.
 type chunk struct {
 	to     *sink
 	data   []byte
@@ -65,7 +65,7 @@ func (c chunk) write() error {
 // returns at its end). So the event loop never waits for a writer.
 const queueLength = 4*buffersPerStream + 16
 
-// A writer writes to the caller, chunk after chunk, in a goroutine of its own: nobody
+// A writer writes to the caller, chunk after chunk, in a goroutine of its own. Nothing
 // but the writer waits for a caller that does not read.
 type writer struct{ queue chan chunk }
 

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// The caller's patience: how long after a signal that asks for the end, and after the
-// tool's end, output is still delivered to a caller that does not take it. Without us the
-// tool would have been gone by then.
+// patience is how long output is still delivered after both a signal that asks for the
+// end and the tool's end. Without us the tool would be gone by then.
 const patience = 300 * time.Millisecond
 
-// recently is how long before the tool's end a signal counts as its cause.
+// recently is how long before the tool's end a signal may have come to count as its cause.
 const recently = 10 * time.Second
 
 // events are what the event loop waits for.
@@ -21,11 +20,11 @@ type events struct {
 	files    chan followed // from the watcher
 	gone     chan *sink    // the caller has closed its end
 	starting chan struct{} // closed when the tool starts
-	stop     chan struct{} // closed when the loop has ended: nobody works for it any more
+	stop     chan struct{} // closed when the loop has ended: readers, writers and watcher end too
 
 	unfollowed chan struct{}    // closed when followed files have nothing more to tell
 	written    chan struct{}    // closed when the writers have written all
-	exhausted  <-chan time.Time // the caller's patience is
+	exhausted  <-chan time.Time // patience has run out
 	writers    []*writer
 	writing    sync.WaitGroup
 	reading    int // readers that have not ended
@@ -44,9 +43,9 @@ type followed struct {
 	data []byte
 }
 
-// supervise is the event loop. It waits for everything and for nothing in particular, so
-// that a signal reaches the tool whatever the streams do. The witness is sent away when
-// the tool has ended, and is to be closed once there is nothing else to do meanwhile.
+// supervise is the event loop. It never waits for one event alone, so that a signal reaches
+// the tool whatever the streams do. The witness is sent away when the tool has ended; it
+// must be closed later.
 func (a *attempt) supervise(gateTimeout time.Duration) status {
 	defer close(a.stop)
 	a.begin()
@@ -130,13 +129,17 @@ func (a *attempt) takeFile(f followed) {
 	a.look()
 }
 
-// callerGone has the tool learn that nobody reads its stream any more, as it would have
-// without us. What is shown at the end only the tool would not have written yet.
+// callerGone lets the tool learn that its stream is not read any more, as it would have
+// without us. What is shown at the end only, the tool would not have written yet. What a
+// tool has left that has ended is still read, for the ledger.
 func (a *attempt) callerGone(s *sink) {
 	s.gone = true
 	s.drop()
+	if a.ended != nil || s == a.stdout && a.stream.HoldsOutput() {
+		return
+	}
 	for _, t := range a.taps {
-		if t.to == s && (s != a.stdout || !a.stream.HoldsOutput()) {
+		if t.to == s {
 			t.close()
 		}
 	}
@@ -237,9 +240,21 @@ func (a *attempt) abandon() {
 		a.exhausted = time.After(patience) // it is not the caller that we wait for
 	case a.abandoned == *a.ended && a.endedWell():
 		a.exhausted = nil
+	case isClosed(a.written):
+		a.state = stateDelivered // in this very moment
 	default:
 		a.endStream()
 		a.state = stateAbandoned
+	}
+}
+
+// isClosed reports whether a channel that nothing is sent on is closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
