@@ -38,8 +38,8 @@ type attempt struct {
 	refusal rewrite.Reason // why the run was given up
 	broken  bool           // our own code broke down over its output
 	ended   *status        // nil while the tool runs
-	// stopped is the signal by which the tool was asked to end while it ran, 0 for none: it
-	// is not run again.
+	// stopped is the first signal that asked for the end of the run, 0 for none: it is not
+	// run again.
 	stopped   syscall.Signal
 	stoppedAt time.Time
 	// abandoned is how the caller sees us end if it takes too long to take what waits.
