@@ -245,6 +245,36 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	}
 }
 
+// A signal counts as the cause of the tool's end if it came shortly before; output is not
+// delivered for long then, and losing some is no success.
+func TestLimitDelivery(t *testing.T) {
+	tests := []struct {
+		ended     status
+		stopped   syscall.Signal
+		ago       time.Duration
+		limited   bool
+		abandoned status
+	}{
+		{status{}, 0, 0, false, status{}},
+		{status{exit: 7}, 0, 0, false, status{exit: 7}},
+		{status{exit: 7}, syscall.SIGTERM, recently / 2, true, status{exit: 7}},
+		{status{signal: syscall.SIGKILL}, syscall.SIGTERM, recently / 2, true, status{signal: syscall.SIGKILL}},
+		{status{exit: 7}, syscall.SIGTERM, 2 * recently, false, status{exit: 7}},
+		{status{}, syscall.SIGTERM, justNow / 2, true, status{signal: syscall.SIGTERM}},
+		{status{}, syscall.SIGTERM, 2 * justNow, false, status{signal: syscall.SIGTERM}},
+	}
+	for _, test := range tests {
+		a := &attempt{ended: &test.ended, stopped: test.stopped}
+		if test.stopped != 0 {
+			a.stoppedAt = time.Now().Add(-test.ago)
+		}
+		a.limitDelivery()
+		if a.exhausted != nil != test.limited || a.abandoned != test.abandoned {
+			t.Errorf("%+v: limited %v, %+v", test, a.exhausted != nil, a.abandoned)
+		}
+	}
+}
+
 // How long a caller is waited for that does not read: until a signal asks for an end,
 // and not that long if the tool ended of one.
 func TestPatience(t *testing.T) {
@@ -256,7 +286,7 @@ func TestPatience(t *testing.T) {
 		status status
 	}{
 		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, stateAbandoned, status{exit: 7}},
-		{"asked before, came to its own end", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGTERM}},
+		{"asked right before a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGHUP}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {

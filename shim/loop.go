@@ -11,8 +11,12 @@ import (
 // end and the tool's end. Without us the tool would be gone by then.
 const patience = 300 * time.Millisecond
 
-// recently is how long before the tool's end a signal may have come to count as its cause.
-const recently = 10 * time.Second
+// How long before the tool's end a signal may have come to count as its cause: it may take
+// some time to clean up, but then it seldom exits with 0.
+const (
+	recently = 10 * time.Second
+	justNow  = time.Second
+)
 
 // events are what the event loop waits for.
 type events struct {
@@ -161,7 +165,7 @@ func (a *attempt) heed(sig os.Signal) {
 		a.process.stop(syscall.SIGTSTP)
 	case terminates(sig):
 		a.noteStop(sig)
-		if a.exhausted == nil || a.endedWell() {
+		if a.exhausted == nil {
 			a.abandoned = status{signal: sig.(syscall.Signal)}
 			a.exhausted = time.After(patience)
 		}
@@ -189,14 +193,26 @@ func (a *attempt) lookAtTool() {
 		a.noteStop(sig) // too late for the tool
 	}
 	a.ended = &st
-	if a.stopped != 0 && time.Since(a.stoppedAt) < recently {
-		a.abandoned = st
-		a.exhausted = time.After(patience)
-	}
+	a.limitDelivery()
 	for _, t := range a.taps {
 		t.end()
 	}
 	a.unfollow()
+}
+
+// limitDelivery begins to run out of patience if a signal has ended the tool: the caller
+// that sent it wants an end more than the output that it does not take. One that loses
+// output does not see a success.
+func (a *attempt) limitDelivery() {
+	cause := recently
+	a.abandoned = *a.ended
+	if *a.ended == (status{}) {
+		cause = justNow
+		a.abandoned.signal = a.stopped
+	}
+	if a.stopped != 0 && time.Since(a.stoppedAt) < cause {
+		a.exhausted = time.After(patience)
+	}
 }
 
 // unfollow takes what followed files still have to tell, once the tool has ended and its
@@ -229,17 +245,11 @@ func (a *attempt) deliver() {
 	}()
 }
 
-// endedWell reports whether the run came to its own end, in spite of any signal.
-func (a *attempt) endedWell() bool { return *a.ended == status{} && a.stream.Seen().Final }
-
 // abandon gives up on a caller that wanted an end and does not take what waits for it.
-// A run that came to its own end all the same has an answer, which is waited for.
 func (a *attempt) abandon() {
 	switch {
 	case a.state == stateHolding || a.state == stateRefusing:
 		a.exhausted = time.After(patience) // it is not the caller that we wait for
-	case a.abandoned == *a.ended && a.endedWell():
-		a.exhausted = nil
 	case isClosed(a.written):
 		a.state = stateDelivered // in this very moment
 	default:

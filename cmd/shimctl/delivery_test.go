@@ -70,16 +70,7 @@ func terminated(t *testing.T, cmd *exec.Cmd, l listener, after time.Duration, si
 	done := make(chan struct{})
 	defer close(done)
 	go l.take(r, done)
-	up := filepath.Join(cmd.Dir, "up")
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if err := os.Remove(up); err == nil {
-			break
-		}
-		if time.Since(begun) > soon {
-			_ = cmd.Process.Kill()
-			t.Fatal("the tool does not come up")
-		}
-	}
+	waitUp(t, cmd)
 	time.Sleep(after)
 	if err := cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
@@ -91,6 +82,21 @@ func terminated(t *testing.T, cmd *exec.Cmd, l listener, after time.Duration, si
 	_ = cmd.Wait() // its status is looked at
 	watchdog.Stop()
 	return cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+// waitUp waits until the tool has told that it has come up.
+func waitUp(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	up := filepath.Join(cmd.Dir, "up")
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		if err := os.Remove(up); err == nil {
+			break
+		}
+		if time.Since(begun) > soon {
+			_ = cmd.Process.Kill()
+			t.Fatal("the tool does not come up")
+		}
+	}
 }
 
 // However the caller listens and whenever it sends a signal, it sees the end that it would
@@ -172,10 +178,10 @@ func TestTerminatedAfterTheToolsEnd(t *testing.T) {
 	}
 }
 
-// Without a signal the answer waits for a caller that takes its time, and so does one that
-// was asked to end and came to its own end all the same.
+// Without a signal the answer waits for a caller that takes its time, and so it does if the
+// tool was asked to end, and came to its own end some time later all the same.
 func TestTheAnswerWaits(t *testing.T) {
-	for name, script := range map[string]string{"not asked": longAnswer, "asked": `trap : HUP; kill -HUP $PPID; sleep 0.1; ` + longAnswer} {
+	for name, script := range map[string]string{"not asked": longAnswer, "asked": `trap : HUP; kill -HUP $PPID; sleep 2; ` + longAnswer} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := shimmed(t, script, "-p", "hi")
@@ -188,7 +194,8 @@ func TestTheAnswerWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Close()
-			time.Sleep(1500 * time.Millisecond)
+			waitUp(t, cmd)
+			time.Sleep(time.Second)
 			got, err := io.ReadAll(r)
 			if err != nil {
 				t.Fatal(err)
