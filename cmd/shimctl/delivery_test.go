@@ -214,7 +214,7 @@ func TestTerminatedAfterTheGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := shimmed(t, `case "$*" in *--resume*) yes '{"type":"x"}' | head -c 800000; : >up; exec sleep 60 ;; esac
+	cmd := shimmed(t, `case "$*" in *--resume*) : >up; yes '{"type":"x"}' | head -c 800000; exec sleep 60 ;; esac
 `+string(fake), "-p", "You are the coder.\n\n"+strings.Repeat("Keep it small. ", 40), "--output-format", "stream-json", "--verbose")
 	cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
 	config := filepath.Join(cmd.Dir, ".config/reprise/config.toml")
