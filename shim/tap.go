@@ -74,15 +74,12 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
 	defer func() { pieces <- last }()
-	for total := 0; ; {
+	for {
 		b := t.buffer(stop)
 		if b == nil {
 			return
 		}
 		n, err := t.file.Read(b.piece[:pieceSize])
-		if total += n; total > longStream {
-			useAllProcessors()
-		}
 		t.send(b, n, pieces)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			t.drain(pieces, stop)
