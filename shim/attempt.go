@@ -1,11 +1,11 @@
 package shim
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -13,39 +13,50 @@ import (
 	"reprise/watch"
 )
 
-// An attempt is one run of the tool under supervision: its output is read,
-// rendered and shown, and held back as long as it is not known whether a resume
-// has taken.
+// An attempt is one run of the tool under supervision, in three steps: a reader for each of
+// its streams (tap.go), one event loop that decides (loop.go), and a writer for each of the
+// caller's streams (delivery.go). The event loop alone uses what is in here: no step waits
+// for a lock that another one holds.
 type attempt struct {
 	plan    rewrite.Plan
 	stream  rewrite.Stream
 	tool    rewrite.Tool
-	pinned  func(id string, pid int) // told once, as soon as the session's id is known
+	pinned  func(id string, pid int) // told as soon as the session's id is known, nil once it was
 	fault   func(what string, err error)
 	signals *inbox // caught for the tool
 
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
-	broken  bool           // our own code broke down over its output
-	stopped syscall.Signal // by which somebody asked for the run to stop, 0 for none: it is not run again
-	mu      sync.Mutex     // guards all below, and stream
 	process *process
-	gate    gateState
-	refusal rewrite.Reason
+	taps    []*tap
 	stdout  *sink
 	stderr  *sink
 	tail    ring // the end of stderr
-	told    bool // pinned was
-	seen    bool // the tool has named its session
+	events
+
+	state   runState
+	refusal rewrite.Reason // why the run was given up
+	broken  bool           // our own code broke down over its output
+	ended   *status        // nil while the tool runs
+	// stopped is the first signal that asked for the end of the run, 0 for none: it is not
+	// run again.
+	stopped   syscall.Signal
+	stoppedAt time.Time
+	// abandoned is how the caller sees us end if it takes too long to take what waits.
+	abandoned status
 }
 
-// A gateState says what becomes of a resumed run's output.
-type gateState int
+// A runState says what becomes of the tool's output.
+type runState int
 
 const (
-	gateOpen    gateState = iota // it is shown as it comes
-	gateClosed                   // it waits
-	gateRefused                  // it is thrown away
+	stateShowing    runState = iota // it is shown as it comes
+	stateHolding                    // it waits until the tool has shown that it took the resume
+	stateRefusing                   // it is thrown away: the tool refused, and was told to end
+	stateRefused                    // likewise, and the tool has ended
+	stateDelivering                 // the tool has ended, the writers still have some of it
+	stateDelivered                  // all of it has been written, as far as the caller took it
+	stateAbandoned                  // the caller wanted an end, and did not take the rest
 )
 
 // run starts the tool and sees it through. The attempt owns stdin, and closes it.
@@ -61,9 +72,9 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	child := [3]*os.File{files[0], outWrite, files[2]}
 	var errOut *os.File
 	if a.plan.Resume != "" {
-		a.gate = gateClosed
+		a.state = stateHolding
 	}
-	if a.gate == gateClosed || a.plan.ReadStderr {
+	if a.state == stateHolding || a.plan.ReadStderr {
 		var errWrite *os.File
 		if errOut, errWrite, err = os.Pipe(); err != nil {
 			return status{}, errors.Join(fmt.Errorf("make pipe: %w", err), outWrite.Close())
@@ -75,102 +86,41 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		}
 		defer errWrite.Close()
 	}
-	a.stdout = newSink(files[1], a.gate == gateClosed)
-	a.stderr = newSink(files[2], a.gate == gateClosed)
+	a.events = newEvents()
+	a.connect(files[1], files[2], out, errOut)
 	a.follow()
-	a.mu.Lock()
+	close(a.starting)
 	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
 	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
 		a.tell(a.plan.Resume)
 	}
-	a.mu.Unlock()
 	outWrite.Close()
 	if err != nil {
-		a.unfollow()
+		close(a.stop)
+		if a.watcher != nil {
+			a.watcher.Stop()
+		}
 		return status{}, err
 	}
 	if errOut != nil {
 		child[2].Close()
 	}
-	return a.supervise(out, errOut, gateTimeout), nil
+	return a.supervise(gateTimeout), nil
 }
 
-// supervise reads the tool's streams until it has ended. The witness is sent away then,
-// and is to be closed once there is nothing else to do meanwhile.
-func (a *attempt) supervise(out, errOut *os.File, gateTimeout time.Duration) status {
-	taps := []*tap{a.stdoutTap(out)}
+// connect prepares what is between the tool's streams and the caller's. Where both of the
+// caller's lead to one file a single writer keeps their order.
+func (a *attempt) connect(stdout, stderr, out, errOut *os.File) {
+	a.writers = []*writer{newWriter()}
+	if !sameFile(stdout, stderr) {
+		a.writers = append(a.writers, newWriter())
+	}
+	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
+	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
+	a.taps = []*tap{a.stdoutTap(out)}
 	if errOut != nil {
-		taps = append(taps, a.stderrTap(errOut))
+		a.taps = append(a.taps, a.stderrTap(errOut))
 	}
-	var readers sync.WaitGroup
-	for _, t := range taps {
-		readers.Go(func() { a.read(t) })
-	}
-	started, timeout, sweep := time.Now(), time.After(gateTimeout), a.nextSweep(0)
-	for {
-		select {
-		case <-sweep:
-			sweep = a.nextSweep(time.Since(started))
-		case <-a.signals.arrived:
-			if sig := a.signals.take(); sig != nil {
-				a.heed(sig)
-				a.process.forward(sig)
-			}
-		case <-timeout:
-			a.release()
-		case <-a.signals.children:
-			st, ended := a.process.look()
-			if !ended {
-				continue
-			}
-			a.process.witness.dismiss()
-			for _, t := range taps {
-				_ = t.file.SetReadDeadline(time.Now()) // pipes of our own have deadlines
-			}
-			readers.Wait()
-			for _, t := range taps {
-				a.drain(t)
-			}
-			for sig := a.signals.take(); sig != nil; sig = a.signals.take() {
-				a.heed(sig) // too late for the tool
-			}
-			a.unfollow()
-			a.finish(st)
-			for _, t := range taps {
-				a.leaveOpen(t)
-			}
-			if a.gate == gateRefused && a.stopped != 0 {
-				return status{signal: a.stopped} // it is we who have ended the tool
-			}
-			return st
-		}
-	}
-}
-
-// heed notes a signal that asks for the end of the run.
-func (a *attempt) heed(sig os.Signal) {
-	switch sig {
-	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
-		if a.stopped == 0 {
-			a.stopped = sig.(syscall.Signal)
-		}
-	}
-}
-
-// nextSweep looks for leftovers, and tells when to look again: never once the
-// session's id has been seen, since the tool writes none any more then.
-func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
-	a.mu.Lock()
-	seen := a.seen
-	a.mu.Unlock()
-	if a.sweeper == nil {
-		return nil
-	}
-	a.sweeper.sweep()
-	if seen {
-		return nil
-	}
-	return time.After(a.sweeper.next(since))
 }
 
 // shown is the status that the caller is to see: in another format the tool may
@@ -203,21 +153,15 @@ func (a *attempt) follow() {
 	a.watcher = w
 }
 
-// unfollow takes what the files still have to tell.
-func (a *attempt) unfollow() {
-	if a.watcher != nil {
-		a.watcher.Stop()
-	}
-}
-
-// readFile takes what is new in a followed file. Before the tool runs nothing in
-// it can be the tool's.
+// readFile hands what is new in a followed file to the event loop, from the watcher's
+// goroutine. Before the tool runs nothing in it can be the tool's.
 func (a *attempt) readFile(path string, data []byte) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.process != nil {
-		a.stream.File(path, data)
-		a.look()
+	if !isClosed(a.starting) {
+		return
+	}
+	select {
+	case a.files <- followed{path, bytes.Clone(data)}:
+	case <-a.stop:
 	}
 }
 
@@ -225,34 +169,52 @@ func (a *attempt) readFile(path string, data []byte) {
 // then no ground to go on from.
 func (a *attempt) careful(read func([]byte) []byte) func([]byte) []byte {
 	return func(line []byte) (shown []byte) {
-		defer func() {
-			if broken := recover(); broken != nil {
-				a.fault("read the tool's output", fmt.Errorf("%v", broken))
-				a.broken = true
-				shown = line
-			}
-		}()
-		return read(line)
+		if !a.unbroken(func() { shown = read(line) }) {
+			return line
+		}
+		return shown
+	}
+}
+
+// unbroken reports whether a step of our own did not break down.
+func (a *attempt) unbroken(step func()) (ok bool) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			a.fault("read the tool's output", fmt.Errorf("%v", broken))
+			a.broken = true
+		}
+	}()
+	step()
+	return true
+}
+
+// write writes to one of the caller's streams, but for a run that was given up.
+func (a *attempt) write(to *sink, data []byte, from *buffer) {
+	if a.state != stateRefusing {
+		to.write(data, from)
 	}
 }
 
 // show takes what the stream has rendered, and looks at what it has learned.
-func (a *attempt) show(rendered []byte) {
-	if a.gate != gateRefused {
-		a.stderr.write([]byte(a.stream.TakeStderr()))
-		a.stdout.write(rendered)
-	}
+func (a *attempt) show(rendered []byte, from *buffer) {
+	a.write(a.stderr, []byte(a.stream.TakeStderr()), from)
+	a.write(a.stdout, rendered, from)
 	a.look()
+}
+
+// named reports whether the tool has named its session.
+func (a *attempt) named() bool {
+	seen := a.stream.Seen()
+	return seen.ID != "" && !seen.WrongID
 }
 
 // look acts on what the stream has learned by now.
 func (a *attempt) look() {
 	seen := a.stream.Seen()
-	if seen.ID != "" && !seen.WrongID {
-		a.seen = true
+	if a.named() {
 		a.tell(seen.ID)
 	}
-	if a.gate != gateClosed {
+	if a.state != stateHolding {
 		return
 	}
 	switch {
@@ -269,15 +231,15 @@ func (a *attempt) look() {
 // known from the start, so that a tool that outlives us has its session to itself also
 // before it has said a word. A copy has an id of its own.
 func (a *attempt) tell(id string) {
-	if !a.told {
-		a.told = true
+	if a.pinned != nil {
 		a.pinned(id, a.process.pid)
+		a.pinned = nil
 	}
 }
 
 // refuse gives this run up. Nothing of it is shown.
 func (a *attempt) refuse(why rewrite.Reason) {
-	a.gate, a.refusal = gateRefused, why
+	a.state, a.refusal = stateRefusing, why
 	a.stdout.drop()
 	a.stderr.drop()
 	a.process.end()
@@ -285,23 +247,21 @@ func (a *attempt) refuse(why rewrite.Reason) {
 
 // open lets out what was held.
 func (a *attempt) open() {
-	a.gate = gateOpen
+	a.state = stateShowing
 	a.stdout.show()
 	a.stderr.show()
 }
 
 // release opens the gate when it has been closed for too long.
 func (a *attempt) release() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.gate == gateClosed {
+	if a.state == stateHolding && a.ended == nil {
 		a.open()
 	}
 }
 
 // judge looks for a refusal in what a run has left that was never shown. Of one that
-// somebody has killed, or has wanted to end, nothing is shown either, where it had said
-// that it refuses; but it is not run again.
+// was killed, or asked to end, or whose caller has gone, nothing is shown either, where
+// it had said that it refuses; but it is not run again.
 func (a *attempt) judge(st status) {
 	exit := st.exit
 	if st.signal != 0 {
@@ -309,30 +269,37 @@ func (a *attempt) judge(st status) {
 	}
 	stopped := cmp.Or(a.stopped, st.signal)
 	why := a.tool.Refused(string(a.tail.data), exit)
-	if why != "" && (stopped == 0 || why != rewrite.RefusedSilent) {
-		a.gate, a.refusal, a.stopped = gateRefused, why, stopped
+	if why != "" && (stopped == 0 && !a.stdout.gone || why != rewrite.RefusedSilent) {
+		a.state, a.refusal, a.stopped = stateRefused, why, stopped
 	}
 }
 
-// finish judges a run that has ended, and shows what was kept for the end.
-func (a *attempt) finish(st status) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+// finish judges a run that has ended, shows what was kept for the end, and leaves the
+// rest to the writers.
+func (a *attempt) finish() {
 	seen := a.stream.Seen()
-	if a.gate == gateClosed && !seen.Final {
-		a.judge(st)
+	if a.state == stateHolding && !seen.Final {
+		a.judge(*a.ended)
 	}
-	if a.gate == gateRefused {
+	if a.state == stateRefusing || a.state == stateRefused {
+		a.state = stateRefused
 		a.stdout.drop()
 		a.stderr.drop()
 		return
 	}
-	last := a.stream.End()
-	a.stderr.write([]byte(a.stream.TakeStderr()))
-	a.stdout.write(last)
-	if st == (status{}) && a.stopped == 0 {
-		a.stdout.write(seen.Unshown)
+	last := a.endStream()
+	a.stderr.write([]byte(a.stream.TakeStderr()), nil)
+	a.stdout.write(last, nil)
+	if *a.ended == (status{}) && a.stopped == 0 {
+		a.stdout.write(seen.Unshown, nil)
 	}
 	a.stdout.show()
 	a.stderr.show()
+	a.deliver()
+}
+
+// endStream returns what the stream has kept for the end.
+func (a *attempt) endStream() (last []byte) {
+	a.unbroken(func() { last = a.stream.End() })
+	return last
 }

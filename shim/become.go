@@ -35,6 +35,7 @@ func (c *call) become(stdin *os.File) int {
 	}
 	runtime.LockOSThread()
 	C.inherit_ignore()
+	C.inherit_close()
 	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
 	err = unix.Exec(t.path, c.env.Args, environ)
 	if errors.Is(err, unix.ENOEXEC) { // a script without a first line: a shell would run it itself

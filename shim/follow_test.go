@@ -130,8 +130,8 @@ func TestAFileOpensTheGate(t *testing.T) {
 		until [ -s $OUT ] || [ $i -gt 200 ]; do sleep 0.02; i=$((i+1)); done; echo $i`, rewrite.Plan{
 		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
 	})
-	if a.gate != gateOpen || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
-		t.Errorf("gate %d, shown %q", a.gate, got)
+	if a.state != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
+		t.Errorf("state %d, shown %q", a.state, got)
 	}
 }
 

@@ -25,6 +25,7 @@
 static char ignored[NSIG];
 static sigset_t mask;
 static struct rlimit files; // the Go runtime raises this limit
+static char closed[3];      // the Go runtime opens what is closed of 0 to 2
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
@@ -32,6 +33,17 @@ __attribute__((constructor)) static void inherit_record(void) {
 		ignored[sig] = sigaction(sig, 0, &was) == 0 && was.sa_handler == SIG_IGN;
 	sigprocmask(SIG_SETMASK, 0, &mask);
 	getrlimit(RLIMIT_NOFILE, &files);
+	for (int fd = 0; fd < 3; fd++)
+		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
+}
+
+// inherit_closed reports whether the caller has left one of the descriptors 0 to 2 closed.
+int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
+
+// inherit_close closes it again, for an exec that is to follow.
+void inherit_close(void) {
+	for (int fd = 0; fd < 3; fd++)
+		if (closed[fd]) close(fd);
 }
 
 // inherit_ignored tells of a signal that the caller has us ignore.
@@ -74,12 +86,14 @@ static void die_with(pid_t parent) {
 
 // move puts a descriptor in another's place, open for the program to come.
 static int move(int from, int to) {
+	if (from < 0) return close(to);
 	if (from == to) return fcntl(to, F_SETFD, 0);
 	return dup2(from, to);
 }
 
 // inherit_spawn starts a program with the caller's signals and limits and three
-// descriptors of its own, all above 2 or in their place. It gives 0 or an errno.
+// descriptors of its own, all above 2 or in their place, or -1 for one that is closed.
+// It gives 0 or an errno.
 int inherit_spawn(const char *path, char *const argv[], char *const envp[], const int fds[3], pid_t *pid) {
 	volatile int failed = 0; // the child writes into our memory
 	pid_t parent = getpid();
@@ -225,6 +239,50 @@ static int write_all(int fd, const char *data, ssize_t size) {
 	return 0;
 }
 
+// leave_two leaves a child two descriptors, as its first.
+static void leave_two(int from, int to) {
+	from = fcntl(from, F_DUPFD, 3);
+	to = fcntl(to, F_DUPFD, 3);
+	if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
+	close_others(2);
+}
+
+// copy copies descriptor 0 to descriptor 1 until its end or until nobody listens.
+static void copy(void) {
+	static char buf[64 << 10];
+	struct pollfd ends[2] = {{.fd = 0, .events = POLLIN}, {.fd = 1}};
+	for (;;) {
+		if (poll(ends, 2, -1) < 0) {
+			if (errno == EINTR) continue;
+			return;
+		}
+		if (ends[1].revents & (POLLERR | POLLHUP)) return;
+		if (!ends[0].revents) continue;
+		ssize_t n = read(0, buf, sizeof buf);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return;
+		if (n > 0 && write_all(1, buf, n) < 0) return;
+	}
+}
+
+// inherit_feeder makes a process that writes data to a descriptor and copies another to it
+// then, as inherit_copier does. It is no child of ours: the program that we become has
+// none that it did not start.
+int inherit_feeder(const char *data, size_t size, int from, int to) {
+	int failed = 0;
+	sigset_t old = block_all();
+	pid_t child = fork();
+	if (child == 0) {
+		if ((child = fork()) != 0) _exit(child < 0 ? errno : 0);
+		leave_two(from, to);
+		if (write_all(1, data, size) == 0) copy();
+		_exit(0);
+	}
+	if (child < 0) failed = errno;
+	else while (waitpid(child, &failed, 0) < 0 && errno == EINTR) {}
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	return child < 0 ? failed : WIFEXITED(failed) ? WEXITSTATUS(failed) : 0;
+}
+
 // inherit_copier makes a process that copies one descriptor to another until its end
 // or until nobody listens, and outlives us. It heeds no signal: it ends with those
 // that it copies for.
@@ -232,18 +290,8 @@ int inherit_copier(int from, int to) {
 	sigset_t old = block_all();
 	pid_t child = fork();
 	if (child == 0) {
-		static char buf[64 << 10];
-		ssize_t n;
-		from = fcntl(from, F_DUPFD, 3);
-		to = fcntl(to, F_DUPFD, 3);
-		if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
-		close_others(2);
-		while ((n = read(0, buf, sizeof buf)) != 0) {
-			struct pollfd more = {.fd = 0, .events = POLLIN};
-			if (n < 0 && errno == EAGAIN) poll(&more, 1, -1);
-			else if (n < 0 && errno != EINTR) break;
-			else if (n > 0 && write_all(1, buf, n) < 0) break;
-		}
+		leave_two(from, to);
+		copy();
 		_exit(0);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, 0);

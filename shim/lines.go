@@ -20,22 +20,26 @@ type splitter struct {
 
 type span struct{ from, to int }
 
-// next takes a piece, or nil at the end.
-func (s *splitter) next(piece []byte) []byte {
-	if piece == nil {
+// next takes the piece in a buffer, or nil at the end, and returns what it makes to be
+// shown, which is in that buffer.
+func (s *splitter) next(b *buffer) []byte {
+	if b == nil {
 		return s.flush()
 	}
-	return s.feed(piece)
+	s.out = b.rendered
+	shown := s.feed(b.piece)
+	b.rendered, s.out = s.out, nil
+	return shown
 }
 
-// feed takes a piece and gives what it makes to be shown, valid until the next call
-// and as long as the piece. Nothing is copied of a piece that is shown as it is.
+// feed takes a piece and returns what it makes to be shown: a part of the piece, or
+// what is in out then. Nothing is copied of a piece that is shown as it is.
 func (s *splitter) feed(piece []byte) []byte {
 	s.piece, s.same, s.out = piece, span{}, s.out[:0]
 	if s.max == rewrite.NoLines {
-		return s.line(piece)
+		s.show(span{0, len(piece)}, s.line(piece))
 	}
-	for at := 0; at < len(piece); {
+	for at := 0; s.max != rewrite.NoLines && at < len(piece); {
 		end := bytes.IndexByte(piece[at:], '\n') + 1
 		if end == 0 {
 			s.unfinished(span{at, len(piece)})

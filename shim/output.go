@@ -9,56 +9,50 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sink is one of the caller's streams. While it is held, what is written waits;
-// it is then either shown or dropped.
+// A sink is one of the caller's streams, as the event loop sees it. While it is held, what
+// is written waits; it is then either shown or dropped. Nothing here waits for the caller:
+// its writer does.
 type sink struct {
-	fd      int
-	held    *spool // nil where output goes straight on
-	dropped bool   // all output is thrown away
-	err     error  // the first failure to write: nothing more is written then
+	fd     int
+	writer *writer
+	held   *spool // nil where output goes straight on
+	gone   bool   // the caller has closed its end: nothing more is written
 }
 
-func newSink(f *os.File, hold bool) *sink {
-	s := &sink{fd: int(f.Fd())}
+func newSink(f *os.File, w *writer, hold bool) *sink {
+	s := &sink{fd: int(f.Fd()), writer: w}
 	if hold {
 		s.held = &spool{}
 	}
 	return s
 }
 
-func (s *sink) write(data []byte) {
+// write shows or holds data, which are in that buffer, or in none and stay as they are.
+func (s *sink) write(data []byte, from *buffer) {
 	switch {
-	case len(data) == 0 || s.err != nil || s.dropped:
-	case s.held != nil && s.held.write(data) == nil:
+	case len(data) == 0 || s.gone:
 	case s.held == nil:
-		s.emit(data)
-	default:
+		from.retain()
+		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+	case s.held.write(data) != nil:
 		// There is no room to hold it: early is better than lost.
 		s.show()
-		s.emit(data)
-	}
-}
-
-func (s *sink) emit(data []byte) {
-	if s.err == nil {
-		s.err = writeAll(s.fd, data)
+		s.write(data, from)
 	}
 }
 
 // show lets out what was held, and lets all that comes later pass.
 func (s *sink) show() {
-	held := s.held
-	s.held = nil
-	if held != nil && s.err == nil {
-		s.err = held.copyTo(s.fd)
+	if s.held != nil && !s.gone {
+		s.writer.queue <- chunk{to: s, held: s.held}
 	}
-	held.drop()
+	s.held = nil
 }
 
-// drop throws away what was held, and all that comes later.
+// drop throws away what was held.
 func (s *sink) drop() {
 	s.held.drop()
-	s.held, s.dropped = nil, true
+	s.held = nil
 }
 
 // writeAll writes to a descriptor that may be non-blocking. A *os.File would not

@@ -62,6 +62,9 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 	var fds [3]C.int
 	for i, f := range files {
 		fds[i] = C.int(f.Fd())
+		if closedByCaller(f) {
+			fds[i] = -1
+		}
 	}
 	var pid C.pid_t
 	syscall.ForkLock.Lock()
@@ -73,6 +76,10 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 	}
 	return int(pid), nil
 }
+
+// closedByCaller reports whether a file is one of our first three descriptors, and was
+// closed when we were started: Go has opened it since.
+func closedByCaller(f *os.File) bool { return C.inherit_closed(C.int(f.Fd())) != 0 }
 
 // cStrings copies strings to where C can use them, with the nil at the end: into one
 // piece of memory, the list first.

@@ -106,3 +106,15 @@ func TestDeadWitness(t *testing.T) {
 		t.Error("it has told of a signal")
 	}
 }
+
+// A caller that goes away while a resumed run is held ends the tool, as it would have
+// without us. That says nothing about the session.
+func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
+	r, w := pair(t, blockingPipe)
+	r.Close()
+	tool := scriptedTool{stream: &scriptedStream{}, refused: rewrite.RefusedSilent}
+	a, st := perform(t, tool, rewrite.Plan{Resume: "x"}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
+	if a.state != stateDelivered || a.refusal != "" || st != (status{exit: 3}) {
+		t.Errorf("state %d, refusal %q, %+v", a.state, a.refusal, st)
+	}
+}

@@ -122,7 +122,7 @@ func (c *call) parse() rewrite.Reason {
 	}
 	// A tool that fails at its first word where nobody reads it (codex 0.169.0: exit
 	// status 101) would not notice behind our pipe.
-	if hungUp(int(c.env.Stdout.Fd())) {
+	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
 		return rewrite.StdoutGone
 	}
 	return ""
@@ -184,10 +184,13 @@ func (c *call) target() (target, error) {
 func (c *call) passthrough(reason rewrite.Reason) int {
 	c.log.passthrough(reason)
 	c.say(rewrite.Passthrough, reason)
-	if reason == rewrite.StdinTooBig && c.stdin.used {
-		return c.carry()
+	var stdin *os.File
+	var err error
+	if reason == rewrite.StdinTooBig {
+		stdin, err = c.stdin.ahead(c.env.Stdin)
+	} else {
+		stdin, err = c.stdin.file()
 	}
-	stdin, err := c.stdin.file()
 	if err != nil {
 		return c.cannotRun(err)
 	}

@@ -12,15 +12,12 @@ import (
 // with it.
 func init() { runtime.LockOSThread() }
 
-// How much of a stream or of a prompt, in bytes, makes it worth to use more than one
-// processor.
-const (
-	longStream = 1 << 20
-	longPrompt = 32 << 10
-)
+// longPrompt is how many bytes of a prompt make it worth to use more than one processor.
+// A stream never does: handing each piece to another processor costs more than it gains.
+const longPrompt = 32 << 10
 
-// useAllProcessors ends what __wrap_main began. Neither a stream nor a prompt keeps more
-// than a few busy.
+// useAllProcessors ends what __wrap_main began. A prompt does not keep more than a few
+// busy.
 var useAllProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(min(4, runtime.NumCPU())) })
 
 // growStack has a goroutine's stack grow at once to what a call needs. Step by step each

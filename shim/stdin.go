@@ -1,11 +1,17 @@
 package shim
 
+// #include "inherit.h"
+import "C"
+
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"reprise/rewrite"
@@ -82,8 +88,8 @@ func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 	return staged{data: string(data[:n])}, "", nil
 }
 
-// drain reads to the end. Beyond maxStdin it stops; the caller of drain must then
-// hand on what was read and what is still to come (carry).
+// drain reads to the end. Beyond maxStdin it stops; what was read and what is still to
+// come must then be handed on.
 func drain(fd int) (staged, rewrite.Reason, error) {
 	var data []byte
 	for {
@@ -126,10 +132,10 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	}
 }
 
-// file gives the staged stdin as a file without a name, at its start; nil where
-// the caller's own descriptor still does. Where no file takes it, a pipe does, as far
-// as one can hold it all: the caller's limit on the size of files (ulimit -f) holds for
-// a memfd as well.
+// file returns the staged stdin as a file without a name, at its start; nil where
+// the caller's own descriptor still has it. Where no file takes it, a pipe does, as far as
+// one can hold it all: the caller's limit on the size of files (ulimit -f) holds for a
+// memfd as well.
 func (s staged) file() (*os.File, error) {
 	if !s.used {
 		return nil, nil
@@ -141,6 +147,27 @@ func (s staged) file() (*os.File, error) {
 		}
 	}
 	return f, err
+}
+
+// ahead returns a pipe with the staged stdin and, behind it, what is still to come on the
+// caller's descriptor, nil where that still has it all. A process of its own fills the
+// pipe, as far as the tool reads.
+func (s staged) ahead(of *os.File) (*os.File, error) {
+	if !s.used {
+		return nil, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make pipe: %w", err)
+	}
+	defer w.Close()
+	data := unsafe.StringData(s.data)
+	errno := C.inherit_feeder((*C.char)(unsafe.Pointer(data)), C.size_t(len(s.data)), C.int(of.Fd()), C.int(w.Fd()))
+	if errno != 0 {
+		r.Close()
+		return nil, fmt.Errorf("hand on stdin: %w", syscall.Errno(errno))
+	}
+	return r, nil
 }
 
 // inPipe gives the staged stdin as a pipe that holds it all already, so that nobody

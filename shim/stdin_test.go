@@ -133,9 +133,12 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 		if reason != rewrite.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, reason, err)
 		}
-		tool, feed := pair(t, blockingPipe)
-		go s.feed(feed, r)
-		got, err := io.ReadAll(tool)
+		f, err := s.ahead(r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := io.ReadAll(f)
+		f.Close()
 		if err != nil || string(got) != string(pattern(size)) {
 			t.Errorf("%s: %d bytes of %d are handed on, or others; %v", name, len(got), size, err)
 		}
@@ -175,7 +178,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, reason, err := stage(f, rewrite.StdinPrompt)
-	if again, _ := s.file(); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
+	if again, _ := s.ahead(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, reason, err)
 	}
 }

@@ -27,7 +27,7 @@ func (c *call) run() int {
 	}
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(plan)
-	if err == nil && a.gate == gateRefused && a.stopped == 0 {
+	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {

@@ -14,111 +14,163 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// A tap is one of the tool's streams, which we read.
+// A tap is one of the tool's streams, which a reader reads in a goroutine of its own.
 type tap struct {
 	file *os.File
 	to   *sink
-	take func(piece []byte) // of the stream, or nil at its end
-	deaf func() bool        // nobody listens to it any more
-	over bool               // it is at its end, or closed
+	take func(*buffer) // in the event loop: a piece of the stream, or nil at its end
+
+	free chan *buffer // buffers that wait for the next piece, for the reader alone
+	made int          // how many there are
+
+	over bool // for the event loop: the stream is at its end, or closed
+}
+
+// A piece is what a reader has read. The last one has no buffer, and tells whether the
+// stream is at its end.
+type piece struct {
+	tap    *tap
+	buffer *buffer
+	over   bool
+}
+
+func newTap(f *os.File, to *sink) *tap {
+	return &tap{file: f, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
 func (a *attempt) stdoutTap(f *os.File) *tap {
+	t := newTap(f, a.stdout)
 	lines := splitter{line: a.careful(a.stream.Line), max: a.stream.MaxLine()}
-	return &tap{
-		file: f, to: a.stdout,
-		take: func(piece []byte) { a.show(lines.next(piece)) },
-		deaf: func() bool { return a.stdout.err != nil && !a.stream.HoldsOutput() },
-	}
+	t.take = func(b *buffer) { a.show(lines.next(b), b) }
+	return t
 }
 
 func (a *attempt) stderrTap(f *os.File) *tap {
+	t := newTap(f, a.stderr)
 	lines := splitter{line: a.careful(a.stream.ErrLine), max: a.stream.MaxLine()}
-	return &tap{
-		file: f, to: a.stderr,
-		take: func(piece []byte) {
-			a.tail.write(piece)
-			if a.plan.ReadStderr {
-				piece = lines.next(piece)
-			}
-			a.stderr.write(piece)
-			a.look()
-		},
-		deaf: func() bool { return a.stderr.err != nil },
+	t.take = func(b *buffer) {
+		var shown []byte
+		if b != nil {
+			a.tail.write(b.piece)
+			shown = b.piece
+		}
+		if a.plan.ReadStderr {
+			shown = lines.next(b)
+		}
+		a.write(a.stderr, shown, b)
+		a.look()
 	}
+	return t
 }
 
-// tapSize is how much is read at once.
-const tapSize = 64 << 10
-
-// read takes what the tool writes, to the end of the stream or until the file's
-// deadline.
-func (a *attempt) read(t *tap) {
-	growStack(0)
-	buf := make([]byte, tapSize)
-	for total := 0; !t.over; {
-		n, err := t.file.Read(buf)
-		if total += n; total > longStream {
-			useAllProcessors()
+// read reads what the tool writes, to the end of the stream, or, once the tool has ended,
+// what it had written by then. It waits while all buffers are on their way to the caller.
+// pieces has room for all of them, and for the end.
+func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
+	last := piece{tap: t}
+	defer func() { pieces <- last }()
+	for {
+		b := t.buffer(stop)
+		if b == nil {
+			return
 		}
-		a.pour(t, buf[:n])
+		n, err := t.file.Read(b.piece[:pieceSize])
+		t.send(b, n, pieces)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.drain(pieces, stop)
+			return
+		}
 		if err != nil {
-			t.over = t.over || !errors.Is(err, os.ErrDeadlineExceeded)
+			last.over = true
 			return
 		}
 	}
 }
 
-func (a *attempt) pour(t *tap, piece []byte) {
-	if len(piece) == 0 {
-		return
+// buffer returns a buffer as soon as there is one, nil once stop is closed.
+func (t *tap) buffer(stop <-chan struct{}) (b *buffer) {
+	select {
+	case b = <-t.free:
+	default:
+		if t.made < buffersPerStream {
+			t.made++
+			return &buffer{piece: make([]byte, pieceSize), free: t.free}
+		}
+		select {
+		case b = <-t.free:
+		case <-stop:
+		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t.take(piece)
-	if t.deaf() {
-		t.file.Close() // the tool is to learn that nobody listens, as it would have
-		t.over = true
-	}
+	return b
 }
 
-// drain takes what the tool had written when it ended. There may be more to come:
-// from a process that it has left behind.
-func (a *attempt) drain(t *tap) {
-	left := t.waiting()
-	buf := make([]byte, min(left, tapSize))
-	for left > 0 && !t.over {
-		n, err := unix.Read(int(t.file.Fd()), buf[:min(left, len(buf))])
+// send hands on the first n bytes of a buffer.
+func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
+	b.users.Store(1)
+	if n <= 0 {
+		b.release()
+		return
+	}
+	b.piece = b.piece[:n]
+	pieces <- piece{tap: t, buffer: b}
+}
+
+// end has the reader read what is in the pipe now, and end. There may be more to come:
+// from a process that the tool has left behind.
+func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // pipes of our own have deadlines
+
+// drain reads what the tool had written when it ended.
+func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
+	for left := t.waiting(); left > 0; {
+		b := t.buffer(stop)
+		if b == nil {
+			return
+		}
+		n, err := 0, error(nil)
+		t.withFD(func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
+		t.send(b, n, pieces)
 		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if n <= 0 {
-			break
+			return
 		}
 		left -= n
-		a.pour(t, buf[:n])
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t.take(nil)
 }
 
-// waiting is how many bytes stand in the pipe.
-func (t *tap) waiting() int {
-	if t.over {
-		return 0
+// waiting returns how many bytes are in the pipe.
+func (t *tap) waiting() (n int) {
+	t.withFD(func(fd int) { n = int(C.waiting(C.int(fd))) })
+	return n
+}
+
+// withFD has the descriptor used, unless the event loop has closed it.
+func (t *tap) withFD(use func(fd int)) {
+	if raw, err := t.file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
 	}
-	return int(C.waiting(C.int(t.file.Fd())))
+}
+
+// close closes the stream, so that the tool learns that nobody reads it, as it would have
+// without us. The reader ends then.
+func (t *tap) close() {
+	t.over = true
+	t.file.Close()
 }
 
 // leaveOpen lets what the tool has left behind write on to the caller's stream, as it
 // would without us, while the caller sees the tool's end at once.
 func (a *attempt) leaveOpen(t *tap) {
-	if t.over || t.to.err != nil || a.gate == gateRefused || hungUp(int(t.file.Fd())) && t.waiting() == 0 {
+	if t.over || t.to.gone || a.state == stateRefused {
+		return
+	}
+	if hungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
 	if errno := C.inherit_copier(C.int(t.file.Fd()), C.int(t.to.fd)); errno != 0 {
