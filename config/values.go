@@ -24,6 +24,7 @@ func (c Config) Values() []Value {
 		{"enabled", strconv.FormatBool(c.Enabled), "false: every call becomes the real binary"},
 		{"ttl", quoted(written(c.TTL)), "a session idle for longer is not resumed"},
 		{"max_age", quoted(written(c.MaxAge)), "a session that was started longer ago is not resumed"},
+		{"unnamed", quoted(c.Unnamed), "what a call without a name needs to be resumed: evidence, extends or off"},
 		{"identical", quoted(c.Identical), "what becomes of the very same prompt again: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, where that pays; or off"},
 		{"busy", quoted(c.Busy), "what becomes of a call whose session another process is using: fresh, fork or wait"},

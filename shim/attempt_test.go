@@ -149,8 +149,8 @@ func TestRunStates(t *testing.T) {
 			stateRefused, rewrite.RefusedUnknown, status{exit: 4}, ""},
 		{"held to the end", "echo content; echo final", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
 			stateDelivered, "", status{}, "content\nfinal\nend\n"},
-		{"held and cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
-			stateDelivered, "", status{exit: 1}, ""},
+		{"what the stream shows of a run cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
+			stateDelivered, "", status{exit: 1}, "content\nend\n"},
 		{"breaks us down", "echo content; echo panic; echo more", scriptedTool{stream: &scriptedStream{last: "panic"}}, long,
 			stateDelivered, "", status{}, "content\npanic\nmore\n"},
 	}

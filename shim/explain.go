@@ -29,8 +29,9 @@ type Explanation struct {
 	Full     bool            // it is about to be given up for its context, or already is
 	Unknown  string          // the option that is not known, where Reason says so
 	Plan     rewrite.Plan
-	WhyWhole rewrite.Reason // why a resume sends the whole prompt
-	Nearest  *Nearest       // nil where there is no chain to compare the prompt with
+	WhyWhole rewrite.Reason   // why a resume sends the whole prompt
+	Evidence rewrite.Evidence // where the prompt extends what the nearest session was sent, and nothing names the task
+	Nearest  *Nearest         // nil where there is no chain to compare the prompt with
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
 	Stdin    bool // stdin is part of it
@@ -117,6 +118,9 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 		e.Blocks = append(e.Blocks, Block{Text: text})
 	}
 	if near != nil {
+		if near.Continuity.Relation == rewrite.Extends && (r.Task == "" || r.Strict) {
+			e.Evidence = near.Continuity.Evidence
+		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
 		for i, sent := range near.Continuity.Has {
 			e.Blocks[i].Sent = sent

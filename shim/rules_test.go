@@ -24,15 +24,17 @@ identical = "resume"
 delta = "off"
 dearer = "resume"
 rollout = 0.75
+unnamed = "off"
 fresh_when = 'anew'
 `, "/h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := ledger.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: minBase, UnknownWindow: UnknownWindow}
+		MinBase: minBase, MinEvident: minEvident, Unnamed: ledger.UnnamedEvidence, UnknownWindow: UnknownWindow}
 	ruled := plain
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
+	ruled.Unnamed = ledger.UnnamedOff
 	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled} {
 		r := &ledger.Call{Prompt: rewrite.NewPrompt("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)

@@ -63,6 +63,19 @@ func (s sequence) play(t *testing.T) {
 }
 
 func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis) {
+	cfg := config.Default()
+	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
+	call := s.Calls[i]
+	d, rule := s.decide(t, l, cfg, i, now)
+	if string(d.Mode) != call.Expect || string(d.Reason) != call.Why || rule != s.Preset {
+		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
+			i+1, d.Mode, d.Reason, rule, call.Expect, call.Why, s.Preset)
+	}
+}
+
+// decide makes call i, which ends well, and returns what became of it, and the rule that held for it.
+func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now ledger.Millis) (ledger.Decision, string) {
+	t.Helper()
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
@@ -70,17 +83,11 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 		File:   func(string, int64) ledger.FileState { return ledger.FileSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
-	cfg := config.Default()
-	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt})
 	apply(m, cfg, r)
 	d, ticket, err := l.Begin(r)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if string(d.Mode) != call.Expect || call.Why != "" && string(d.Reason) != call.Why || r.Rule != s.Preset {
-		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
-			i+1, d.Mode, d.Reason, r.Rule, call.Expect, call.Why, s.Preset)
 	}
 	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
 		ID: orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))}
@@ -88,6 +95,7 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 	if err := l.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
+	return d, r.Rule
 }
 
 func orElse(text, otherwise string) string {

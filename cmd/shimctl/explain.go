@@ -155,11 +155,38 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
 			count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
+	show("evidence for", findings(e.Evidence.For))
+	show("evidence against", findings(e.Evidence.Against))
+	show("to allow it", howToAllow(e))
 	t.add(textCell("runs").as(dim), cell{human: commandLine(e, shorten), raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
 	}
 	t.print(a.stdout)
+}
+
+// findings lists evidence with the words of the prompt that carry it.
+func findings(list []rewrite.Finding) string {
+	var out []string
+	for _, f := range list {
+		text := f.Kind
+		if f.Words != "" {
+			text += " " + quote(shorten(f.Words))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// howToAllow says what has a call resumed that is fresh only for want of a name or of evidence.
+func howToAllow(e shim.Explanation) string {
+	switch e.Reason {
+	case rewrite.NoEvidence, rewrite.NewRole, rewrite.CleanStart:
+		return `name the task (REPRISE_TASK, or a rule), or unnamed = "extends"`
+	case rewrite.UnnamedOff:
+		return "name the task (REPRISE_TASK, or a rule)"
+	}
+	return ""
 }
 
 func blocksSent(e shim.Explanation) (n int) {
@@ -241,31 +268,45 @@ func shorten(text string) string {
 }
 
 type explainReport struct {
-	Schema      string         `json:"schema" doc:"name of this schema"`
-	Call        []string       `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode   `json:"mode" doc:"what would become of it: passthrough, observe, fresh, resume or fork"`
-	Reason      rewrite.Reason `json:"reason" doc:"why, in one word"`
-	Detail      rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
-	Changed     []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that have changed"`
-	Unknown     string         `json:"unknown_option,omitempty" doc:"the option that is not known"`
-	Fault       string         `json:"fault,omitempty" doc:"what failed in reprise"`
-	Binary      string         `json:"binary,omitempty" doc:"the real binary"`
-	Rule        string         `json:"rule,omitempty" doc:"the rule that holds"`
-	Task        string         `json:"task,omitempty" doc:"name of the job"`
-	Role        string         `json:"role,omitempty" doc:"part in the job"`
-	Attempt     *int           `json:"attempt,omitempty" doc:"which attempt it is, where the caller says"`
-	Chain       int64          `json:"chain,omitempty" doc:"number of the chain"`
-	Session     string         `json:"session,omitempty" doc:"the session that would be resumed, or copied"`
-	Prices      *pricesReport  `json:"prices,omitempty" doc:"what runs cost, where the reason is dearer"`
-	Warning     string         `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
-	Compared    *nearestReport `json:"compared" doc:"what the prompt was compared with, null where there was nothing"`
-	Args        []string       `json:"args" doc:"arguments of the real binary, without its name"`
-	Stdin       *string        `json:"stdin,omitempty" doc:"what takes the place of the caller's stdin"`
-	Prompt      string         `json:"prompt,omitempty" doc:"what the model would be sent"`
-	Whole       bool           `json:"whole_prompt" doc:"whether that is the whole prompt"`
-	WhyWhole    rewrite.Reason `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
-	PromptBytes int            `json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Blocks      []blockReport  `json:"blocks" doc:"the blocks of the prompt"`
+	Schema      string          `json:"schema" doc:"name of this schema"`
+	Call        []string        `json:"call" doc:"the call that is explained"`
+	Mode        rewrite.Mode    `json:"mode" doc:"what would become of it: passthrough, observe, fresh, resume or fork"`
+	Reason      rewrite.Reason  `json:"reason" doc:"why, in one word"`
+	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"more on the reason"`
+	Changed     []string        `json:"changed,omitempty" doc:"names of the settings, variables or files that have changed"`
+	Unknown     string          `json:"unknown_option,omitempty" doc:"the option that is not known"`
+	Fault       string          `json:"fault,omitempty" doc:"what failed in reprise"`
+	Binary      string          `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string          `json:"rule,omitempty" doc:"the rule that holds"`
+	Task        string          `json:"task,omitempty" doc:"name of the job"`
+	Role        string          `json:"role,omitempty" doc:"part in the job"`
+	Attempt     *int            `json:"attempt,omitempty" doc:"which attempt it is, where the caller says"`
+	Chain       int64           `json:"chain,omitempty" doc:"number of the chain"`
+	Session     string          `json:"session,omitempty" doc:"the session that would be resumed, or copied"`
+	Prices      *pricesReport   `json:"prices,omitempty" doc:"what runs cost, where the reason is dearer"`
+	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
+	For         []findingReport `json:"evidence_for,omitempty" doc:"what says that the call goes on with the session's own work"`
+	Against     []findingReport `json:"evidence_against,omitempty" doc:"what speaks against that"`
+	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with, null where there was nothing"`
+	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string         `json:"stdin,omitempty" doc:"what takes the place of the caller's stdin"`
+	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool            `json:"whole_prompt" doc:"whether that is the whole prompt"`
+	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Blocks      []blockReport   `json:"blocks" doc:"the blocks of the prompt"`
+}
+
+type findingReport struct {
+	Kind  string `json:"kind" doc:"what kind of evidence it is, as in docs/when.md"`
+	Words string `json:"words,omitempty" doc:"the words of the prompt that carry it"`
+}
+
+func findingReports(list []rewrite.Finding) (out []findingReport) {
+	for _, f := range list {
+		out = append(out, findingReport(f))
+	}
+	return out
 }
 
 type nearestReport struct {
@@ -300,6 +341,7 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	if n := e.Nearest; n != nil {
 		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}
 	}
+	r.For, r.Against = findingReports(e.Evidence.For), findingReports(e.Evidence.Against)
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
 	}

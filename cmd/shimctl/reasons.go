@@ -29,6 +29,10 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.ForcedFresh:         "the caller asked for a fresh session",
 	rewrite.Disabled:            "the configuration switched resuming off",
 	rewrite.Ambiguous:           "more than one session could be meant",
+	rewrite.NoEvidence:          "nothing says that the prompt goes on with the session's own work; the task has no name",
+	rewrite.NewRole:             "the prompt gives a new role, asks for a judgement or speaks of another's work; the task has no name",
+	rewrite.CleanStart:          "the prompt asks for a clean start, or for answers that stand alone; the task has no name",
+	rewrite.UnnamedOff:          "unnamed = \"off\": calls without a name are not resumed",
 	rewrite.BaseTooSmall:        "the prompt is too short to tell the job from others",
 	rewrite.BaseChanged:         "the prompt does not repeat all that the session was sent",
 	rewrite.HistoryEdited:       "the transcript's earlier part is not what the session holds",
@@ -83,6 +87,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.PartDropped:      "something was taken out of the prompt, and nothing put in its place",
 	rewrite.ShortPrompt:      "the prompt is short",
 	rewrite.SavesTooLittle:   "what could be left out is less than a third",
+	rewrite.SentAgain:        "what the session has holds something that a rule, or the tool, wants in each turn",
 	rewrite.NoCleanCut:       "the transcript's new turn can not be told apart",
 	rewrite.LooksLikeCommand: "the tool would take the part for a command",
 }
