@@ -257,7 +257,7 @@ clean en repeat|reveal|print|show|list|recite|quote .. everything|all|said|conve
 clean en as|treat if|this|it .. first|new|nothing|never
 anew en first time
 clean en ^new conversation|session|chat|thread|day|customer|user|client|case|ticket|topic|subject|question|order|request|document|patient
-clean en ^next|another|different task|ticket|item|file|customer|user|question|case|document|issue|topic|order|record|request|one|patient
+clean en ^next|another|different task|ticket|item|file|customer|user|question|case|document|issue|topic|order|record|request|patient
 anew en unrelated|separate task|question|request|matter|issue|topic
 anew en switch|change|changing to|topic|subject
 clean en stateless

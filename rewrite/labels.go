@@ -246,10 +246,13 @@ var feedbackWords = []string{"feedback", "review", "rejection", "rejected", "fin
 // notFeedback are words that make such a label one over instructions to a reviewer, or over the work itself.
 var notFeedback = wordSet{words: "task instructions guidelines criteria rubric checklist guide policy format role received template rules process " +
 	"request requests summary all previous earlier your customer customers user users student candidate output file files under diff " +
-	"security design code product app store hotel film movie book original author s first round2 aufgabe kriterien anleitung"}
+	"security product app hotel film movie book original author first aufgabe kriterien anleitung"}
+
+// roundWords in a heading make it one over the notes of a round.
+var roundWords = wordSet{words: "round iteration runde iteración ronda itération iterazione rodada ronde runda раунд итерация"}
 
 // neutralWords introduce a line without giving the word to anybody.
-var neutralWords = wordSet{words: `note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
+var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
 	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
 	suggestions example examples important reminder also because item point points test tests log command run exit code usage where why
 	how what when result stdout stderr trace traceback caused at in on please but and so for then hence today build lint type name title id
@@ -398,6 +401,7 @@ func kindOf(label string, otherwise speaker) speaker {
 		for _, stem := range feedbackWords {
 			notes = notes || strings.HasPrefix(word, stem) && (len(stem) > 4 || word == stem) || stem[0] > 0x7f && strings.Contains(word, stem)
 		}
+		notes = notes || otherwise == heading && roundWords.has(word)
 		instructions = instructions || notFeedback.has(word)
 		plain = plain && neutralWords.has(word)
 	}
