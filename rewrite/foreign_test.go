@@ -233,7 +233,7 @@ func TestOddEvents(t *testing.T) {
 // A format that is rendered needs each line whole; one that the tool writes at its end
 // does not show it that nobody reads.
 func TestWhatStreamsNeed(t *testing.T) {
-	const most = 1 << 20
+	const most = longestLine
 	tests := []struct {
 		tool   Tool
 		format Format

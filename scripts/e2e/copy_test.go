@@ -201,7 +201,7 @@ func TestNulOnStdin(t *testing.T) {
 		t.Run(tool, func(t *testing.T) {
 			w := newWorld(t, tool, true)
 			w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
-			r := w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\nBehind \x00 it: what number was it?\n"})
+			r := w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
 			if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
 				t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 			}

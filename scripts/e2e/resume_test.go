@@ -132,7 +132,7 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
-	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n"})
+	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
