@@ -157,24 +157,31 @@ type passage struct {
 	lines    []promptLine
 	notes    bool   // it stands under a heading or label for feedback
 	heading  string // that heading or label
-	material bool   // it stands where the earlier prompt left a place for an item
+	material bool   // it stands where the earlier prompt left a place for an item, or is the next of several
+	system   bool   // it has instructions of another kind than a user's
 }
 
 // added cuts what the prompt adds into passages, without the answers of the session that it shows unchanged.
 func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 	lines := p.conversation()
-	notes, heading, run := false, "", false
+	notes, under, run := false, "", false
+	headings := map[string]bool{} // of what the session was sent
+	for i := range lines {
+		if l := &lines[i]; l.speaker == heading && c.old(l) {
+			headings[l.line] = true
+		}
+	}
 	for i := range lines {
 		l := &lines[i]
 		if l.speaker != nobody && l.speaker != everyday {
-			notes, heading = l.speaker == feedback, l.line
+			notes, under = l.speaker == feedback, l.line
 		}
 		if c.old(l) || h.isAnswer(i) {
 			run = false
 			continue
 		}
 		if !run || out[len(out)-1].notes != notes {
-			next := passage{notes: notes, heading: heading}
+			next := passage{notes: notes, heading: under}
 			if !run && i > 0 && c.old(&lines[i-1]) {
 				before := &lines[i-1]
 				next.material = !notes && l.speaker != feedback &&
@@ -182,7 +189,11 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 			}
 			out, run = append(out, next), true
 		}
-		out[len(out)-1].lines = append(out[len(out)-1].lines, *l)
+		last := &out[len(out)-1]
+		last.lines = append(last.lines, *l)
+		// A section of a name that is there already is the next item of its kind.
+		last.material = last.material || l.speaker == heading && headings[l.line] && !h.proven
+		last.system = last.system || l.label == "system" || l.label == "developer"
 	}
 	return out
 }
@@ -201,6 +212,9 @@ func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
 	}
 	if s.material {
 		f.add(kindMaterial, s.lines[0].line)
+	}
+	if s.system {
+		f.add("role", s.lines[0].line)
 	}
 	fence := ""
 	var prose, data []string

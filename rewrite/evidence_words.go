@@ -185,6 +185,11 @@ judge en from 0|1|one to|through 5|6|10|100|five|ten|hundred
 judge en out of|0 10|100|5
 judge en score|grade|rating|mark|points between|from|of|for|out|as
 judge en pass or fail
+judge en follow up|ups question|questions|suggestions
+judge en summarize|summarise|title|name|label|translate|classify|rate|analyze|analyse|continue|complete|moderate the|this|our conversation|chat|thread|dialogue|dialog|exchange|transcript|message|discussion
+judge en the|this|our conversation|chat|thread|dialogue|dialog|transcript|discussion above|so|as|in|into|for|with|is|ends|below|handed
+judge en user|customer|they|speaker|client .. say|says|ask|asks|reply|write|writes|type next
+judge en unfinished|half message|sentence|turn|typed
 judge en rubric|scorecard|grader|grading|examiner|jury|juror|adjudicator|referee|arbiter
 judge en impartial|unbiased|neutral judge|reviewer|observer|third|party|expert|assessor|evaluator|grader|critic
 task en write|draft|compose a|an|the .. report|summary|review|verdict|assessment|critique|title|headline|commentary|postmortem|email|mail|letter|tweet|announcement|postmortem
@@ -261,6 +266,8 @@ clean en ^next|another|different task|ticket|item|file|customer|user|question|ca
 anew en unrelated|separate task|question|request|matter|issue|topic
 anew en switch|change|changing to|topic|subject
 clean en stateless
+clean en a|another|the new|fresh|different|next agent|worker|instance|subagent|process|runner|assistant
+clean en ticket|task|item|issue|case above|before is|was closed|done|finished|resolved
 anew en shared in|by|with
 anew en consent|withdrawn|gdpr
 clean de von vorn|vorne|null|neuem|grund
