@@ -288,11 +288,12 @@ func (r *sentRow) columns() []any {
 		&r.things, &r.gist}
 }
 
-func (r *sentRow) compare(p *rewrite.Prompt) rewrite.Continuity {
+func (r *sentRow) compare(c *Call) rewrite.Continuity {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
 	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
 	r.sent.Things, r.sent.Gist = decodeMarks(r.things), decodeMarks(r.gist)
-	return rewrite.Compare(r.sent, p)
+	r.sent.Named = c.named()
+	return rewrite.Compare(r.sent, c.Prompt)
 }
 
 // A kinship is how a prompt is related to a session, as far as the choice of one depends on it.
@@ -323,7 +324,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if err := rows.Scan(columns...); err != nil {
 			return nil, 0, err
 		}
-		continuity := r.compare(c.Prompt)
+		continuity := r.compare(c)
 		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
 		if alike[kin] == nil {
 			alike[kin] = map[int64]bool{}
@@ -381,7 +382,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
-		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c.Prompt), lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		if c.Limits.HoldOut > 0 {
 			cf.Share = share(l.key, cf.Chain)
 		}

@@ -13,6 +13,8 @@ type Sent struct {
 	Transcript bool // the caller sends it a growing transcript
 	// Things and Gist are the traces of its runs: what they touched and said first, and what the newest answer says.
 	Things, Gist []Mark
+	// Named reports that a name says which task the prompt belongs to: evidence need not be weighed.
+	Named bool
 }
 
 // A Continuity says how a prompt relates to what a session has been sent.
@@ -24,7 +26,7 @@ type Continuity struct {
 	Transcript bool
 	// Has reports of each block of the prompt whether the session was sent it, in this order.
 	Has []bool
-	// Evidence is weighed where the prompt extends what the session was sent.
+	// Evidence is weighed where the prompt extends what the session was sent, and nothing names the task.
 	Evidence Evidence
 
 	known []int  // how many lines of each block the session was sent
@@ -60,8 +62,10 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	case m.retained == len(p.blocks) && !m.grown:
 		c.Relation = BaseChanged
 	case extends:
-		c.Relation = Extends
-		c.Evidence = p.evidence(sent, &c, h)
+		c.Relation, c.Evidence = Extends, Evidence{Answer: h.newest}
+		if !sent.Named {
+			c.Evidence = p.evidence(sent, &c, h)
+		}
 	case 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = Revises
 	}

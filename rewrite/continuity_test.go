@@ -397,3 +397,24 @@ func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkEvidence(b *testing.B) {
+	base := "You are the coder.\n\n" + strings.Repeat("Keep functions small, and write a test for each case that you can think of.\n", 400)
+	sent := sentTo(base, "I changed the loop in src/retry.py.")
+	prompt := base + "\n\n## Review\n\nYour change breaks the build: src/retry.py:12: unexpected indent. Please fix it."
+	b.SetBytes(int64(len(prompt)))
+	for b.Loop() {
+		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Verdict != "" {
+			b.Fatal(c.Evidence)
+		}
+	}
+}
+
+func BenchmarkPhraseTable(b *testing.B) {
+	for b.Loop() {
+		t := phraseTable{byWord: map[string][]*phrase{}}
+		for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
+			t.add(line)
+		}
+	}
+}

@@ -239,7 +239,7 @@ func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
 			prose = append(prose, l.line)
 		}
 	}
-	matchPhrases(strings.Join(prose, "\n"), f.addUnlessBase)
+	matchPhrases(strings.Join(prose, "\n"), f.add)
 	matchPhrases(firstSentence(s.lines[0].line), func(kind, words string) {
 		if kind == "state" {
 			f.add(kindFirst, words)
@@ -292,12 +292,6 @@ func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 	})
 }
 
-func (f *findings) addUnlessBase(kind, words string) {
-	if kind != "process" { // what is added is judged by the other kinds
-		f.add(kind, words)
-	}
-}
-
 // scanBase looks for a demand for answers that stand alone in what the session was sent before.
 func (p *Prompt) scanBase(f *findings, c *Continuity) {
 	var old []string
@@ -307,11 +301,7 @@ func (p *Prompt) scanBase(f *findings, c *Continuity) {
 			old = append(old, l.line)
 		}
 	}
-	matchPhrases(strings.Join(old, "\n"), func(kind, words string) {
-		if kind == "base" || kind == "process" {
-			f.add(kind, words)
-		}
-	})
+	phrases().base.match(strings.Join(old, "\n"), f.add)
 }
 
 // A phrase is an entry of evidenceTable.
@@ -333,11 +323,18 @@ func (a alternatives) match(word string) bool {
 	return false
 }
 
-// phrases is evidenceTable, read when it is first needed.
-var phrases = sync.OnceValue(func() (t phraseTable) {
-	t.byWord = map[string][]*phrase{}
+// phrases is evidenceTable, read when it is first needed: the entries that are looked for in what a prompt adds, and those in
+// what the session was sent before.
+var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
+	t.added.byWord, t.base.byWord = map[string][]*phrase{}, map[string][]*phrase{}
 	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
-		t.add(line)
+		kind, _, _ := strings.Cut(line, " ")
+		if kind == "base" || kind == "process" {
+			t.base.add(line)
+		}
+		if kind != "process" { // what is added is judged by the other kinds
+			t.added.add(line)
+		}
 	}
 	return t
 })
@@ -409,8 +406,8 @@ type textWord struct {
 	from, to int // where it stands
 }
 
-// maxScanned bounds how many words of a text are looked at from its beginning, and as many from its end.
-const maxScanned = 20_000
+// maxScanned bounds how many bytes of a text are looked at from its beginning, and as many from its end.
+const maxScanned = 128 << 10
 
 func textWords(text string) []textWord {
 	var out []textWord
@@ -428,18 +425,18 @@ func textWords(text string) []textWord {
 		start = start || r == '\n' || strings.ContainsRune("!?;…。！？", r) || (r == '.' || r == ':') && space
 		i = end
 	}
-	if len(out) > 2*maxScanned {
-		out = slices.Concat(out[:maxScanned], out[len(out)-maxScanned:])
-	}
 	return out
 }
 
-// matchPhrases calls found for every phrase of the table that stands in the text, with the words it stands for.
-func matchPhrases(text string, found func(kind, words string)) {
-	if strings.TrimSpace(text) == "" {
-		return
+// matchPhrases looks through a text that a prompt adds.
+func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
+
+// match calls found for every phrase of the table that stands in the text, with the words it stands for.
+func (t phraseTable) match(text string, found func(kind, words string)) {
+	if len(text) > 2*maxScanned {
+		t.match(text[:maxScanned], found)
+		text = text[len(text)-maxScanned:]
 	}
-	t := phrases()
 	words := textWords(text)
 	for i := range words {
 		try := func(ph *phrase) {
@@ -602,7 +599,7 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 			}
 			from = to
 			seen, quoted := 0, 0
-			for _, m := range gist(text.String(), p.digest, maxScanned) {
+			for _, m := range gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned) {
 				if m > limit {
 					break
 				}

@@ -217,7 +217,7 @@ const longestCount = 160
 // withoutCount returns a line without the number of the round that it is written in: "Round 2 of 5" where it says nothing
 // else, "Turn 3/50" wherever it stands.
 func withoutCount(line string) string {
-	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
+	if len(line) > longestCount || !mayCount(line) {
 		return line
 	}
 	var turns, all strings.Builder // with the numbers of turns replaced, with all numbers
@@ -255,6 +255,21 @@ func withoutCount(line string) string {
 		return all.String()
 	}
 	return turns.String()
+}
+
+// mayCount is a quick look for what every count has: a number behind a word for it.
+func mayCount(line string) bool {
+	for i := 1; i < len(line); i++ {
+		if line[i] < '0' || line[i] > '9' || line[i-1] >= '0' && line[i-1] <= '9' {
+			continue
+		}
+		end := strings.TrimRight(line[:i], " #/")
+		start := strings.LastIndexFunc(end, func(r rune) bool { return !unicode.IsLetter(r) }) + 1
+		if start < len(end) && countWords.has(strings.ToLower(end[start:])) {
+			return true
+		}
+	}
+	return false
 }
 
 // wordBytes is the length of a text without the space around its lines, and

@@ -88,6 +88,6 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.ShortPrompt:      "the prompt is short",
 	rewrite.SavesTooLittle:   "what could be left out is less than a third",
 	rewrite.SentAgain:        "what the session has holds something that a rule, or the tool, wants in each turn",
-	rewrite.NoCleanCut:       "the transcript's new turn can not be told apart",
+	rewrite.NoCleanCut:       "what is new can not be told apart from what the session has",
 	rewrite.LooksLikeCommand: "the tool would take the part for a command",
 }
