@@ -186,7 +186,7 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 		return f, nil
 	}
 	if f.Named {
-		f.Chains, _, err = l.chains(c, sinceBegun, ofJob+newest, c.job()...) // a name has one chain
+		err = l.namedFacts(c, &f)
 	} else {
 		err = l.unnamedFacts(c, all, &f)
 	}
@@ -233,13 +233,40 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		f.Others = others > 0
 		return err
 	}
+	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
+		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || cf.Continuity.Relation == rewrite.Extends && c.Limits.goesOn(&cf))
+	}) {
+		return nil // it goes on from an end, or repeats one
+	}
 	more, _, err := read(c, inner, beginningAlike+newest, args...)
-	for _, one := range more { // without what was an end a moment ago
+	f.addInner(more)
+	return err
+}
+
+// namedFacts reads the chain of a name: its ends, and where these do not tell what to go on from, the sessions that led to
+// them. Of a long job there may be many of these.
+func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
+	if f.Chains, _, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
+		return err
+	}
+	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
+		return nil
+	}
+	more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
+	f.addInner(more)
+	return err
+}
+
+// usable reports whether a session has ended well and nobody uses it.
+func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
+
+// addInner adds sessions that others were made of, without those that were ends a moment ago.
+func (f *Facts) addInner(sessions []ChainFacts) {
+	for _, one := range sessions {
 		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
 			f.Chains = append(f.Chains, one)
 		}
 	}
-	return err
 }
 
 // The sessions of a chain since it was last begun anew, without the copies that ended
