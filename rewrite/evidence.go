@@ -320,8 +320,8 @@ func (a alternatives) match(word string) bool {
 }
 
 // phrases is evidenceTable, read when it is first needed.
-var phrases = sync.OnceValue(func() (t phraseTable) {
-	t.byWord = map[string][]*phrase{}
+var phrases = sync.OnceValue(func() *phraseTable {
+	t := &phraseTable{byWord: map[string][]*phrase{}}
 	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
 		t.add(line)
 	}
@@ -420,12 +420,14 @@ func textWords(text string) []textWord {
 	return out
 }
 
-// matchPhrases calls found for every phrase of the table that stands in the text, with the words it stands for.
+// matchPhrases calls found for every phrase of evidenceTable that stands in the text, with the words it stands for.
 func matchPhrases(text string, found func(kind, words string)) {
-	if strings.TrimSpace(text) == "" {
-		return
+	if strings.TrimSpace(text) != "" {
+		phrases().match(text, found)
 	}
-	t := phrases()
+}
+
+func (t *phraseTable) match(text string, found func(kind, words string)) {
 	words := textWords(text)
 	for i := range words {
 		try := func(ph *phrase) {
