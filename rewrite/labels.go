@@ -161,6 +161,8 @@ func setsOff(line string, i int, sign rune, plain bool) bool {
 	switch sign {
 	case ':':
 		return !near(i-1, digits) || !near(i+1, digits) // not within a time
+	case '：':
+		return true
 	case '>':
 		return !near(i-1, "-=")
 	case ']':
