@@ -198,7 +198,7 @@ task en score|grade|rating|mark|points from|of|for|as
 judge en pass or fail
 judge en rubric|scorecard|grader|grading|examiner|jury|juror|adjudicator|referee|arbiter
 judge en impartial|unbiased|neutral judge|reviewer|observer|third|party|expert|assessor|evaluator|grader|critic
-task en write|draft|compose a|an|the .. report|summary|review|verdict|assessment|critique|title|headline|commentary|postmortem|email|mail|letter|tweet|announcement|postmortem
+task en write|draft|compose a|an|the .. report|summary|review|verdict|assessment|critique|title|headline|commentary|postmortem|email|mail|letter|tweet|announcement
 role de ^du|sie bist|sind ein|eine|der|die|das|nun|jetzt|kein|keine
 role de ^als|in .. prüfer|prüferin|gutachter|gutachterin|richter|richterin|reviewer|kritiker|lektor|tester|leiter|leiterin|revisor|revisorin
 role de deine|ihre aufgabe|rolle|aufgaben ist|lautet|nun|jetzt|hier
