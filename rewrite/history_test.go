@@ -58,6 +58,8 @@ func TestHistories(t *testing.T) {
 		{"the same answer twice", two, "\n\nAssistant: first\n\nUser: three", []string{"first", "first"}, "extends shown  answer <User: three>"},
 		{"another name for the answer", two, "\n\nBob: second\n\nUser: three", []string{"first", "second"}, "extends shown  answer"},
 		{"an aside below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nSummarize the talk.", []string{"first"}, "extends shown new_role answer <User: two\n\nSummarize the talk.>"},
+		{"a request within the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\nSummarize the talk.", []string{"first"}, "extends shown  answer <User: two\nSummarize the talk.>"},
+		{"a way below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nUse a mutex.", []string{"first"}, "extends shown  answer <User: two\n\nUse a mutex.>"},
 		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown  answer"},
 	} {
 		sent := sentTo(tt.first, tt.answers...)
