@@ -37,7 +37,7 @@ var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday w
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 	september october november december am pm`}
 
-// withoutClock gives a line with the time cut out of it, if it tells the time of
+// withoutClock returns a line with the time cut out of it, if it tells the time of
 // the day and nothing else, and any other line as it is. A date alone stays: it
 // changes once in a session's life at most, and often names the job. So does a line
 // that starts with its time, as those of a log do.
@@ -107,7 +107,7 @@ func words(line string) []string {
 	return trimmed
 }
 
-// isClock tells whether a word is a time of day, alone or behind a date, with or
+// isClock reports whether a word is a time of day, alone or behind a date, with or
 // without seconds, their fraction and a zone.
 func isClock(word string) bool {
 	if date, clock, ok := strings.Cut(word, "t"); ok {
@@ -130,7 +130,7 @@ func isClock(word string) bool {
 		(!seconds || len(second) == 2) && digits(second) && digits(fraction)
 }
 
-// isDate tells whether a word is a date with its year.
+// isDate reports whether a word is a date with its year.
 func isDate(word string) bool {
 	for _, sign := range []string{"-", "/", "."} {
 		groups := strings.Split(word, sign)

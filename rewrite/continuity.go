@@ -187,7 +187,7 @@ func (p *Prompt) grew(b *block, before Digest, lines int) bool {
 	return p.digest(normal(b.text[:end-1])) == before
 }
 
-// hasAny tells whether one of the base's blocks stands in the prompt.
+// hasAny reports whether one of the base's blocks stands in the prompt.
 func (p *Prompt) hasAny(base []Digest) bool {
 	if p.digests == nil {
 		p.digests = make(map[Digest]bool, len(p.blocks))
@@ -198,7 +198,7 @@ func (p *Prompt) hasAny(base []Digest) bool {
 	return slices.ContainsFunc(base, func(d Digest) bool { return p.digests[d] })
 }
 
-// places gives the place in base of each block, -1 for a new one. A block that
+// places returns the place in base of each block, -1 for a new one. A block that
 // stands there several times is matched as often.
 func places(base []Digest, blocks []block) []int {
 	at := make([]int, len(blocks))

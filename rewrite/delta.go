@@ -64,7 +64,7 @@ func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 	return t
 }
 
-// startsLikeCommand tells of a text that some tool would take for a command or for
+// startsLikeCommand reports whether some tool would take a text for a command or for
 // a call for help, so that a part of a prompt is not sent on its own.
 func startsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")

@@ -32,13 +32,14 @@ package rewrite
 const evidenceTable = `
 work en your|ur change|changes|fix|fixes|patch|patches|implementation|commit|commits|edit|edits|refactoring|refactor|diff|rewrite|pr|branch|migration
 work en your last|latest|previous|earlier|first|second|new|recent change|changes|fix|fixes|patch|version|commit|tests|test|attempt|implementation|edit|try|push
-work en your prompt|script|function|query|code|solution|test|tests|draft|text|file|module|class|method|regex|guard .. lacks|lack|fails|fail|breaks|break|does|do|is|are|was|were|has|have|leaves|ignores|returns|throws|misses|still|prompt|file|never|only
+work en your prompt|script|function|query|code|solution|test|tests|draft|text|file|module|class|method|regex|guard lacks|lack|fails|fail|breaks|break|does|is|are|was|were|has|have|leaves|ignores|returns|throws|misses|still
+work en your prompt|script|function|query|code|solution|test|tests|draft|text|file|module|class|method|regex|guard .. lacks|fails|breaks|leaves|ignores|throws|misses|still
 work en your new|prompt|test|helper|script|config tests|test|files|file|function|class|helper|module|script|code
 work en you forgot|missed|broke|overlooked|introduced|skipped|omitted|hardcoded|misread|misunderstood|reverted|renamed|removed|deleted|left|added|changed|moved|dropped|wrote|used|put|implemented|created|claimed|said
 work en you did not|never|only add|address|handle|fix|cover|update|run|change|test|remove|include|finish|implement|touch|check|commit|push
-work en you didn t|haven t|have not|hadn t
+work en you didn|haven|hadn t
 work en you have|ve added|changed|removed|broken|written|left|introduced|implemented|done|only|forgotten|missed|not
-work en your submission|document|report|plan|page|component|role|package|service|image|branch|container|screenshots|notebook|chart .. was|were|fails|failed|rejected|does|did
+work en your submission|document|report|plan|page|component|package|service|image|branch|container|screenshots|notebook|chart .. was|were|fails|failed|rejected|does|did
 work en rejected|reverted|merged|reviewed|tested|validated|checked|ran|run|tried|after your
 work en what you did|wrote|changed|built|made
 work en as you suggested|proposed|wrote|said
@@ -72,10 +73,10 @@ state en the same|identical error|failure|problem|bug|test|tests|crash again|fai
 state en same error|failure|problem|bug
 state en fails|failed|failing|broke|crashes|crashed again
 state en now fails|fail|broken|breaks|crashes|red
-state en does|did|do not|n work|compile|build|pass|apply|parse
+state en does|did|do not work|compile|build|pass|apply|parse
 state en doesn|didn|don|won t work|compile|build|pass|apply|parse
 state en unaddressed|unresolved|regressed|regression
-state en is|are|was|were not|n covered|tested|handled|checked|validated|escaped|closed
+state en is|are|was|were not covered|tested|handled|checked|validated|escaped|closed
 state en one|last|another|two|three more|last|thing thing|things|problem|problems|nit|nits|point|points
 state en remaining|open problems|problem|failures|findings|nits|points
 state de immer noch
@@ -145,10 +146,9 @@ goon ru ^продолжай|продолжайте|продолжи
 goon zh 请继续|继续上次|接着做
 goon ja 続けてください|続きをお願いします
 log en failed tests|test
-log en assertionerror|assertion-error|typeerror|nameerror|attributeerror|valueerror|keyerror|importerror|indexerror|syntaxerror|referenceerror|nullpointerexception|modulenotfounderror|indentationerror
+log en assertionerror|typeerror|nameerror|attributeerror|valueerror|keyerror|importerror|indexerror|syntaxerror|referenceerror|nullpointerexception|modulenotfounderror|indentationerror
 log en traceback most recent call last
-log en --- fail
-log en fail|failed ..  s
+log en ^fail
 log en build|tests|test|ci|lint|compilation|pipeline|check|checks|suite|job failed|fails|failing|red|broke
 log en test|tests|testing|build|make|lint fail|fails|failed
 log en npm err
@@ -164,26 +164,37 @@ log en expected .. got|but|actual|received|was
 role en ^you are|re a|an|the|now|acting|playing|our|one|no|agent|here
 role en you are|re now|no the|a|an|our|longer
 role en ^act|acting|behave|respond|answer|speak|write|think as|like
-role en ^pretend|imagine|suppose|assume
+role en ^pretend
+role en ^imagine|suppose|assume .. you|yourself|i
 role en ^as an|a|the .. judge|reviewer|auditor|critic|grader|examiner|moderator|manager|tester|arbiter|referee|evaluator|assessor|editor|lawyer|expert|engineer|architect|verifier|chair|lead|owner|analyst|translator|coach|adviser|advisor
-role en your role|job|task|part|function|assignment|duty|mission|new is|now|here|role|will|job|task
-role en ## your role
-role en take|assume|adopt|switch .. role|hat|perspective|persona|viewpoint|place
+role en your role|task|assignment|duty|mission is|now|here|will
+role en your job|part|function is to|now|no|not
+role en your new role|job|task
+role en ^your role
+role en take|assume|adopt|switch .. role|hat|perspective|persona|viewpoint
 role en wear|put .. hat
-role en from now on
+role en from now on you|act|answer|respond|behave|your|as
+anew en from now on
 role en ^new role|task|assignment|persona|job
-role en ^role
-judge en ^grade|score|rate|judge|rank|evaluate|assess|classify|audit|critique|mark|appraise|adjudicate|arbitrate|vote|triage|categorize|categorise|label|tag
-judge en please|now|and|then|to grade|score|rate|judge|rank|evaluate|assess|classify|audit|critique|mark|appraise
+role en ^role of|a|an|the|judge|reviewer|auditor|critic|grader|examiner|tester|verifier|evaluator|assessor|customer|user|planner|manager|coder|developer|engineer|expert
+task en ^role
+judge en ^grade|judge|evaluate|assess|classify|critique|appraise|adjudicate|arbitrate|triage|categorize|categorise
+judge en ^score|rate|rank|audit|vote|mark the|this|it|them|each|every|all|these|both|how|whether|on|for|his|her|their
+task en ^score|rate|rank|audit|vote|mark|label|tag
+judge en please|now grade|score|rate|judge|rank|evaluate|assess|classify|audit|critique|mark|appraise
+judge en and|then|to grade|judge|critique|appraise|assess
+task en and|then|to score|rate|rank|evaluate|classify|audit
 task en ^compare|summarize|summarise|translate|paraphrase|condense|explain|describe|suggest|predict|guess|extract|identify|propose|draft|determine|verify|validate|inspect|examine|list|pick|choose|select|tell|give|return|output|reply|respond|count|estimate|discuss|argue|rephrase|write|say
 judge en ^review the|this|it|that|his|her|their|both|all|each|everything
 judge en please|now review the|this
 task en ^check whether|if|the|that|for
-judge en decide|say|determine|verify|state|judge whether|if|which|who|whose
+judge en decide|determine|judge whether|if|which|who|whose
+task en say|verify|state whether|if|which|who|whose
 judge en scale of|from
 judge en from 0|1|one to|through 5|6|10|100|five|ten|hundred
-judge en out of|0 10|100|5
-judge en score|grade|rating|mark|points between|from|of|for|out|as
+task en out of 10|100|5
+judge en score|grade|rating|mark|points between|out
+task en score|grade|rating|mark|points from|of|for|as
 judge en pass or fail
 judge en follow up|ups question|questions|suggestions
 judge en summarize|summarise|title|name|label|translate|classify|rate|analyze|analyse|continue|complete|moderate the|this|our conversation|chat|thread|dialogue|dialog|exchange|transcript|message|discussion
@@ -192,22 +203,25 @@ judge en user|customer|they|speaker|client .. say|says|ask|asks|reply|write|writ
 judge en unfinished|half message|sentence|turn|typed
 judge en rubric|scorecard|grader|grading|examiner|jury|juror|adjudicator|referee|arbiter
 judge en impartial|unbiased|neutral judge|reviewer|observer|third|party|expert|assessor|evaluator|grader|critic
-task en write|draft|compose a|an|the .. report|summary|review|verdict|assessment|critique|title|headline|commentary|postmortem|email|mail|letter|tweet|announcement|postmortem
+task en write|draft|compose a|an|the .. report|summary|review|verdict|assessment|critique|title|headline|commentary|postmortem|email|mail|letter|tweet|announcement
 role de ^du|sie bist|sind ein|eine|der|die|das|nun|jetzt|kein|keine
 role de ^als|in .. prüfer|prüferin|gutachter|gutachterin|richter|richterin|reviewer|kritiker|lektor|tester|leiter|leiterin|revisor|revisorin
 role de deine|ihre aufgabe|rolle|aufgaben ist|lautet|nun|jetzt|hier
 judge de ^bewerte|beurteile|benote|begutachte|klassifiziere|urteile|vergib|übersetze
 task de ^prüfe|vergleiche|fasse|entscheide|nenne|erkläre|stelle|formuliere|schreibe|gib|werte|schätze|bestimme
-judge de ^bewerten|beurteilen|prüfen|vergleichen|entscheiden|begutachten sie
-role de ab jetzt|nun
+judge de ^bewerten|beurteilen|begutachten sie
+task de ^prüfen|vergleichen|entscheiden sie
+role de ab jetzt|nun bist|spielst|sind|antwortest|übernimmst
+anew de ab jetzt|nun
 role de schlüpfe|schlüpf|versetze|versetz|nimm .. rolle|lage|standpunkt|sicht
-judge de skala|note|punkte|punkten von|zwischen|auf
+judge de skala|note|punkte|punkten von|zwischen
 role fr ^tu|vous es|êtes un|une|le|la|désormais|maintenant|l
 role fr ^en tant que
 role fr ton|votre|ta rôle|tâche|mission est|consiste|sera|désormais|maintenant
-judge fr ^évalue|évaluez|juge|jugez|notez|classe|classez|traduis|traduisez
+judge fr ^évalue|évaluez|juge|jugez|traduis|traduisez
+judge fr ^notez|classez|note|classe chaque|cette|ce|ces|les|sur|de
 task fr ^comparez|résume|résumez|décide|décidez|donne|donnez|vérifie|vérifiez|explique|expliquez|rédige|rédigez|relis|relisez|critique|critiquez|écris|écrivez|dis|dites
-role fr désormais|dorénavant
+role fr désormais|dorénavant tu|vous
 judge fr sur une|de échelle|un|0|1 de|à
 judge fr se prononce|prononcer|prononcez
 role es ^eres|usted ahora|un|una|el|la|es
@@ -216,19 +230,20 @@ role es ^como un|una|el|la|juez|revisor|revisora|auditor|auditora|crítico|exper
 role es tu|su|nuevo|nueva papel|rol|tarea|función|trabajo es|será|ahora|consiste
 judge es ^evalúa|evalúe|juzga|juzgue|puntúa|puntúe|califica|califique|clasifica|audita|audite|traduce|traduzca
 task es ^compara|resuma|decida|explica|explique|di|diga|dé|escribe|escriba|revisa|redacta|redacte
-role es a|de partir|ahora de|en ahora|adelante
+anew es a|de partir|ahora de|en ahora|adelante
 role pt ^você|tu é|és um|uma|o|a|agora
 role pt ^atue|aja|haja|comporte|finja
 role pt seu|sua papel|função|tarefa é|será|agora
 judge pt ^avalie|julgue|classifique|traduza|audite|pontue
 task pt ^resuma|decida|explique|escreva|dê|diga
-role it ^sei|lei|tu un|una|uno|il|la|lo|ora|sei
+role it ^tu|lei sei|è un|una|uno|il|la|lo|ora
+role it ^sei un|una|uno|il|la|lo|ora
 role it ^agisci|comportati|fingi
 role it ^come un|una|revisore|giudice|esperto
 role it il|tuo|la compito|ruolo è|ora|adesso
 judge it ^valuta|giudica|traduci|classifica|esamina
 task it ^confronta|riassumi|decidi|spiega|scrivi|dai|rivedi
-role nl ^je|jij|u bent een|de|het|nu
+role nl ^je|jij|u bent een|nu
 judge nl ^beoordeel|vertaal|becijfer
 task nl ^vergelijk|beslis|controleer|schrijf|geef|vat|leg
 role nl jouw|je|uw rol|taak is|nu|wordt
@@ -237,32 +252,41 @@ judge pl ^oceń|przetłumacz|zrecenzuj
 task pl ^porównaj|streść|zdecyduj|sprawdź|wyjaśnij|napisz|podaj
 role pl twoją|twoja|twoje rolą|rola|zadanie|zadaniem jest|to|teraz
 role ru ^ты|вы теперь|эксперт|судья|рецензент|аудитор|тестировщик|независимый|редактор
-judge ru ^оцени|оцените|переведи|переведите|поставь|выскажи
+judge ru ^оцени|оцените|переведи|переведите|выскажи
+judge ru ^поставь|поставьте .. оценку|балл*
 task ru ^сравни|сравните|реши|решите|проверь|проверьте|объясни|объясните|напиши|напишите|подведи
 role ru твоя|ваша|твоей|вашей роль|задача|задачей
-role zh 你是|您是|你现在是|作为|扮演|请评|评分|打分|评价|请判断|请比较|请翻译|请总结|请审查|请审核|角色
-role ja あなたは|として振る舞|として回答|評価してください|採点|判定してください|比較してください|翻訳してください|要約してください|審査|役割
+role zh 你是一|您是一|你现在是|作为一|作为评|扮演|请评|打分|请判断|请比较|请翻译|请总结|请审查|请审核|你的角色
+task zh 评分|评价
+role ja あなたは|として振る舞|として回答|評価してください|採点|判定してください|比較してください|翻訳してください|要約してください|あなたの役割
+task ja 審査|役割
 anew en from scratch|zero|nothing
 clean en start over|anew|afresh|fresh|again|clean
 clean en begin again|anew|afresh|fresh
 anew en fresh|clean|new start|session|slate|conversation|chat|context|page|workspace|sandbox|container|copy|checkout|clone|thread|instance|subject|attempt
 clean en blank slate|page
 clean en day one
-clean en ^ignore|disregard|forget|discard|erase .. everything|all|anything|any|what|whatever|previous|earlier|prior|above|before|it|that|them
+clean en ^ignore|disregard|forget|discard|erase .. everything|all|anything|what|whatever|previous|earlier|prior
+anew en ^ignore|disregard|forget|discard|erase .. any|above|before|it|that|them
 clean en and|then|please|now ignore|disregard|forget .. everything|all|anything|what|whatever|previous|earlier|prior|above|before
-clean en no|without memory|recollection|knowledge|history|context|access|prior|previous|record of|from|to|about|or|work|attempts|conversation
-anew en do|must|should|may|can|shall|will|cannot not|n|t|never remember|recall|rely|know|use|look|consider|mention|reuse|trust|refer|carry
+clean en no|without memory|recollection|knowledge|history|context|prior|previous of|from|about|work|attempts|conversation
+anew en no|without access|record|history|knowledge of|from|to|or
+anew en do|must|should|may|can|shall|will|cannot not|never remember|recall|rely|know|use|look|consider|mention|reuse|trust|refer|carry
 anew en don|mustn|shouldn|won t remember|recall|rely|use|look|consider|mention|reuse|trust|refer|carry
 anew en was|were|been|is|has|been reset|cleared|wiped|discarded|recreated|restored|erased|purged|rebuilt|replaced|reverted|deleted|withdrawn|invalidated|emptied
 anew en rolled|roll back
 anew en must|may|should|can|cannot not|no .. used|mentioned|quoted|repeated|relied|considered|use|mention|refer|rely
 anew en by mistake|accident|error
-clean en word for word
-clean en repeat|reveal|print|show|list|recite|quote .. everything|all|said|conversation|messages|instructions|verbatim
-clean en as|treat if|this|it .. first|new|nothing|never
+anew en word for word
+clean en repeat|reveal|print|show|list|recite|quote .. conversation|instructions|verbatim
+anew en repeat|reveal|print|show|list|recite|quote .. everything|all|said|messages
+clean en as|treat if|this|it .. first|new
+clean en as if nothing|never .. before|said|written|discussed
 anew en first time
 clean en ^new conversation|session|chat|thread|day|customer|user|client|case|ticket|topic|subject|question|order|request|document|patient
-clean en ^next|another|different task|ticket|item|file|customer|user|question|case|document|issue|topic|order|record|request|patient
+clean en ^next|another|different task|ticket|customer|user|client|topic|patient|document|case
+clean en ^next item|file|question|issue|order|record|request
+anew en ^another|different item|file|question|issue|order|record|request
 anew en unrelated|separate task|question|request|matter|issue|topic
 anew en switch|change|changing to|topic|subject
 clean en stateless
@@ -270,54 +294,74 @@ clean en a|another|the new|fresh|different|next agent|worker|instance|subagent|p
 clean en ticket|task|item|issue|case above|before is|was closed|done|finished|resolved
 anew en shared in|by|with
 anew en consent|withdrawn|gdpr
-clean de von vorn|vorne|null|neuem|grund
+clean de von vorn|vorne|null
+anew de von neuem|grund
 clean de neu|frisch anfangen|beginnen|starten
 clean de vergiss|vergessen|ignoriere|ignorieren|verwirf|lösche .. alles|was|bisherige*|vorherige*|frühere*|sie
 clean de kein|keine|keinerlei|ohne gedächtnis|erinnerung|vorwissen|kenntnis*|kontext
-anew de zurückgesetzt|verworfen|geleert|gelöscht|neu aufgesetzt|widerrufen|worden|und|wurde
-clean de neue|neues|neuer|neuem|nächste|nächster|nächstes|andere|anderer|anderes gespräch|sitzung|kunde|kundin|aufgabe|auftrag|ticket|fall|unterhaltung|frage|datei|vorgang
-clean de wort für
-clean de zum ersten
+anew de zurückgesetzt|verworfen|geleert|gelöscht|widerrufen
+anew de neu aufgesetzt
+clean de ^neue|neues|neuer|neuem|nächste|nächster|nächstes|andere|anderer|anderes gespräch|sitzung|kunde|kundin|aufgabe|auftrag|ticket|fall|unterhaltung|frage|vorgang|datei
+anew de neue|neues|neuer|neuem|nächste|nächster|nächstes|andere|anderer|anderes gespräch|sitzung|kunde|kundin|aufgabe|auftrag|ticket|fall|unterhaltung|frage|vorgang
+anew de wort für
+anew de zum ersten
 clean fr de|à|depuis zéro
 clean fr oublie|oubliez|ignore|ignorez .. tout|toute|tous|ce|qui|les
 clean fr aucun|aucune|sans mémoire|souvenir|connaissance|contexte
-clean fr nouvelle|nouveau|autre conversation|session|client|cliente|tâche|dossier|demande|question|discussion
+clean fr ^nouvelle|nouveau|autre conversation|session|client|cliente|tâche|dossier|demande|question|discussion
+anew fr nouvelle|nouveau|autre conversation|session|client|cliente|tâche|dossier|demande|question|discussion
 anew fr réinitialisé|réinitialisée|effacé|effacée|remis|repars|recommence|recommencez|annulé
 clean fr sans être lié|liée|liés
-clean fr mot|pour à|mot mot
-clean es desde|de cero|nuevo
+anew fr mot à|pour mot
+clean es desde|de cero
+clean es empieza|comienza|empezar de|desde nuevo
 clean es olvida|olvide|ignora|ignore .. todo|lo|cualquier|anterior
-clean es sin|ninguna|ningún memoria|recuerdo|contexto|conocimiento
-clean es nueva|nuevo|otra|otro|siguiente conversación|sesión|cliente|clienta|tarea|caso|pregunta|consulta|expediente
+clean es sin|ninguna|ningún recuerdo|contexto|conocimiento
+clean es sin memoria de|previa|entre
+clean es ^nueva|nuevo|otra|otro|siguiente conversación|sesión|cliente|clienta|tarea|caso|pregunta|consulta|expediente
+anew es nueva|nuevo|otra|otro|siguiente conversación|sesión|cliente|clienta|tarea|caso|pregunta|consulta|expediente
 anew es reiniciado|reiniciada|borrado|borrada|descartado|descartada|restablecido
-clean es palabra por
-clean pt do|de zero|novo
+anew es palabra por
+clean pt do|de zero
+clean pt comece|começa de novo
 clean pt esqueça|ignore|esquece .. tudo|o|qualquer|anterior
-clean pt sem|nenhuma memória|lembrança|contexto|conhecimento
-clean pt nova|novo|outra|outro|próximo|próxima conversa|sessão|cliente|tarefa|caso|pergunta
+clean pt sem|nenhuma lembrança|contexto|conhecimento
+clean pt ^nova|novo|outra|outro|próximo|próxima conversa|sessão|cliente|tarefa|caso|pergunta
+anew pt nova|novo|outra|outro|próximo|próxima conversa|sessão|cliente|tarefa|caso|pergunta
 clean it da zero|capo
 clean it dimentica|ignora .. tutto|quanto|ciò|precedente
 clean it senza|nessuna memoria|ricordo|contesto
-clean it nuova|nuovo|altra|altro|prossimo conversazione|sessione|cliente|compito|caso|domanda
+clean it ^nuova|nuovo|altra|altro|prossimo conversazione|sessione|cliente|compito|caso|domanda
+anew it nuova|nuovo|altra|altro|prossimo conversazione|sessione|cliente|compito|caso|domanda
 clean nl vanaf|van nul|voren|scratch
 clean nl vergeet|negeer .. alles|wat|eerdere|vorige
-clean nl geen|zonder geheugen|herinnering|context|kennis
-clean nl nieuw|nieuwe|andere|volgende gesprek|sessie|klant|taak|vraag|zaak
-clean pl od zera|nowa|początku
+clean nl geen|zonder herinnering|context|kennis
+clean nl zonder geheugen
+clean nl ^nieuw|nieuwe|andere|volgende gesprek|sessie|klant|taak|vraag|zaak
+anew nl nieuw|nieuwe|andere|volgende gesprek|sessie|klant|taak|vraag|zaak
+clean pl od zera|nowa
+anew pl od początku
 clean pl zapomnij|zignoruj .. wszystko|o|co|wcześniejsze|poprzednie
 clean pl bez pamięci|kontekstu
-clean pl nowa|nowy|inna|inny|następny|następne rozmowa|sesja|klient|zadanie|sprawa|pytanie
-clean ru с нуля|начала|чистого
+clean pl ^nowa|nowy|nowe|inna|inny|następny|następne rozmowa|sesja|klient|zadanie|sprawa|pytanie
+anew pl nowa|nowy|nowe|inna|inny|następny|następne rozmowa|sesja|klient|zadanie|sprawa|pytanie
+clean ru с нуля|чистого
+anew ru с начала
 clean ru забудь|забудьте|игнорируй|игнорируйте .. всё|все|что|предыдущ*
-clean ru без|нет памяти|контекста
-clean ru новый|новая|новое|другой|другая|следующий|следующая разговор|сессия|клиент|задача|дело|вопрос|диалог
-clean zh 从头|重新开始|忘记|忘掉|忽略之前|忽略以上|没有记忆|新的对话|新会话|新对话|已重置|被重置|清空|另一个客户|新客户|下一个任务|新任务|第一次|逐字|全新
-clean ja 最初から|一から|ゼロから|忘れて|無視して|記憶はありません|新しい会話|新しいセッション|リセット|別の顧客|次のタスク|白紙|初めて
+clean ru без памяти|контекста
+clean ru нет памяти о|контекста
+clean ru ^новый|новая|новое|другой|другая|следующий|следующая разговор|сессия|клиент|задача|дело|вопрос|диалог
+anew ru новый|новая|новое|другой|другая|следующий|следующая разговор|сессия|клиент|задача|дело|вопрос|диалог
+clean zh 从头开始|重新开始|忘记之前|忘记以上|忘掉|忽略之前|忽略以上|没有记忆|新的对话|新会话|新对话|另一个客户|新客户|下一个任务|新任务
+anew zh 从头|已重置|被重置|清空|第一次|逐字|全新
+clean ja 最初から|一から|ゼロから|忘れてください|無視してください|記憶はありません|新しい会話|新しいセッション|別の顧客|次のタスク|白紙
+anew ja リセット|初めて
 other en independent|independently
 other en fresh|new|second|another|different pair|eyes|mind|opinion|look
 other en blind|blinded|blindly
 other en second|third|outside|external opinion|reader|reviewer|look|view
-other en not|n|t|never seen|written|read|wrote|write|taken|involved|seeing|met
+other en never seen|read|written|met
+other en not|t seen|written|wrote|write|taken|involved|seeing|met
 other en no knowledge|access|idea
 other en another|different|other|previous|earlier|prior|former|separate|someone|somebody|one engineer|developer|agent|model|reviewer|moderator|person|instance|team|colleague|worker|expert|assistant|system|run|author|programmer|contractor|participant|candidate|student|contestant|else|vendor|ai|bot|llm|coder|maintainer|of
 other en your|a colleague|coworker|teammate|predecessor|successor
@@ -352,33 +396,43 @@ other ru независим*|беспристрастн*
 other ru другой|другая|другого|коллега|кандидат разработчик|агент|человек|инженер|модель|решил
 other zh 独立|另一位|另一个|其他人|同事|盲审|候选|第二意见|客观
 other ja 独立して|別の|他の人|同僚|候補|盲検|第三者|客観的
-sample en ^sample|seed|seeds|candidate|variant|variation|run|trial|draw|rollout|beam|branch|path|node|approach|hint|example|shot|shots|item|temperature|permutation|fold|option|persona|budget|generation|parent|mutation|replica|repetition|token|nonce|ticket|batch|chunk|page|part|record|row|document|case|question|scenario|hypothesis|experiment|condition|arm|setting|parameter|config 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|d|x|y|of|no|is|under|to
-sample en sample|attempt|candidate|run|variant|trial|draw|rollout|chunk|batch of|1|2|3|4|5|6|7|8|9|10
-sample en seed|temperature|top_p|top_k|nonce 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|is
+sample en ^sample|seed|seeds|candidate|variant|variation|trial|draw|rollout|beam|approach|hint|example|shot|shots|temperature|permutation|fold|option|persona|budget|generation|parent|mutation|replica|repetition|nonce|hypothesis|experiment|arm 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|d|x|y|of|no|is|under
+sample en ^run|branch|path|node|item|token|ticket|batch|chunk|page|part|record|row|document|case|question|scenario|condition|setting|parameter|config 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|no of 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*
+vary en ^run|branch|path|node|item|token|ticket|batch|chunk|page|part|record|row|document|case|question|scenario|condition|setting|parameter|config 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|d|x|y|of|no|is|under|to
+sample en sample|candidate|variant|trial|draw|rollout of|1|2|3|4|5|6|7|8|9|10
+sample en attempt|run|chunk|batch 1|2|3|4|5|6|7|8|9|10 of 1*|2*|3*|4*|5*|6*|7*|8*|9*
+vary en attempt|run|chunk|batch of|1|2|3|4|5|6|7|8|9|10
+sample en seed|temperature|nonce 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*
+vary en seed|temperature|nonce is
+sample en top p|k 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*
 vary en ^use a|an|only|these|different|another|at|no
 vary en ^think|reason|answer|solve|try|approach .. step|carefully|aloud|differently|briefly|using|independently|another|different|again
 vary en different|another|alternative approach|solution|strategy|way|method|angle|answer|version|idea
-sample de ^stichprobe|variante|kandidat|lauf|versuch|beispiel|hinweis|ansatz|weg|pfad|option|eintrag|datei|fall
-sample fr ^échantillon|variante|candidat|essai|exemple|indice|piste|option|dossier|fichier|cas
-sample es ^muestra|variante|candidato|intento|ejemplo|pista|opción|caso|archivo|enfoque
-sample zh 样本|随机种子|候选|变体|提示一|提示二
-sample ja サンプル|候補|ヒント|シード
+sample de ^stichprobe|variante|kandidat|lauf|versuch|beispiel|hinweis|ansatz|weg|pfad|option|eintrag|datei|fall 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|von|nr
+sample fr ^échantillon|variante|candidat|essai|exemple|indice|piste|option|dossier|fichier|cas 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|n
+sample es ^muestra|variante|candidato|intento|ejemplo|pista|opción|caso|archivo|enfoque 0*|1*|2*|3*|4*|5*|6*|7*|8*|9*|a|b|c|n
+sample zh 随机种子|候选一|候选二|变体|提示一|提示二
+vary zh 样本|候选
+vary ja サンプル|候補|ヒント|シード
 base en no|without memory|recollection of|from|or
 base en stateless
-base en each|every|this|all|any call|calls|request|requests|message|messages|prompt|prompts|item|items|case|cases|conversation|ticket|document|file|question|run .. alone|independent|independently|separately|stateless|own|isolation
-base en independent of|from any|each|other|earlier|previous|all|the
-base en do|must|should|never|may not|n refer|rely|use|remember|carry|reuse|assume .. earlier|previous|prior|other|before|anything|over
+base en each|every|this|all|any call|calls|request|requests|message|messages|prompt|prompts|item|items|case|cases|conversation|ticket|document|file|question|run .. alone|independent|independently|separately|stateless|isolation
+base en each|every call|request|message|prompt|item|case|conversation|ticket|document|question|run .. on its own
+base en independent of|from any|all|earlier|previous|other .. request*|call*|message*|prompt*|item*|case*|conversation*|ticket*|document*|question*|answer*|ones
+base en request*|call*|message*|prompt*|item*|case*|conversation*|ticket*|document*|question* .. independent of|from each|one
+base en not|never refer|rely|remember|carry .. earlier|previous|prior|other|before|anything|over
+base en not|never use|reuse|assume .. earlier|previous|prior|other message*|conversation*|request*|call*|turn*|context|item*|answer*|result*|ticket*|prompt*
 process en ^judge|grade|rate|score|evaluate|assess|classify|triage|summarize|summarise|translate|review|label|rank|compare the|this|each|every|following|what|it|them|one|all|a|an|whether|how
 base de kein|keine|ohne gedächtnis|erinnerung
-base de jede|jeder|jedes|jeden anfrage|aufruf|nachricht|auftrag|fall|datei|vorgang
+base de jede|jeder|jedes|jeden anfrage|aufruf|nachricht|auftrag|fall|datei|vorgang .. allein|einzeln|getrennt|isoliert|unabhängig*|sich
 process de ^bewerte|beurteile|benote|prüfe|fasse|übersetze|klassifiziere|begutachte den|die|das|folgende*|jeden|jede|jedes|diese*|ob|nur|zusammen
 base fr sans|aucune mémoire
-base fr chaque appel|demande|requête|message|dossier|fichier|question|cas
+base fr chaque appel|demande|requête|message|dossier|fichier|question|cas .. seul|seule|isolé|isolée|indépendant*|indépendamment|séparément
 process fr ^évalue|évaluez|juge|jugez|note|notez|résume|résumez|traduis|traduisez|classe|classez le|la|les|ce|cette|chaque|l|si
-base es sin memoria
-base es cada llamada|petición|mensaje|caso|consulta|archivo|pregunta
+base es sin memoria de|previa|entre
+base es cada llamada|petición|mensaje|caso|consulta|archivo|pregunta .. solo|sola|aislado|aislada|independiente*|separado
 process es ^evalúa|juzga|puntúa|califica|resume|traduce|clasifica el|la|los|las|este|esta|cada|si
-base zh 无状态|没有记忆|互不相关|独立处理|每次请求|每个请求
+base zh 无状态|没有记忆|互不相关|独立处理
 process zh 请评|请翻译|请总结|请分类
 base ja 記憶を持た|独立して処理|毎回独立
 process ja 要約してください|翻訳してください|分類してください|評価してください

@@ -152,7 +152,7 @@ func wordLength(text string) int {
 	return end
 }
 
-// setsOff tells whether the sign at i ends a name.
+// setsOff reports whether the sign at i ends a name.
 func setsOff(line string, i int, sign rune, plain bool) bool {
 	near := func(j int, chars string) bool {
 		return j >= 0 && j < len(line) && strings.IndexByte(chars, line[j]) >= 0
@@ -161,6 +161,8 @@ func setsOff(line string, i int, sign rune, plain bool) bool {
 	switch sign {
 	case ':':
 		return !near(i-1, digits) || !near(i+1, digits) // not within a time
+	case '：':
+		return true
 	case '>':
 		return !near(i-1, "-=")
 	case ']':
@@ -218,8 +220,7 @@ func withoutClosingTag(text string) string {
 	return text
 }
 
-// closesTurn tells of a closing tag that ends a turn, and of nothing else in the
-// line.
+// closesTurn reports whether a line is a closing tag, which ends a turn, and nothing else.
 func closesTurn(line string) bool {
 	if !strings.HasPrefix(line, "</") {
 		return false
@@ -256,8 +257,7 @@ var neutralWords = wordSet{words: `changed changes modified updated added remove
 	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
 	suggestions example examples important reminder also because item point points test tests log command run exit code usage where why
 	how what when result stdout stderr trace traceback caused at in on please but and so for then hence today build lint type name title id
-	datei zeile fehler hinweis beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso
-	file`}
+	datei zeile fehler hinweis beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`}
 
 func isNameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
@@ -393,7 +393,7 @@ func isName(text string) bool {
 // shownWords end a label over what somebody has made.
 var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
 
-// kindOf tells labels over notes and everyday words from names.
+// kindOf returns what a label introduces: notes on the work, an everyday line, or otherwise.
 func kindOf(label string, otherwise speaker) speaker {
 	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
 	notes, instructions, plain := false, false, len(words) > 0
@@ -403,7 +403,7 @@ func kindOf(label string, otherwise speaker) speaker {
 		}
 		notes = notes || otherwise == heading && roundWords.has(word)
 		instructions = instructions || notFeedback.has(word)
-		plain = plain && neutralWords.has(word)
+		plain = plain && (neutralWords.has(word) || countWords.has(word))
 	}
 	switch {
 	case notes && !instructions:

@@ -18,7 +18,7 @@ type Digest [DigestSize]byte
 // A Key is the ledger's secret for digests.
 type Key []byte
 
-// Digester gives the function that digests pieces of text under the key. The
+// Digester returns the function that digests pieces of text under the key. The
 // function is not safe for concurrent use.
 func (k Key) Digester() func(string) Digest {
 	mac := hmac.New(sha256.New, k)
@@ -86,7 +86,7 @@ func NewPrompt(text string, key Key) *Prompt {
 	return p
 }
 
-// Footprint gives what is to be kept of the prompt. Its blocks are not to be changed.
+// Footprint returns what the ledger keeps of the prompt. Callers must not change its blocks.
 func (p *Prompt) Footprint() Footprint {
 	if p.print != nil {
 		return *p.print
@@ -105,7 +105,7 @@ func (p *Prompt) Footprint() Footprint {
 	return f
 }
 
-// Blocks gives the text of each block, and is meant for showing a prompt to the
+// Blocks returns the text of each block, and is meant for showing a prompt to the
 // person who gave it.
 func (p *Prompt) Blocks() []string {
 	texts := make([]string, len(p.blocks))
@@ -168,7 +168,7 @@ func headingLevel(line string) int {
 	return n
 }
 
-// opensFence gives the marker of the fence that the line opens, or "".
+// opensFence returns the marker of the fence that the line opens, or "".
 func opensFence(line string) string {
 	for _, c := range []string{"`", "~"} {
 		marker := line[:len(line)-len(strings.TrimLeft(line, c))]

@@ -1,0 +1,80 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What a prompt shows of a session's answers decides how it relates to it. want says the relation, "shown" where the prompt counts as
+// a conversation, the verdict of the evidence, "answer" where it shows the newest answer, and what a resume is sent where that is not
+// the whole prompt.
+func TestHistories(t *testing.T) {
+	const long = "The totals are computed when an item is added to the cart.\n    begin it\n        add one\nThe cart is kept in the session."
+	const two = "Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: two"
+	for _, tt := range []struct {
+		name, first, second string
+		answers             []string
+		want                string
+	}{
+		{"goes on", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
+		{"in mail quotes", "Be kind.\n\nUser: one", "\n\n> Assistant: first\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
+		{"quoted lines", "Be kind.\n\nUser: one", "\n\n> Assistant: first\n> second\n\nUser: two", []string{"first\nsecond"}, "extends shown  answer <User: two>"},
+		{"half quoted", "Be kind.\n\nUser: one", "\n\n> Assistant: first\nsecond\n\nUser: two", []string{"first\nsecond"}, "extends shown  answer <User: two>"},
+		{"indented otherwise", "Be kind.\n\nUser: one", "\n\nAssistant:\n" + strings.Replace(long, "        add", "    add", 1) + "\n\nUser: two", []string{long}, "history_edited shown history_edited"},
+		{"indented as a whole", "Be kind.\n\nUser: one", "\n\nAssistant:\n  " + strings.ReplaceAll(long, "\n", "\n  ") + "\n\nUser: two", []string{long}, "extends shown  answer <User: two>"},
+		{"a distinctive answer under no name", "Be kind.\n\nBuild it.", "\n\n" + long + "\n\nPlease fix it.", []string{long}, "extends  no_evidence answer"},
+		{"a short answer under no name", "Be kind.\n\nBuild it.", "\n\nfirst\n\nPlease fix it.", []string{"first"}, "extends  "},
+		{"39 bytes under no name", "Be kind.\n\nBuild it.", "\n\n" + strings.Repeat("a", 39) + "\n\nPlease fix it.", []string{strings.Repeat("a", 39)}, "extends  "},
+		{"40 bytes under no name", "Be kind.\n\nBuild it.", "\n\n" + strings.Repeat("a", 40) + "\n\nPlease fix it.", []string{strings.Repeat("a", 40)}, "extends  no_evidence answer"},
+		{"most of it", "Be kind.\n\nBuild it.", "\n\n" + strings.Join(strings.Split(long, "\n")[:3], "\n") + "\n\nPlease fix it.", []string{long}, "extends  history_edited"},
+		{"half of it", "Be kind.\n\nBuild it.", "\n\n" + strings.Join(strings.Split(long, "\n")[:2], "\n") + "\n\nPlease fix it.", []string{long}, "extends  "},
+		{"most of it under a name", "Be kind.\n\nBuild it.", "\n\nReport: The totals are computed when an item is added to the cart.\nThe cart is kept in the session.\nPlease fix it.", []string{"The totals are computed when an item is added to the cart.\nThe cart is kept in the session.\nSo."}, "extends  history_edited"},
+		{"under a heading", "Be kind.\n\nBuild it.", "\n\n## Your report\n\nfirst\n\n## Review\n\nPlease fix it.", []string{"first"}, "extends  no_evidence answer"},
+		{"under a heading with more", "Be kind.\n\nBuild it.", "\n\n## Your report\n\nfirst\n\nmore\n\n## Review\n\nPlease fix it.", []string{"first"}, "extends  "},
+		{"under a heading up to a name", "Be kind.\n\nBuild it.", "\n\n## Your report\n\nfirst\n\nUser: Please fix it.", []string{"first"}, "extends shown  answer"},
+		{"under a label for notes", "Be kind.\n\nBuild it.", "\n\nReview:\nfirst\n\n## Next\n\nPlease fix it.", []string{"first"}, "extends  no_evidence answer"},
+		{"rules between", "Be kind.\n\nUser: one", "\n\n---\n\nAssistant: first\n\n---\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
+		{"a rule behind the answer", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\n---\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
+		{"nothing behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first", []string{"first"}, "extends shown no_evidence answer"},
+		{"a cue behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nAssistant:", []string{"first"}, "extends shown  answer <User: two\n\nAssistant:>"},
+		{"the cue before it", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nfirst\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
+		{"another one behind the cue", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nsecond\n\nUser: two", []string{"first"}, "history_edited shown history_edited"},
+		{"the assistant again", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nAssistant: more\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
+		{"a tool before it", "Be kind.\n\nUser: one", "\n\nTool: three files\n\nAssistant: first\n\nUser: two", []string{"first"}, "extends shown  answer"},
+		{"a tool behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nTool: three files\n\nUser: two", []string{"first"}, "extends shown history_edited answer"},
+		{"text before it", "Be kind.\n\nUser: one", "\n\nAnd quickly.\n\nAssistant: first\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
+		{"a stranger behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nAda: two", []string{"first"}, "extends shown history_edited answer"},
+		{"a known stranger", "Be kind.\n\nAda: one", "\n\nBob: first\n\nAda: two", []string{"first"}, "extends shown  answer"},
+		{"a stranger between", "Be kind.\n\nAda: one", "\n\nEve: hm\n\nBob: first\n\nAda: two", []string{"first"}, "history_edited shown history_edited answer"},
+		{"in the wrong mouth", "Be kind.\n\nBob: hello\n\nAda: one", "\n\nBob: first\n\nAda: two", []string{"first"}, "extends shown no_evidence answer"},
+		{"the same name goes on", "Be kind.\n\nAda: one", "\n\nBob: first\n\nBob: two", []string{"first"}, "extends  history_edited answer"},
+		{"questions and answers", "Be kind.\n\nQ: one", "\n\nA: first\n\nQ: two", []string{"first"}, "extends shown  answer <Q: two>"},
+		{"an answer without a question", "Be kind.\n\nBuild it.", "\n\nA: first\n\nPlease fix it.", []string{"first"}, "extends  history_edited"},
+		{"tags", "Be kind.\n\n<ada>one</ada>", "\n\n<bob>first</bob>\n\n<ada>two</ada>", []string{"first"}, "extends shown  answer"},
+		{"tags on lines", "Be kind.\n\n<ada>\none\n</ada>", "\n\n<bob>\nfirst\n</bob>\n\n<ada>\ntwo\n</ada>", []string{"first"}, "extends shown  answer"},
+		{"three turns", two, "\n\nAssistant: second\n\nUser: three", []string{"first", "second"}, "extends shown  answer <User: three>"},
+		{"three turns, the first answer edited", two[:len(two)-9] + "\n\nUser: two", "\n\nAssistant: second\n\nUser: three", []string{"other", "second"}, "history_edited shown history_edited"},
+		{"the same answer twice", two, "\n\nAssistant: first\n\nUser: three", []string{"first", "first"}, "extends shown  answer <User: three>"},
+		{"another name for the answer", two, "\n\nBob: second\n\nUser: three", []string{"first", "second"}, "extends shown  answer"},
+		{"an aside below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nSummarize the talk.", []string{"first"}, "extends shown new_role answer <User: two\n\nSummarize the talk.>"},
+		{"a request within the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\nSummarize the talk.", []string{"first"}, "extends shown  answer <User: two\nSummarize the talk.>"},
+		{"a way below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nUse a mutex.", []string{"first"}, "extends shown  answer <User: two\n\nUse a mutex.>"},
+		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown  answer"},
+	} {
+		sent := sentTo(tt.first, tt.answers...)
+		sent.Transcript = len(tt.answers) > 1
+		p := NewPrompt(tt.first+tt.second, testKey)
+		c := Compare(sent, p)
+		got := fmt.Sprintf("%s %s %s", c.Relation, map[bool]string{true: "shown"}[c.Transcript], c.Evidence.Verdict)
+		if c.Evidence.Answer {
+			got += " answer"
+		}
+		if text, whole := ToResume("id", p, c, false).Prompt(); !whole {
+			got += fmt.Sprintf(" <%s>", text)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestReadMessages(t *testing.T) {
+	var many strings.Builder
+	for range maxHistories {
+		many.WriteString("{\"a\": 1}\n")
+	}
+	const one = `{"role": "user", "content": "hi"}`
+	for _, tt := range []struct{ name, prompt, want string }{
+		{"an array", `[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]`, "user/hi|assistant/yo"},
+		{"pretty printed", "Go.\n\n[\n  {\n    \"role\": \"user\",\n    \"content\": \"hi\"\n  }\n]\n\nEnd.", "=Go.|user/hi|=End."},
+		{"in a line's middle", "History: " + one, "=History: " + one},
+		{"indented", "Go.\n  " + one + "\nEnd.", "=Go.|user/hi|=End."},
+		{"JSON lines", one + "\n{\"role\": \"model\", \"text\": \"yo\"}\nEnd.", "user/hi|model/yo|=End."},
+		{"an object that holds them", `{"id": 7, "messages": [` + one + `]}`, `={"id":7}|user/hi`},
+		{"history", `{"history": [` + one + `]}`, `={}|user/hi`},
+		{"an object with none", `{"messages": [], "id": 7}`, `={"messages": [], "id": 7}`},
+		{"an object that holds something else", `{"messages": 7}`, `={"messages": 7}`},
+		{"text parts", `[{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}, {"text": "there"}]}]`, "user/hi/there"},
+		{"parts of gemini", `{"role": "model", "parts": [{"text": "hi"}]}`, "model/hi"},
+		{"no parts", `{"role": "user", "content": []}`, `={"role": "user", "content": []}`},
+		{"another name", `{"speaker": "Dev", "body": "hi"}`, "?Dev/hi"},
+		{"a tool's", `{"role": "tool", "content": "3"}`, "tool/3"},
+		{"who is no text", `{"role": 7, "content": "hi"}`, `={"role": 7, "content": "hi"}`},
+		{"no content", `{"role": "user", "id": "x"}`, `={"role": "user", "id": "x"}`},
+		{"one element is none", `[` + one + `, 7]`, "=[" + one + ", 7]"},
+		{"an empty array", `[] {"a": 1}`, `=[] {"a": 1}`},
+		{"broken", `[{"role": "user", "content": "hi"}`, `=[{"role": "user", "content": "hi"}`},
+		{"no JSON", `{"a": b}`, `={"a": b}`},
+		{"space before the colon", `{"role" : "user", "content" : "hi"}`, "user/hi"},
+		{"behind as many others as are tried", many.String() + one, "=" + many.String() + one},
+		{"behind fewer", many.String()[len("{\"a\": 1}\n"):] + one, "=" + strings.TrimSuffix(many.String()[len("{\"a\": 1}\n"):], "\n") + "|user/hi"},
+	} {
+		p := NewPrompt(tt.prompt, testKey)
+		var got []string
+		for _, b := range p.blocks {
+			if b.message == nil {
+				got = append(got, "="+b.text)
+				continue
+			}
+			text := strings.ReplaceAll(b.message.text, "\n", "/")
+			if b.message.speaker == stranger {
+				text = "?" + text
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, "|"); text != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, text, tt.want)
+		}
+	}
+}
+
+// A conversation in JSON goes on although its frame and its layout change.
+func TestMessagesGoOn(t *testing.T) {
+	turn := func(role, text string) string { return fmt.Sprintf(`{"role": %q, "content": %q}`, role, text) }
+	first := "Answer as JSON.\n\n[" + turn("user", "one") + "]"
+	for name, tt := range map[string]struct {
+		second string
+		want   Reason
+	}{
+		"on one line":        {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", Extends},
+		"on a line each":     {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" + turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", Extends},
+		"another answer":     {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "other") + ", " + turn("user", "two") + "]", HistoryEdited},
+		"another question":   {"Answer as JSON.\n\n[" + turn("user", "One") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", HistoryEdited},
+		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", HistoryEdited},
+	} {
+		c := compare(first, tt.second, "first")
+		if c.Relation != tt.want || tt.want == Extends && c.Evidence.Verdict != "" {
+			t.Errorf("%s: %s (%s), want %s", name, c.Relation, c.Evidence.Verdict, tt.want)
+		}
+	}
+}

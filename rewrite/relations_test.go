@@ -1,0 +1,231 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Has says of each block of a prompt whether the session was sent it, in this order.
+func TestSentBlocks(t *testing.T) {
+	for _, tt := range []struct{ before, after, want string }{
+		{"a|b", "a|b|c", "110"},
+		{"a|b", "a|c|b", "101"},
+		{"a|b|c", "a|c|b|d", "1010"},
+		{"a|b|c|d|e", "a|d|e|b|c|x", "100110"},
+		{"a|b|c|d|e", "a|c|d|b|e|x", "111010"},
+		{"a|b|c|d", "d|c|b|a", "0001"},
+		{"a|x|b|x|c", "a|x|x|c", "1111"},
+		{"a|x|b", "a|x|x|y", "1100"},
+		{"a|b", "x|y", "00"},
+		{"a|b|c", "x|b|c", "011"},
+		{"a|b|c", "a|b/more|c", "101"},
+		{"a|b|c", "a|b/more|x", "100"},
+		{"a|b", "", ""},
+	} {
+		text := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", "\n\n"), "/", "\n") }
+		got := ""
+		for _, has := range compare(text(tt.before), text(tt.after)).Has {
+			got += map[bool]string{true: "1", false: "0"}[has]
+		}
+		if got != tt.want {
+			t.Errorf("%q to %q: %s, want %s", tt.before, tt.after, got, tt.want)
+		}
+	}
+}
+
+// What frames a conversation may change, what was said in it may not.
+func TestFramesChange(t *testing.T) {
+	const turns = "User: one\n\nAssistant: first\n\nUser: two"
+	for _, tt := range []struct{ name, prompt, want string }{
+		{"the frame changed", "Frame B.\n\nMore.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "revises"},
+		{"the frame is gone", turns + "\n\nAssistant: second\n\nUser: three", "revises"},
+		{"a first turn twice", "User: one\n\nFrame B.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
+		{"a turn more in front", "Frame B.\n\nUser: zero\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
+		{"a turn gone", "Frame B.\n\nMore.\n\nAssistant: first\n\nUser: two\n\nAssistant: second\n\nUser: three", "history_edited"},
+		{"a turn changed", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "one", "One", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
+		{"something new within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
+		{"a tool's words within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
+		{"a tool's words of two paragraphs", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
+		{"a tool's words before the answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nTool: ok\n\nAssistant: second\n\nUser: three", "revises"},
+		{"no answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nUser: three", "history_edited"},
+	} {
+		sent := sentTo("Frame A.\n\n"+turns, "first", "second")
+		sent.Transcript = true
+		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); string(c.Relation) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
+		}
+		for _, first := range []int{-1, 9} {
+			sent.Base.Shape.FirstTurn = first
+			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != HistoryEdited {
+				t.Errorf("%s, not knowing where it began: %s", tt.name, c.Relation)
+			}
+		}
+	}
+}
+
+func TestOpenings(t *testing.T) {
+	for _, tt := range []struct {
+		before, after string
+		want          Reason
+	}{
+		{"# h", "# h\n\nx", Extends},
+		{"# h\n\na", "# h\n\nx\n\na", Revises},
+		{"a\n\nb", "a\nmore\n\nb", Extends},
+		{"a\n\nb", "a", BaseChanged},
+		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nx", Unrelated},
+		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nc\n\nx", Revises},
+	} {
+		if c := compare(tt.before, tt.after); c.Relation != tt.want {
+			t.Errorf("%q to %q: %s, want %s", tt.before, tt.after, c.Relation, tt.want)
+		}
+	}
+	base := sentTo("a\n\nb")
+	base.Base.Lines = nil // from before lines were kept
+	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != Unrelated {
+		t.Errorf("a block that grew, not knowing its lines: %s", c.Relation)
+	}
+	for relation, want := range map[Reason]bool{Identical: true, Extends: true, Revises: false, Unrelated: false} {
+		if got := (Continuity{Relation: relation}).Retains(); got != want {
+			t.Errorf("%s retains: %v", relation, got)
+		}
+	}
+}
+
+func TestForks(t *testing.T) {
+	p := NewPrompt("a", testKey)
+	target := ToFork("id", "message", p, Continuity{}, true)
+	if target.Session() != "id" || target.ForkAt() != "message" || !target.copied {
+		t.Errorf("%+v", target)
+	}
+	if target = ToFork("id", "", p, Continuity{}, true); target.Session() != "" || target.copied {
+		t.Errorf("without a message: %+v", target)
+	}
+	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true, "go on": false} {
+		if startsLikeCommand(text) != want {
+			t.Errorf("%q starts like a command: %v", text, !want)
+		}
+	}
+}
+
+func TestEstimates(t *testing.T) {
+	n := len(addedAtEnd)
+	for _, tt := range []struct{ bytes, blocks, sent, want int }{
+		{shortPrompt - 1, 10, 0, 0},
+		{shortPrompt, 10, 0, shortPrompt - n},
+		{10_000, 10, 1, 9000 - n},
+		{10_000, 10, 10, 0},
+		{10_000, 0, 0, 10_000 - n},
+		{10_000, 0, 1, 0},
+	} {
+		if got := EstimateSaving(tt.bytes, tt.blocks, tt.sent); got != tt.want {
+			t.Errorf("%v: %d", tt, got)
+		}
+	}
+	for delta, want := range map[int]bool{666: false, 667: true, 600: false} {
+		if tooLittle(delta, 1000) != want || tooLittle(200, 300) {
+			t.Errorf("%d of 1000: %v", delta, !want)
+		}
+	}
+}
+
+func TestBalanced(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "```\n~~~": false, "~~~\n```\n~~~": true,
+		"<!-- a": false, "<!-- a -->": true, "~~a": false, "~~a~~": true, "~~a~~ ~~": false, "<details>": false, "<details></details>": true,
+		"<del>a": false, "<del>a</del>": true, "/* a": false, "/* a */": true} {
+		if balanced(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// An addition is sent alone only where it means the same without what stands right before it.
+func TestStandsAlone(t *testing.T) {
+	end, inside := NewPrompt("a", testKey), NewPrompt("a\n\nb\n\nc", testKey)
+	for _, tt := range []struct {
+		before, added string
+		inside, want  bool
+	}{
+		{"a", "\n\nIt fails.", false, true},
+		{"a", "\n\r\nIt fails.", false, true},
+		{"a", "\nIt fails.", false, false},
+		{"a", "It fails.", false, false},
+		{"a", "", false, false},
+		{"a", "\n\n", false, false},
+		{"a", "\n## Review", false, true},
+		{"```", "\n## Review", false, false},
+		{"```", "\n\nIt fails.", false, false},
+		{"a", "\n\n- b", false, false},
+		{"a", "\n\n* b", false, false},
+		{"a", "\n\n**Review**", false, true},
+		{"a", "\n\n• b", false, false},
+		{"a", "\n\n2. b", false, false},
+		{"a", "\n\n> b", false, false},
+		{"a\n\n", "Review:\n\nIt fails.", true, true},
+		{"a\n", "Review:\n\nIt fails.", true, false},
+		{"a\n\n", "It fails.", true, false},
+		{"```\n\n", "Review:\n\nIt fails.", true, false},
+		{"a\n\n", "## Review", true, true},
+	} {
+		p := end
+		if tt.inside {
+			p = inside
+		}
+		if got := p.standsAlone(tt.before, tt.added, tt.inside); got != tt.want {
+			t.Errorf("%q behind %q: %v", tt.added, tt.before, got)
+		}
+	}
+	if NewPrompt("a\n\n# b\n\nc", testKey).standsAlone("a\n\n", "Review:\n\nIt fails.", true) {
+		t.Error("a label stands alone among headings")
+	}
+}
+
+func TestClosingSection(t *testing.T) {
+	for text, want := range map[string]string{
+		"a":                               "",
+		"a\n\nb":                          "b",
+		"a\n\n# h":                        "# h",
+		"# h\n\na":                        "a",
+		"# h\n\na\n\nb":                   "b",
+		"a\n\n## b\n\nc\n\n## d\n\ne":     "## d\n\ne",
+		"a\n\n## b\n\n## d\n\n### e\n\nf": "## d\n\n### e\n\nf",
+		"a\n\n# t\n\n## b\n\n## d":        "## d",
+		"a\n\n# t\n\n## b":                "## b",
+		"a\n\n## b\n\n# d\n\n### e":       "### e",
+		"a\n\n{\"role\":\"user\",\"text\":\"x\"}": "",
+	} {
+		got := ""
+		if p := NewPrompt(text, testKey); p.closing() > 0 {
+			got = text[p.closing():]
+		}
+		if got != want {
+			t.Errorf("%q closes with %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestPartsAreBounded(t *testing.T) {
+	prompt := func(n int) string {
+		var text strings.Builder
+		text.WriteString("You are it.\n")
+		for i := range n - 1 {
+			fmt.Fprintf(&text, "\n## Part %d\n\ntext\n", i)
+		}
+		return text.String()
+	}
+	for n, want := range map[int]int{maxParts: maxParts, maxParts + 1: 0, 1: 1} {
+		if got := len(NewPrompt(prompt(n), testKey).Footprint().Shape.Parts); got != want {
+			t.Errorf("%d parts of %d", got, n)
+		}
+	}
+	change := func(n int) (bool, Reason) {
+		_, whole, why := deltaOf(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext", "Part 3\n\nother", 1))
+		return whole, why
+	}
+	if whole, why := change(maxParts); whole {
+		t.Errorf("of as many parts as are told apart: %s", why)
+	}
+	if whole, why := change(maxParts + 1); !whole || why != NoCleanCut {
+		t.Errorf("of one more: %s", why)
+	}
+}
