@@ -144,6 +144,9 @@ func (e *editor) walk(n ast.Node) {
 				}
 			}
 		case *ast.BinaryExpr:
+			if isConstant(e.info, n) && (n.Op == token.SHL || n.Op == token.SHR) {
+				return false // its type is that of what it stands in
+			}
 			e.binary(n)
 		case *ast.BasicLit:
 			e.literal(n)
