@@ -40,6 +40,7 @@ type editor struct {
 	mutants *[]*mutant
 	edits   []edit
 	results []*ast.FuncType // of the functions that the walk is in
+	failing ast.Stmt        // what a failed call ends in
 }
 
 // text is the source of a node.
@@ -131,6 +132,9 @@ func (e *editor) walk(n ast.Node) {
 			e.statements(n.Body)
 		case *ast.IfStmt:
 			e.condition(n.Cond)
+			if e.text(n.Cond) == "err != nil" && len(n.Body.List) == 1 {
+				e.failing = n.Body.List[0]
+			}
 		case *ast.ForStmt:
 			if n.Cond != nil {
 				e.condition(n.Cond)
@@ -318,7 +322,7 @@ func (e *editor) returns(s *ast.ReturnStmt) {
 		}
 	}
 	before := ""
-	if !zero && !handsOn(s.Results) {
+	if !zero && !handsOn(s.Results) && s != e.failing {
 		before = fmt.Sprintf("if mutantIs(%d) { return %s }; ", e.add(s, "zero: %s", e.text(s)), strings.Join(zeros, ", "))
 	}
 	if text := e.text(s); len(zeros) == 1 && e.text(t.Results.List[0].Type) == "bool" && text != "return true" {
