@@ -582,15 +582,22 @@ func TestPreviewShowsOthers(t *testing.T) {
 	place("/project", "", fmt.Sprintf(base, 2))
 	place("/other", "", fmt.Sprintf(base, 3))
 	place("/project", "task", fmt.Sprintf(base, 4))
+	place("/project", "", "You are the coder of job 1.\n\nAll the rest of it is something else.")
 	for _, tt := range []struct {
 		task  string
 		never bool
 		want  int
-	}{{"", false, 2}, {"task", false, 1}, {"", true, 0}} {
+	}{{"", false, 3}, {"task", false, 1}, {"", true, 0}} {
 		c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 3000)
 		c.Task, c.Never = tt.task, tt.never
 		if _, chains, err := l.Preview(c); err != nil || len(chains) != tt.want {
 			t.Errorf("%+v: %d chains, %v", tt, len(chains), err)
+		} else {
+			for _, one := range chains {
+				if one.NativeID == "" || one.Created == 0 {
+					t.Errorf("%+v: chain %d is not read in full", tt, one.Chain)
+				}
+			}
 		}
 	}
 }
@@ -612,6 +619,99 @@ func TestProbeDecides(t *testing.T) {
 		}
 		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == rewrite.NoResume) != (tt.want == rewrite.Fresh) {
 			t.Errorf("%+v: %s (%s)", tt.probe, d.Mode, d.Reason)
+		}
+	}
+}
+
+// A session that is copied while the facts are read is one session all the same.
+func TestACopyWhileFactsAreRead(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	c, looks := copyCall(l, prompt+"\n\nMore.", 3000), 0
+	c.File = func(string, int64) FileState {
+		if looks++; looks == 1 {
+			d, _ := beginCall(t, other, copyCall(l, prompt+"\n\nElse.", 2500))
+			wantSource(t, "another copy", d, sourceID)
+		}
+		return FileSame
+	}
+	d, _ := beginCall(t, l, c)
+	wantSource(t, "copied meanwhile", d, sourceID)
+}
+
+// Only a call that can be cut off is; otherwise a session that was used is left alone.
+func TestForkNeedsBoth(t *testing.T) {
+	for _, tt := range []struct{ copies, point bool }{{true, false}, {false, true}, {true, true}} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
+		finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
+		c := copyCall(l, prompt+"\n\nMore.", 3000)
+		c.File = func(string, int64) FileState { return FileChanged }
+		if c.Copies = tt.copies; !tt.point {
+			c.ForkPoint = nil
+		}
+		if d, _ := beginCall(t, l, c); (d.Mode == rewrite.Fork) != (tt.copies && tt.point) || d.Mode == rewrite.Fresh && d.Reason != rewrite.SessionMoved {
+			t.Errorf("%+v: %s (%s)", tt, d.Mode, d.Reason)
+		}
+	}
+}
+
+// What a session has touched and said is known to the next call as evidence.
+func TestEvidenceIsRemembered(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.", 2000)
+	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
+	finish(t, l, ticket, o)
+	for more, want := range map[string]string{
+		"Please look at internal/parser_limits.go.":                                              "thing",
+		"Please look at internal/printer_colours.go.":                                            "",
+		"The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": "quoted",
+	} {
+		_, chains, err := l.Preview(testCall(l, prompt+"\n\n"+more, 3000))
+		if err != nil || len(chains) != 1 {
+			t.Fatalf("%d chains, %v", len(chains), err)
+		}
+		var kinds []string
+		for _, f := range slices.Concat(chains[0].Continuity.Evidence.For, chains[0].Continuity.Evidence.Against) {
+			kinds = append(kinds, f.Kind)
+		}
+		if want == "" && (slices.Contains(kinds, "thing") || slices.Contains(kinds, "quoted")) || want != "" && !slices.Contains(kinds, want) {
+			t.Errorf("%s: %v, want %s", more, kinds, want)
+		}
+	}
+}
+
+// Of the chains that a prompt may extend, two are enough to know that there are several, and none is taken for the other.
+func TestManyChainsOfOneKind(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		for i := range n { // all at once: each begins a chain of its own
+			_, ticket := begin(t, l, prompt, Millis(1000+i))
+			defer finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		}
+		facts, err := l.factsOf(testCall(l, prompt+"\n\nMore.", 3000), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := 0
+		for _, c := range facts.Chains {
+			if c.Created != 0 {
+				full++
+			}
+		}
+		if full != min(n, 2) {
+			t.Errorf("%d of %d chains are read in full", full, n)
 		}
 	}
 }

@@ -124,6 +124,8 @@ func (e *editor) walk(n ast.Node) {
 				e.walk(n.Value)
 				return false
 			}
+		case *ast.ReturnStmt:
+			return n != e.failing
 		case *ast.BlockStmt:
 			e.statements(n.List)
 		case *ast.CaseClause:
