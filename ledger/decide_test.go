@@ -270,6 +270,7 @@ func decisions() []decision {
 		{"named: edited, identical is wanted", named(func(f *Facts) { related(rewrite.HistoryEdited)(f); f.Limits.ResumeSame = true }), rewrite.Fresh, rewrite.HistoryEdited, 7},
 		{"named: held, but another model", named(func(f *Facts) {
 			f.Prints.Model, f.Chains[0].State, f.Chains[0].Held = "n", Running, true
+			f.Chains[0].Continuity.Relation = rewrite.Revises
 		}), rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
 	}
