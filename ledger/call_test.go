@@ -286,7 +286,9 @@ func TestFallBackIsRecorded(t *testing.T) {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
 		_, first := begin(t, l, prompt, 1000)
-		finish(t, l, first, goodOutcome(someID, "done", 2000))
+		o := goodOutcome(someID, "done", 2000)
+		o.Seen.Totals = "t1"
+		finish(t, l, first, o)
 		bystander := fmt.Sprintf(base, 2)
 		_, other := begin(t, l, bystander, 2000)
 		finish(t, l, other, goodOutcome(otherID, "done", 2500))
@@ -298,6 +300,9 @@ func TestFallBackIsRecorded(t *testing.T) {
 		}
 		if err := l.FallBack(second, why); err != nil {
 			t.Fatal(err)
+		}
+		if second.Totals != "" {
+			t.Errorf("the fresh run counts on from %q", second.Totals)
 		}
 		if since = second.Session; busy {
 			since = first.Session
@@ -343,7 +348,10 @@ func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
 	c.Prints, c.Place = Prints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, Place{"r", "b", "h"}
-	_, ticket := beginCall(t, l, c)
+	d, ticket := beginCall(t, l, c)
+	if d.Chain == 0 || d.Chain != ticket.chain {
+		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.chain)
+	}
 	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"chain_id": ticket.chain, "tool": "claude", "model": "m", "runtime": "r",
 		"settings": "s", "auth": "a", "repository": "r", "branch": "b", "head": "h", "first_model": "", "reset": 0, "callers_own": 0})
 	wantRow(t, "a lease", row(t, l, "leases", ticket.Session), map[string]any{"pid": os.Getpid(), "taken": 1000, "child": 0})
@@ -714,4 +722,14 @@ func TestManyChainsOfOneKind(t *testing.T) {
 			t.Errorf("%d of %d chains are read in full", full, n)
 		}
 	}
+}
+
+// A session that was refused at the end of its run is dead, for that reason.
+func TestARefusalIsRecorded(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	o := goodOutcome(someID, "done", 2000)
+	o.Exit, o.Seen.Refusal = 1, rewrite.RefusedContext
+	finish(t, l, ticket, o)
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": Dead, "state_why": rewrite.RefusedContext, "errors": 1, "turns": 0})
 }
