@@ -209,8 +209,8 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	}
 	// A binary that was never asked is taken at its word: its first refusal is caught, and
 	// noted.
-	probe, known, err := l.Probe(c.Prints.Runtime)
-	f.NoResume = f.NoResume || err == nil && known && probe.Known && !probe.Resume
+	probe, _, err := l.Probe(c.Prints.Runtime)
+	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
 	return f, nil
 }
 

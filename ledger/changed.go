@@ -140,7 +140,7 @@ func (c *Call) decide(f Facts) Decision {
 func (l *Ledger) readPlaces(f *Facts) error {
 	for i := range f.Chains {
 		c := &f.Chains[i]
-		if c.Session == 0 || !f.Named && !c.Continuity.Retains() {
+		if !f.Named && !c.Continuity.Retains() {
 			continue
 		}
 		err := l.db.QueryRow("SELECT repository, branch, head, first_model, coalesce(version, '') FROM sessions WHERE id = ?", c.Session).

@@ -74,7 +74,7 @@ type ChainFacts struct {
 	Chain      int64
 	Newest     int64 // the chain's newest session
 	Concurrent bool  // two calls of the chain have run at once
-	Session    int64 // 0 where the chain has none
+	Session    int64
 	Parent     int64 // the session that it is a copy of, 0 for none
 	NativeID   string
 	State      State
@@ -214,7 +214,7 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 		reason = rewrite.Disabled
 	case f.Fresh != "":
 		reason = f.Fresh
-	case chain == nil || chain.Session == 0:
+	case chain == nil:
 	case chain.Reset:
 		reason = rewrite.ContextReset
 	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
@@ -259,8 +259,6 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	c, several := repeated(f.Chains, func(*ChainFacts) bool { return true })
 	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
 	switch {
-	case end.Session == 0:
-		return end, rewrite.FirstCall
 	case same:
 		return c, rewrite.Identical
 	case reason == "":
@@ -278,7 +276,7 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	end, ends := &f.Chains[0], 0
 	for i := range f.Chains {
-		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent != 0 && o.Parent == c.Session }) {
+		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent == c.Session }) {
 			if ends++; ends == 1 {
 				end = c
 			}
@@ -300,7 +298,7 @@ func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 // and whose work it goes on with.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
-		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session != 0 && c.Continuity.Relation == r })
+		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
 	}
 	switch c, several := repeated(f.Chains, f.Limits.goesOn); {
 	case several:
@@ -351,7 +349,6 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	var identical, extended *ChainFacts
 	for i := range sessions {
 		switch s := &sessions[i]; {
-		case s.Session == 0:
 		case s.Continuity.Relation == rewrite.Identical:
 			identical = cmp.Or(identical, s)
 		case s.Continuity.Relation != rewrite.Extends:
@@ -402,7 +399,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 		return true
 	}
 	for at := o; ; {
-		i := slices.IndexFunc(sessions, func(s ChainFacts) bool { return at.Parent != 0 && s.Session == at.Parent })
+		i := slices.IndexFunc(sessions, func(s ChainFacts) bool { return s.Session == at.Parent })
 		if i < 0 {
 			return false
 		}

@@ -164,10 +164,17 @@ func decisions() []decision {
 		{"just in time", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute }), rewrite.Resume, rewrite.Extends, 7},
 		{"idle", first(func(c *ChainFacts) { c.LastUsed = 100*hour - 30*minute - 1 }), rewrite.Fresh, rewrite.Idle, 7},
 		{"clock set back", first(func(c *ChainFacts) { c.LastUsed = 101 * hour }), rewrite.Fresh, rewrite.Idle, 7},
+		{"used a moment later than now", first(func(c *ChainFacts) { c.LastUsed = 100*hour + clockSlack }), rewrite.Resume, rewrite.Extends, 7},
+		{"used later than that", first(func(c *ChainFacts) { c.LastUsed = 100*hour + clockSlack + 1 }), rewrite.Fresh, rewrite.Idle, 7},
 		{"not too old", first(func(c *ChainFacts) { c.Created = 76 * hour }), rewrite.Resume, rewrite.Extends, 7},
 		{"too old", first(func(c *ChainFacts) { c.Created = 76*hour - 1 }), rewrite.Fresh, rewrite.TooOld, 7},
 		{"errors", first(func(c *ChainFacts) { c.Errors = 3 }), rewrite.Fresh, rewrite.ErrorLimit, 7},
 		{"fewer errors", first(func(c *ChainFacts) { c.Errors = 2 }), rewrite.Resume, rewrite.Extends, 7},
+		{"one error, none allowed", func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 1, 1 }, rewrite.Fresh, rewrite.ErrorLimit, 7},
+		{"errors, without a limit", func(f *Facts) { f.Limits.ErrorLimit, f.Chains[0].Errors = 0, 99 }, rewrite.Resume, rewrite.Extends, 7},
+		{"a window that nobody knows", func(f *Facts) { f.Limits.UnknownWindow, f.Chains[0].Context.Used = 0, 900 }, rewrite.Resume, rewrite.Extends, 7},
+		{"a window of one token", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 2, Limit: 1} }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"no share of the window", func(f *Facts) { f.Limits.ContextShare, f.Chains[0].Context.Used = 0, 900 }, rewrite.Resume, rewrite.Extends, 7},
 		{"full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 81, Limit: 100} }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"nearly full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 80, Limit: 100} }), rewrite.Resume, rewrite.Extends, 7},
 		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
@@ -205,6 +212,13 @@ func decisions() []decision {
 			f.Limits.ResumeSame = true
 			f.Chains[0].Continuity.Relation = rewrite.Identical
 		}, rewrite.Resume, rewrite.Identical, 7},
+		{"identical is wanted, enough text", func(f *Facts) {
+			f.Limits.ResumeSame, f.Chains[0].Continuity.Relation, f.Chains[0].BaseBytes = true, rewrite.Identical, 200
+		}, rewrite.Resume, rewrite.Identical, 7},
+		{"identical is wanted, too little text", func(f *Facts) {
+			f.Limits.ResumeSame, f.Chains[0].Continuity.Relation, f.Chains[0].BaseBytes = true, rewrite.Identical, 199
+		}, rewrite.Fresh, rewrite.Identical, 0},
+		{"the answers of another one, without other evidence", second(rewrite.NoEvidence, true), rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"revised", related(rewrite.Revises), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"taken back", related(rewrite.BaseChanged), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"unrelated", related(rewrite.Unrelated), rewrite.Fresh, rewrite.BaseChanged, 0},
@@ -252,7 +266,12 @@ func decisions() []decision {
 			f.Chains[0].Continuity.Relation = rewrite.Identical
 		}), rewrite.Fresh, rewrite.AttemptReset, 7},
 		{"named: answer ended the chain", named(first(func(c *ChainFacts) { c.Reset = true })), rewrite.Fresh, rewrite.ContextReset, 7},
-		{"named: no session yet", named(first(func(c *ChainFacts) { c.Session = 0 })), rewrite.Fresh, rewrite.FirstCall, 7},
+		{"named: identical is wanted", named(func(f *Facts) { related(rewrite.Identical)(f); f.Limits.ResumeSame = true }), rewrite.Resume, rewrite.Identical, 7},
+		{"named: edited, identical is wanted", named(func(f *Facts) { related(rewrite.HistoryEdited)(f); f.Limits.ResumeSame = true }), rewrite.Fresh, rewrite.HistoryEdited, 7},
+		{"named: held, but another model", named(func(f *Facts) {
+			f.Prints.Model, f.Chains[0].State, f.Chains[0].Held = "n", Running, true
+			f.Chains[0].Continuity.Relation = rewrite.Revises
+		}), rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
 	}
 }
@@ -328,6 +347,12 @@ func TestDecideInATree(t *testing.T) {
 		{"two at once, one is left", []node{{2, 0, revises, 2, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
 		{"two at once, one failed", []node{{2, 0, extends, 2, func(c *ChainFacts) { failed(c); atOnce(c) }}, {1, 0, revises, 1, atOnce}}, changed, rewrite.Ambiguous, 0, 0},
 		{"two at once, one is over", []node{{2, 0, extends, 2, atOnce}, {1, 0, revises, 1, func(c *ChainFacts) { reset(c); atOnce(c) }}}, "", "", 2, 0},
+		{"the newest is over", []node{{2, 0, revises, 2, reset}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
+		{"the same again", []node{{2, 1, identical, 2, nil}, {1, 0, extends, 1, nil}}, identical, identical, 0, 0},
+		{"another run is under way", []node{{2, 0, extends, 1, running}, {1, 0, extends, 1, nil}}, rewrite.Ambiguous, rewrite.Ambiguous, 0, 0},
+		{"the copy stands behind its source", []node{{1, 0, extends, 1, nil}, {2, 1, extends, 1, nil}}, "", "", 2, 0},
+		{"one was sent more than the other", []node{{2, 0, extends, 2, func(c *ChainFacts) { c.base[1] = c.base[0] }}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
+		{"one was sent more, but something else", []node{{2, 0, extends, 2, other}, {1, 0, extends, 1, nil}}, rewrite.Ambiguous, rewrite.Ambiguous, 0, 0},
 		{"over", []node{{2, 1, extends, 2, reset}, {1, 0, extends, 1, reset}}, rewrite.ContextReset, rewrite.ContextReset, 0, 0},
 	}
 	for _, tt := range tests {
@@ -365,6 +390,39 @@ func TestDecideWaitsForACopy(t *testing.T) {
 		if d := Decide(f); d.Reason != rewrite.Leased || d.Chain != 7 {
 			t.Errorf("named %v: %s (%s)", f.Named, d.Mode, d.Reason)
 		}
+	}
+}
+
+// A name goes on with its end, also where an identical prompt resumes and one that is over is repeated too.
+func TestDecideIdenticalByName(t *testing.T) {
+	f := treeFacts(node{2, 0, rewrite.Identical, 1, nil}, node{1, 0, rewrite.Extends, 2, func(c *ChainFacts) { c.Reset = true }})
+	f.Named, f.Limits.ResumeSame = true, true
+	if d := Decide(f); d.Mode != rewrite.Resume || d.Session != 2 {
+		t.Errorf("%s (%s) of %d", d.Mode, d.Reason, d.Session)
+	}
+}
+
+// A name whose sessions are in use is waited for, though it does not tell them apart.
+func TestDecideByABusyName(t *testing.T) {
+	atOnce := func(c *ChainFacts) { c.Concurrent = true }
+	f := treeFacts(node{2, 0, rewrite.Revises, 2, func(c *ChainFacts) { atOnce(c); c.State, c.Held = Running, true }}, node{1, 0, rewrite.Revises, 1, atOnce})
+	f.Named = true
+	if d := Decide(f); d.Reason != rewrite.Leased {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
+func TestNearlyFull(t *testing.T) {
+	limits := Limits{ContextShare: 0.5, UnknownWindow: 1000}
+	for context, want := range map[rewrite.Context]bool{
+		{}: false, {Used: 39, Limit: 100}: false, {Used: 40, Limit: 100}: true, {Used: 399}: false, {Used: 400}: true,
+	} {
+		if got := limits.NearlyFull(context); got != want {
+			t.Errorf("%+v: %v", context, got)
+		}
+	}
+	if (Limits{ContextShare: 0.5}).NearlyFull(rewrite.Context{Used: 1 << 40}) {
+		t.Error("a window that nobody knows is nearly full")
 	}
 }
 

@@ -1,0 +1,398 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type runner struct {
+	sample  int
+	seed    uint64
+	timeout time.Duration
+	quick   time.Duration // the longest that a test may take, 0 for any time
+	only    string
+	list    bool
+	verbose bool
+	known   map[string]bool // equivalent mutants
+	work    string          // a directory for what is built
+}
+
+// A test is one test function, with the mutants that it reaches.
+type test struct {
+	binary, dir, name string
+	took              time.Duration
+	reaches           map[int]bool
+}
+
+// target tries the mutants of one package's files, and returns how many survive.
+func (r *runner) target(t target) (survivors int, err error) {
+	if r.work, err = os.MkdirTemp("", "mutate-"); err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(r.work)
+	mutants, err := r.instrument(t)
+	if err != nil {
+		return 0, err
+	}
+	if r.list {
+		for _, m := range mutants {
+			fmt.Println(m)
+		}
+		return 0, nil
+	}
+	tests, err := r.tests(t)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range t.files {
+		n, err := r.file(filepath.Join(t.dir, name), mutants, tests)
+		if err != nil {
+			return 0, err
+		}
+		survivors += n
+	}
+	return survivors, nil
+}
+
+// file tries the mutants of one file.
+func (r *runner) file(path string, mutants []*mutant, tests []*test) (survivors int, err error) {
+	var mine []*mutant
+	equivalent := 0
+	for _, m := range mutants {
+		switch {
+		case m.file != path || !strings.Contains(m.String(), r.only):
+		case r.known[m.file+"\t"+m.what]:
+			equivalent++
+		default:
+			mine = append(mine, m)
+		}
+	}
+	if r.sample > 0 && len(mine) > r.sample {
+		chance := rand.New(rand.NewPCG(r.seed, 0))
+		chance.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
+		mine = mine[:r.sample]
+		slices.SortFunc(mine, func(a, b *mutant) int { return a.number - b.number })
+	}
+	for _, m := range mine {
+		verdict, err := r.try(m, tests)
+		if err != nil {
+			return 0, fmt.Errorf("try %s: %w", m, err)
+		}
+		if verdict != killed {
+			survivors++
+		}
+		if r.verbose || verdict != killed {
+			fmt.Printf("%s: %s\n", m, verdict)
+		}
+	}
+	if len(mine) > 0 {
+		fmt.Printf("== %s: %d of %d killed (%.0f %%), and %d that are equivalent\n", path,
+			len(mine)-survivors, len(mine), 100*float64(len(mine)-survivors)/float64(len(mine)), equivalent)
+	}
+	return survivors, nil
+}
+
+// What became of a mutant.
+const (
+	killed    = "killed"
+	survives  = "survives"
+	unreached = "survives: no test reaches it"
+)
+
+// try runs the tests that reach a mutant, the quick ones first.
+func (r *runner) try(m *mutant, tests []*test) (verdict string, err error) {
+	batches := map[string][]*test{} // by binary and speed
+	var order []string
+	for _, t := range tests {
+		if !t.reaches[m.number] {
+			continue
+		}
+		key := t.binary
+		if t.took > 300*time.Millisecond {
+			key += t.name
+		}
+		if batches[key] == nil {
+			order = append(order, key)
+		}
+		batches[key] = append(batches[key], t)
+	}
+	if len(order) == 0 {
+		return unreached, nil
+	}
+	if err := r.choose(strconv.Itoa(m.number)); err != nil {
+		return "", err
+	}
+	for _, key := range order {
+		batch := batches[key]
+		var names []string
+		limit := r.timeout
+		for _, t := range batch {
+			names, limit = append(names, t.name), limit+5*t.took
+		}
+		if ok, _ := run(batch[0], "^("+strings.Join(names, "|")+")$", limit); !ok {
+			return killed, nil
+		}
+	}
+	return survives, nil
+}
+
+// choose says what the switches do: "0" for nothing, a number for that mutant, a path to note there what is reached.
+func (r *runner) choose(what string) error {
+	return os.WriteFile(filepath.Join(r.work, "chosen"), []byte(what), 0o600)
+}
+
+// run runs some tests of a binary, and reports whether they pass.
+func run(t *test, pattern string, limit time.Duration) (ok bool, took time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, t.binary, "-test.failfast", "-test.run", pattern)
+	cmd.Dir, cmd.WaitDelay = t.dir, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	begun := time.Now()
+	err := cmd.Run()
+	return err == nil, time.Since(begun)
+}
+
+// instrument writes the files of a package with all their mutants in them, and an overlay that names them.
+func (r *runner) instrument(t target) ([]*mutant, error) {
+	fset := token.NewFileSet()
+	names, err := goFiles(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, filepath.Join(t.dir, name), nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	imports, err := exported(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	// What C declares is not known here. What else does not fit the compiler finds.
+	config := types.Config{FakeImportC: true, Importer: importer.ForCompiler(fset, "gc", imports), Error: func(error) {}}
+	pkg, _ := config.Check(t.dir, fset, files, info)
+	var mutants []*mutant
+	overlay := map[string]string{}
+	replace := func(name, text string) error {
+		here, err := filepath.Abs(filepath.Join(t.dir, name))
+		if err != nil {
+			return err
+		}
+		overlay[here] = filepath.Join(r.work, name)
+		return os.WriteFile(overlay[here], []byte(text), 0o600)
+	}
+	for i, name := range names {
+		if !slices.Contains(t.files, name) {
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join(t.dir, name))
+		if err != nil {
+			return nil, err
+		}
+		e := &editor{path: filepath.Join(t.dir, name), source: string(source), fset: fset, info: info, pkg: pkg, mutants: &mutants}
+		if err := replace(name, e.file(files[i])); err != nil {
+			return nil, err
+		}
+	}
+	switches := fmt.Sprintf(switchesText, pkg.Name(), len(mutants)+1, filepath.Join(r.work, "chosen"))
+	if err := replace("mutants_chosen.go", switches); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return nil, err
+	}
+	return mutants, os.WriteFile(filepath.Join(r.work, "overlay.json"), text, 0o600)
+}
+
+// goFiles are the files that a package is built from here.
+func goFiles(dir string) ([]string, error) {
+	out, err := output("go", "list", "-f", `{{join .GoFiles "\n"}}{{"\n"}}{{join .CgoFiles "\n"}}`, "./"+dir)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(out), nil
+}
+
+// exported opens what the compiler knows of the packages that one imports.
+func exported(dir string) (importer.Lookup, error) {
+	out, err := output("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+dir)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	for line := range strings.Lines(out) {
+		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		paths[path] = export
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(paths[path]) }, nil
+}
+
+func output(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, failed.Stderr)
+	}
+	return string(out), err
+}
+
+// tests builds the tests, and finds out which mutants each of them reaches. Those that fail as it is are left out.
+func (r *runner) tests(t target) ([]*test, error) {
+	if err := r.choose("0"); err != nil {
+		return nil, err
+	}
+	var list []*test
+	for i, pkg := range t.tests {
+		binary := filepath.Join(r.work, fmt.Sprintf("tests%d", i))
+		if _, err := output("go", "test", "-c", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(binary, "-test.list", ".")
+		cmd.Dir = pkg
+		names, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("list tests: %w", err)
+		}
+		for _, name := range strings.Fields(string(names)) {
+			if strings.HasPrefix(name, "Benchmark") {
+				continue
+			}
+			one := &test{binary: binary, dir: pkg, name: name}
+			if err := r.reach(one); err != nil {
+				return nil, err
+			}
+			if one.reaches == nil {
+				fmt.Printf("%s: %s fails without a mutant, and is left out\n", pkg, name)
+				continue
+			}
+			if r.quick == 0 || one.took <= r.quick {
+				list = append(list, one)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *test) int { return int(a.took - b.took) })
+	return list, nil
+}
+
+// reach notes which mutants a test reaches; none where it fails.
+func (r *runner) reach(t *test) error {
+	notes := filepath.Join(r.work, "reached")
+	if err := r.choose(notes); err != nil {
+		return err
+	}
+	var ok bool
+	if ok, t.took = run(t, "^"+t.name+"$", 2*time.Minute); !ok {
+		return nil
+	}
+	t.reaches = map[int]bool{}
+	text, err := os.ReadFile(notes)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	for field := range strings.FieldsSeq(string(text)) {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return fmt.Errorf("read what is reached: %w", err)
+		}
+		t.reaches[n] = true
+	}
+	return errors.Join(err, os.Remove(notes))
+}
+
+// switchesText is what stands in a package with mutants besides. A file says which mutant is in force, rather than a
+// variable of the environment: tests give their children one of their own.
+const switchesText = `package %s
+
+import (
+	"os"
+	"strconv"
+	"sync/atomic"
+)
+
+var mutantReached [%d]atomic.Bool
+
+var mutantNumberNow, mutantNotes = func() (int, string) {
+	text, _ := os.ReadFile(%q)
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0, string(text)
+	}
+	return n, ""
+}()
+
+func mutantIs(n int) bool {
+	if mutantNotes != "" && !mutantReached[n].Swap(true) {
+		if f, err := os.OpenFile(mutantNotes, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err == nil {
+			f.WriteString(strconv.Itoa(n) + "\n")
+			f.Close()
+		}
+	}
+	return n == mutantNumberNow
+}
+
+func mutantKeeps(n int) bool { return !mutantIs(n) }
+
+func mutantNot(n int, b bool) bool { return b != mutantIs(n) }
+
+func mutantOther(n int, other, original func() bool) bool {
+	if mutantIs(n) {
+		return other()
+	}
+	return original()
+}
+
+func mutantAnd(n int, a bool, b func() bool) bool {
+	if mutantIs(n) {
+		return a || b()
+	}
+	return a && b()
+}
+
+func mutantOr(n int, a bool, b func() bool) bool {
+	if mutantIs(n) {
+		return a && b()
+	}
+	return a || b()
+}
+
+func mutantNumber[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64](more, less int, v T) T {
+	if mutantIs(more) {
+		return v + 1
+	}
+	if mutantIs(less) {
+		return v - 1
+	}
+	return v
+}
+
+func mutantText[T ~string](n int, other, v T) T {
+	if mutantIs(n) {
+		return other
+	}
+	return v
+}
+`
