@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"reprise/rewrite"
 )
@@ -505,11 +506,12 @@ func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
 }
 
 // resetRoles ends the sessions that these roles have in a task, in every
-// tool and under every rule's name: one too many costs little.
+// tool and under every rule's name, whatever text the role has beside its name: one too many costs little.
 func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
-			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, cwd, task, role)
+			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1, ?) = ? COLLATE NOCASE))`,
+			cwd, task, role, utf8.RuneCountInString(role+rewrite.RoleTextMark), role+rewrite.RoleTextMark)
 		if err != nil {
 			return err
 		}
