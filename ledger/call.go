@@ -750,10 +750,18 @@ func (o *Outcome) Good() bool {
 	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 
+// Stopped reports whether the run failed for nothing but the turns that its caller allowed it. Its session may be gone on with.
+func (o *Outcome) Stopped() bool {
+	s := &o.Seen
+	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
+}
+
 func (o *Outcome) state() (state State, outcome string) {
 	switch {
 	case o.Signal != 0:
 		return Killed, "killed"
+	case o.Stopped():
+		return Live, "failed"
 	case !o.Good():
 		return Failed, "failed"
 	}
@@ -792,7 +800,7 @@ func (t *Ticket) ending(o *Outcome) ending {
 	}
 	s := &o.Seen
 	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
 	return e
 }
@@ -876,6 +884,9 @@ func (e *ending) recordSession(tx *sql.Tx) error {
 	why := s.Refusal
 	if why != "" {
 		state = Dead
+	}
+	if o.Stopped() {
+		why = rewrite.TurnLimit
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
