@@ -24,6 +24,7 @@ type Rule struct {
 	starts     []string
 	prompt     []*pattern
 	task, role string // where nothing captures them
+	roleText   []*pattern
 	keep       []*pattern
 	freshWhen  []*pattern
 	reset      reset
@@ -48,6 +49,8 @@ type Subject struct {
 	Env    func(string) string
 	Args   []string // without the prompt
 	Prompt string
+	// Digest returns a short name for a text, under a key. Without it texts are no part of a role.
+	Digest func(text string) string
 }
 
 // A Match is the rule that holds for a call, and what it captured.
@@ -97,6 +100,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
 		return Match{}, false // that is a text, and no name
 	}
+	m.addRoleText(s)
 	m.takeNames(s.Env)
 	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt))
 	if anyIn(r.reset.prompt, ends(s.Prompt)) {
@@ -106,6 +110,23 @@ func (r *Rule) match(s Subject) (Match, bool) {
 }
 
 const longestName = 200
+
+// addRoleText adds to the role what the prompt says of it that is too long for a name. Unlike what captures names this is looked
+// for in the whole prompt: a text that is not found must not make two roles one.
+func (m *Match) addRoleText(s Subject) {
+	if len(m.roleText) == 0 || s.Digest == nil {
+		return
+	}
+	var texts []string
+	for _, p := range m.roleText {
+		if found := p.compiled().FindStringSubmatch(s.Prompt); found != nil {
+			texts = append(texts, found[min(1, len(found)-1):]...)
+		}
+	}
+	if len(texts) > 0 {
+		m.Role += rewrite.RoleTextMark + s.Digest(strings.Join(texts, "\x00"))
+	}
+}
 
 // takeNames lets the names that the caller gives beat those of the rule.
 func (m *Match) takeNames(env func(string) string) {
@@ -197,7 +218,7 @@ func (m Match) resetRole() string {
 
 // resets notes that a role's chain ends with the call. Where that is the call's own, the call is fresh.
 func (m *Match) resets(role string) {
-	if strings.EqualFold(role, m.Role) {
+	if own, _, _ := strings.Cut(m.Role, rewrite.RoleTextMark); strings.EqualFold(role, m.Role) || strings.EqualFold(role, own) {
 		m.Fresh = true
 		return
 	}

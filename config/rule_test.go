@@ -286,6 +286,45 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
+// A role's text is looked for in the whole prompt, and is a part of the role that no name can hold.
+func TestRoleText(t *testing.T) {
+	c, err := Parse("c.toml", `[[rule]]
+name = "r"
+prompt = '^(?P<role>\w+) (?P<task>t\d)'
+role_text = ['(?s)\nRules:(.*)\nWork:', '\nTone: (\w+) (\w+)']
+reset_when.prompt = 'begin anew'
+reset_when.role = "reviewer"
+`, "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := strings.Repeat("x ", window)
+	for prompt, want := range map[string]string{
+		"Reviewer t1\nWork: 1":                                       "reviewer",
+		"Reviewer t1\nRules:\na\n\nb\nWork: 1":                       "reviewer #[\na\n\nb]",
+		"Reviewer t1\nRules: a\nWork: 2\nTone: kind short":           "reviewer #[ a\x00kind\x00short]",
+		"Reviewer t1\n" + far + "\nRules: c\nWork: 1" + far:          "reviewer #[ c]",
+		"Reviewer t1\nRules: a\nWork: 1\nRules: b\nWork: begin anew": "reviewer #[ a\nWork: 1\nRules: b]",
+	} {
+		m := c.Match(subject(func(s *Subject) {
+			s.Prompt, s.Digest = prompt, func(text string) string { return "[" + text + "]" }
+		}))
+		if m.Role != want || m.Task != "t1" {
+			t.Errorf("%.40q: role %q of task %q, want %q", prompt, m.Role, m.Task, want)
+		}
+		if anew := strings.Contains(prompt, "anew"); m.Fresh != anew || len(m.Resets) > 0 {
+			t.Errorf("%.40q: fresh %v, resets %q", prompt, m.Fresh, m.Resets)
+		}
+	}
+	m := c.Match(subject(func(s *Subject) {
+		s.Prompt, s.Digest = "Reviewer t1\nRules: a\nWork: 1", func(string) string { return "d" }
+		s.Env = lookup([]string{"REPRISE_ROLE=mine"})
+	}))
+	if m.Role != "mine" {
+		t.Errorf("the caller's role became %q", m.Role)
+	}
+}
+
 // BenchmarkPresets is what the presets cost a call that is none of theirs.
 func BenchmarkPresets(b *testing.B) {
 	config, s := Default(), subject(nil)

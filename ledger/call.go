@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"reprise/rewrite"
 )
@@ -533,11 +534,12 @@ func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
 }
 
 // resetRoles ends the sessions that these roles have in a task, in every
-// tool and under every rule's name: one too many costs little.
+// tool and under every rule's name, whatever text the role has beside its name: one too many costs little.
 func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
-			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND role = ? COLLATE NOCASE)`, cwd, task, role)
+			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1, ?) = ? COLLATE NOCASE))`,
+			cwd, task, role, utf8.RuneCountInString(role+rewrite.RoleTextMark), role+rewrite.RoleTextMark)
 		if err != nil {
 			return err
 		}
@@ -776,10 +778,18 @@ func (o *Outcome) Good() bool {
 	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 
+// Stopped reports whether the run failed for nothing but the turns that its caller allowed it. Its session may be gone on with.
+func (o *Outcome) Stopped() bool {
+	s := &o.Seen
+	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
+}
+
 func (o *Outcome) state() (state State, outcome string) {
 	switch {
 	case o.Signal != 0:
 		return Killed, "killed"
+	case o.Stopped():
+		return Live, "failed"
 	case !o.Good():
 		return Failed, "failed"
 	}
@@ -818,7 +828,7 @@ func (t *Ticket) ending(o *Outcome) ending {
 	}
 	s := &o.Seen
 	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
 	return e
 }
@@ -902,6 +912,9 @@ func (e *ending) recordSession(tx *sql.Tx) error {
 	why := s.Refusal
 	if why != "" {
 		state = Dead
+	}
+	if o.Stopped() {
+		why = rewrite.TurnLimit
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),

@@ -78,7 +78,7 @@ type ChainFacts struct {
 	Parent     int64 // the session that it is a copy of, 0 for none
 	NativeID   string
 	State      State
-	StateWhy   rewrite.Reason // why it is dead
+	StateWhy   rewrite.Reason // why it is dead, or rewrite.TurnLimit
 	Held       bool           // a live process holds its lease
 	Prints     Prints
 	Place      Place  // where its latest run that ended has left the directory
@@ -312,7 +312,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 		return nil, rewrite.Ambiguous
 	case c.BaseBytes < f.Limits.minBase():
 		return nil, rewrite.BaseTooSmall
-	case !f.Limits.goesOn(c):
+	case !f.Limits.goesOn(c) && c.Continuity.Evidence.Verdict != "":
 		return nil, c.Continuity.Evidence.Verdict
 	default:
 		return c, ""
@@ -334,10 +334,13 @@ func (l Limits) minBase() int {
 }
 
 // goesOn reports whether the evidence suffices for a call that extends the session's prompt. A history that was edited is
-// no matter of evidence.
+// no matter of evidence. A run that was stopped by its turns gave no answer: nothing but a request to go on is about it.
 func (l Limits) goesOn(c *ChainFacts) bool {
-	verdict := c.Continuity.Evidence.Verdict
-	return verdict == "" || l.Unnamed == UnnamedExtends && verdict != rewrite.HistoryEdited
+	e := c.Continuity.Evidence
+	if l.Unnamed == UnnamedExtends {
+		return e.Verdict != rewrite.HistoryEdited
+	}
+	return e.Verdict == "" && (c.StateWhy != rewrite.TurnLimit || e.GoOn())
 }
 
 // repeated returns the session whose prompt this one says again. It is the one that was sent most of it, of those that the
@@ -425,7 +428,7 @@ func contains(whole, part []rewrite.Digest) bool {
 // retry, and takes that run's place.
 func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	switch {
-	case f.Fresh != "", c.State != Live && !c.Held:
+	case f.Fresh != "", (c.State != Live || c.StateWhy == rewrite.TurnLimit) && !c.Held:
 		return c, rewrite.Identical
 	case f.Limits.ResumeSame && c.BaseBytes >= f.Limits.MinBase:
 		return c, ""
@@ -462,6 +465,9 @@ const clockSlack Millis = 2000
 func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
+	}
+	if !f.Named && c.Continuity.Relation == rewrite.Extends && !f.Limits.goesOn(c) {
+		return rewrite.PreviousFailed, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
 	if f.NoResume {

@@ -196,6 +196,12 @@ func decisions() []decision {
 		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"used by somebody, but identical", moved(func(f *Facts) { f.Chains[0].Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, rewrite.PreviousFailed, 7},
+		{"stopped at its turns", limited(goodEvidence("work")), rewrite.Fresh, rewrite.PreviousFailed, 7},
+		{"stopped at its turns, and to go on", limited(goodEvidence("goon")), rewrite.Resume, rewrite.Extends, 7},
+		{"stopped at its turns, no evidence", limited(rewrite.Evidence{Verdict: rewrite.NoEvidence}), rewrite.Fresh, rewrite.NoEvidence, 0},
+		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(rewrite.Evidence{Verdict: rewrite.NoEvidence})), rewrite.Resume, rewrite.Extends, 7},
+		{"stopped at its turns, and again", both(related(rewrite.Identical), limited(rewrite.Evidence{})), rewrite.Fresh, rewrite.Identical, 7},
+		{"stopped at its turns, named", named(both(related(rewrite.Revises), limited(rewrite.Evidence{}))), rewrite.Resume, rewrite.Revises, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
 		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
 		{"dead", first(func(c *ChainFacts) { c.State = Dead }), rewrite.Fresh, rewrite.SessionDead, 7},
@@ -274,6 +280,15 @@ func decisions() []decision {
 		}), rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},
 	}
+}
+
+// limited has the session's last run end at the turns it was allowed, and gives the prompt that evidence.
+func limited(e rewrite.Evidence) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Continuity.Evidence = rewrite.TurnLimit, e }
+}
+
+func goodEvidence(kind string) rewrite.Evidence {
+	return rewrite.Evidence{For: []rewrite.Finding{{Kind: kind, Words: "words"}}}
 }
 
 // node is a session of a tree: its number, what it is a copy of, and how the prompt relates

@@ -62,6 +62,19 @@ func TestAnswersEndOtherRolesChains(t *testing.T) {
 	expect(t, "after its own answer", play(t, l, namedCall(l, "coder", 12)), rewrite.ContextReset)
 }
 
+// A reset of a role holds for all of its texts, and for no role that only begins with its name.
+func TestResetOfARoleWithTexts(t *testing.T) {
+	l, _ := newLedger(t)
+	roles := []string{"reviewer #a", "Reviewer #b", "reviewers", "reviewer"}
+	for i, role := range roles {
+		expect(t, role, play(t, l, namedCall(l, role, i+1)), rewrite.FirstCall)
+	}
+	play(t, l, namedCall(l, "coder", 10), "reviewer")
+	for i, want := range []rewrite.Reason{rewrite.ContextReset, rewrite.ContextReset, rewrite.Unrelated, rewrite.ContextReset} {
+		expect(t, roles[i]+" after the reset", play(t, l, namedCall(l, roles[i], 11+i)), want)
+	}
+}
+
 // A reset that comes while the session runs holds for the call after it.
 func TestResetWhileRunning(t *testing.T) {
 	l, _ := newLedger(t)

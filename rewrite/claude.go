@@ -620,8 +620,8 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 }
 
 // SessionFiles: beside the transcript a folder of the same name has those of
-// subagents and what was too long for it. Running processes of claude name their
-// sessions in files of their own (2.1.329).
+// subagents and what was too long for it, and a folder in tasks has the session's list
+// of tasks. Running processes of claude name their sessions in files of their own (2.1.329).
 func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "projects/*/"+id+".jsonl")
 	if parts == nil {
@@ -629,7 +629,7 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}
 	own := strings.Join(parts, "/")
 	return SessionFiles{
-		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl")},
+		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl"), "tasks/" + id},
 		Running: []string{"sessions/*.json"},
 	}, true
 }

@@ -275,13 +275,14 @@ func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 func (s *claudeStream) learnResult(e *claudeEvent) {
 	s.seen.Final = e.StartupFailure == ""
 	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.odd
+	s.seen.TurnLimit = e.Subtype == "error_max_turns" && !s.odd
 	s.seen.Answer = e.answer()
 	s.seen.Refusal = claudeRefusal(e)
 	if s.seen.Refusal == RefusedUnknown {
 		s.seen.Final = false
 		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
 	}
-	s.learnID(e, !s.seen.Failed) // likewise, where nothing came before: no session was begun
+	s.learnID(e, !s.seen.Failed || s.seen.TurnLimit) // likewise, where nothing came before: no session was begun
 }
 
 // claudeRefusal reads a result for what makes a session unfit to be gone on with.

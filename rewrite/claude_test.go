@@ -357,11 +357,19 @@ func TestClaudeSees(t *testing.T) {
 			s.Line(l)
 		}
 		got := s.Seen()
+		if got.TurnLimit != (tt.recording == "maxturns-stream") {
+			t.Errorf("%s: stopped at its turns: %v", tt.recording, got.TurnLimit)
+		}
 		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
 			got.Refusal != tt.refusal {
 			t.Errorf("%s: content %v, final %v, failed %v, wrong id %v, refusal %q", tt.recording,
 				got.Content, got.Final, got.Failed, got.WrongID, got.Refusal)
 		}
+	}
+	stopped := (claude{}).Stream(parse("-p x --output-format json"), Plan{}, "")
+	stopped.Line(recording(t, "maxturns-json"))
+	if got := stopped.Seen(); got.ID != "d30208bb-6922-4719-8122-c8d021715271" || !got.TurnLimit {
+		t.Errorf("a run that is known by its result alone, and stopped at its turns: %+v", got)
 	}
 	_, seen := render("-p x", recording(t, "fresh-stream"))
 	if seen.ID != "3a369ab5-d137-452a-bcc6-6394cabf30d1" || seen.Version != "2.1.197" || seen.Answer != "Got it: 456." {

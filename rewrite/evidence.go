@@ -19,6 +19,11 @@ type Evidence struct {
 	Answer bool
 }
 
+// GoOn reports whether the prompt asks to go on where the session stopped.
+func (e Evidence) GoOn() bool {
+	return e.Verdict == "" && slices.ContainsFunc(e.For, func(f Finding) bool { return f.Kind == "goon" })
+}
+
 // A Finding is one piece of evidence.
 type Finding struct {
 	Kind  string // transcript, work, state, ... as evidenceTable lists them

@@ -234,6 +234,7 @@ func closesTurn(line string) bool {
 const (
 	longestLabel, labelWords        = 48, 6
 	longestInlineLabel, inlineWords = 28, 3
+	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence stands
 )
 
 // feedbackWords are stems of words that make a label or a heading one over notes on the work, in the languages that
@@ -279,7 +280,11 @@ func readLabel(line string) (who speaker, label, text string) {
 	case line[0] == '<':
 		return tagLabel(line)
 	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
-		if inner := strings.Trim(line, "-=*# "); inner != "" && shortLabel(inner, longestLabel, labelWords) {
+		most, words := longestLabel, labelWords
+		if strings.HasSuffix(line, line[:3]) {
+			most, words = longestFenced, fencedWords
+		}
+		if inner := strings.Trim(line, "-=*# "); inner != "" && shortLabel(inner, most, words) {
 			if first, _, _ := strings.Cut(strings.ToLower(inner), " "); first == "end" {
 				return closing, normalLabel(inner), ""
 			}

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,15 @@ type Digest [DigestSize]byte
 
 // A Key is the ledger's secret for digests.
 type Key []byte
+
+// RoleTextMark separates the name of a role from that of its text.
+const RoleTextMark = " #"
+
+// Name returns a short name for a text that tells it from others under the key and says nothing of it.
+func (k Key) Name(text string) string {
+	d := k.Digester()(text)
+	return hex.EncodeToString(d[:8])
+}
 
 // Digester returns the function that digests pieces of text under the key. The
 // function is not safe for concurrent use.

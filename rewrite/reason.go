@@ -116,6 +116,9 @@ const (
 	Pruned          Reason = "pruned" // shimctl prune has removed its file
 )
 
+// TurnLimit is why a session is alive whose last run failed.
+const TurnLimit Reason = "turn_limit"
+
 // Why a call that is resumed sends the whole prompt all the same.
 const (
 	DeltaOff         Reason = "delta_off"

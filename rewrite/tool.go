@@ -298,6 +298,7 @@ type Seen struct {
 	ToolRan    bool     // the model has used a tool
 	Final      bool     // the final event was seen
 	Failed     bool     // the final event is marked as an error, or an event was not as expected
+	TurnLimit  bool     // it failed for nothing but the turns that the caller allowed it: its session is whole
 	Synthetic  bool     // the last message is not a model's
 	Refusal    Reason   // the session could not be gone on with
 	Compacted  bool     // the tool shortened its history

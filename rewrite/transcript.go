@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -230,6 +231,7 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
+	first := p.firstTurnOf(known, c)
 	turned := false // a turn of somebody known follows
 	for i := len(lines) - 1; i >= 0; i-- {
 		l := &lines[i]
@@ -239,7 +241,7 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
 			continue
 		}
-		if l.speaker == stranger && turned && !known[l.label] && !(h.newest && i >= h.end) {
+		if l.speaker == stranger && turned && i > first && !known[l.label] && !(h.newest && i >= h.end) {
 			h.marked = true // between known speakers another one speaks
 		}
 		turned = turned || known[l.label]
@@ -262,7 +264,8 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 	if !h.newest || h.label == "" {
 		return
 	}
-	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label])
+	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label]) &&
+		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
 	h.turns = follows || h.speaker == assistant
 	// An answer under the name of somebody who has spoken before is put into the wrong mouth.
 	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
@@ -315,6 +318,24 @@ func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 	default:
 		return who.isTurn() || who == closing
 	}
+}
+
+// firstTurnOf returns the first line that the session was sent of a speaker who speaks again.
+func (p *Prompt) firstTurnOf(known map[string]bool, c *Continuity) int {
+	again := map[string]bool{}
+	for i := range p.lines {
+		if l := &p.lines[i]; !c.old(l) && known[l.label] {
+			again[l.label] = true
+		}
+	}
+	return slices.IndexFunc(p.lines, func(l promptLine) bool { return c.old(&l) && again[l.label] })
+}
+
+// endsSection reports whether line i is a heading above that of line name: what stands under name is a part of a section that ends
+// there, and the heading opens no turn.
+func (p *Prompt) endsSection(name, i int) bool {
+	above := headingLevel(p.lines[i].line)
+	return above > 0 && above < headingLevel(p.lines[name].line)
 }
 
 // isRule reports whether a line is nothing but signs that set texts apart.

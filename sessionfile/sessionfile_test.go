@@ -43,7 +43,7 @@ type scene struct {
 
 // paths are where each tool keeps the session, and what else belongs to it.
 var paths = map[string][]string{
-	"claude": {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl"},
+	"claude": {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl", "tasks/" + id + "/1.json"},
 	"codex":  {"sessions/2026/11/21/rollout-2026-11-21T07-19-29-" + id + ".jsonl"},
 	"gemini": {"tmp/app/chats/session-2026-11-21T07-19-0ab1c2d3.jsonl", "tmp/app/tool-outputs/session-" + id + "/a.txt", "tmp/app/" + id + "/b"},
 	"vibe":   {"unified/" + id + "/journal/0002.jsonl", "unified/" + id + "/meta.json", "unified/" + id + "/chunks/a.json"},

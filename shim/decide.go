@@ -147,6 +147,7 @@ func (c *call) readPrompt() rewrite.Reason {
 func (c *call) matchRules() rewrite.Reason {
 	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: withoutPrompt(c.parsed), Prompt: c.record.Prompt.Text,
+		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
 	if c.rule.Busy == config.BusyFork {

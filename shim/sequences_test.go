@@ -24,6 +24,7 @@ type sequence struct {
 		Prompt, Answer, Expect, Why, Cwd, Tool string
 		Env                                    map[string]string // beside the sequence's
 		Said                                   []string          // all the run's texts, where it has several
+		Job                                    string            // no session may have calls of two jobs
 	}
 }
 
@@ -56,13 +57,19 @@ func (s sequence) play(t *testing.T) {
 	}
 	defer l.Close()
 	now := ledger.Millis(1_800_000_000_000)
+	jobs := map[string]string{} // of each session
 	for i := range s.Calls {
 		now += 60_000
-		s.call(t, l, i, now)
+		id, job := s.call(t, l, i, now), s.Calls[i].Job
+		if before, known := jobs[id]; known && before != job {
+			t.Errorf("call %d of job %q is in a session of job %q", i+1, job, before)
+		}
+		jobs[id] = job
 	}
 }
 
-func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis) {
+// call makes call i, checks what becomes of it, and returns the session that it ran in.
+func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis) string {
 	cfg := config.Default()
 	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
 	call := s.Calls[i]
@@ -71,6 +78,11 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 		t.Errorf("call %d: %s (%s) by rule %q, want %s (%s) by %q",
 			i+1, d.Mode, d.Reason, rule, call.Expect, call.Why, s.Preset)
 	}
+	return s.session(d, i)
+}
+
+func (s sequence) session(d ledger.Decision, i int) string {
+	return orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
 }
 
 // decide makes call i, which ends well, and returns what became of it, and the rule that held for it.
@@ -83,14 +95,14 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 		File:   func(string, int64) ledger.FileState { return ledger.FileSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
-	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt})
+	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt, Digest: l.Key().Name})
 	apply(m, cfg, r)
 	d, ticket, err := l.Begin(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
-		ID: orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))}
+		ID: s.session(d, i)}
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", FileSize: 1, Resets: m.ResetBy(seen.Answer)}
 	if err := l.Finish(ticket, o); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,11 @@
 package main
 
-import "reprise/scripts/twin"
+import (
+	"regexp"
+	"strings"
+
+	"reprise/scripts/twin"
+)
 
 var claude = cli{
 	formats: []format{
@@ -17,8 +22,17 @@ var claude = cli{
 	pause:   "HANG",
 	own:     claudeCalls,
 	jobs:    claudeJobs,
+	resume:  func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} },
+	window:  claudeWindow,
 	passed:  list("version|unknown flag|unknown session, text"),
-	managed: list("text|json|stream-json|stdin only|401, text"),
+	managed: list("text|json|stream-json|stdin only|401, text|window of a resumed call"),
+}
+
+var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
+
+// claudeWindow is the model that claude says it uses, and the windows of those that it has used.
+func claudeWindow(r twin.Result) string {
+	return strings.Join(claudeWindows.FindAllString(r.Stdout, -1), "\n")
 }
 
 // claudeJobs are calls that follow each other.

@@ -12,6 +12,7 @@ var codex = cli{
 	pause:   "HANG",
 	own:     codexCalls,
 	jobs:    codexJobs,
+	resume:  func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} },
 	passed:  list("version|unknown flag|unknown session, text"),
 	managed: list("text|json|stdin only|401, text"),
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 
@@ -23,8 +24,10 @@ type cli struct {
 	hasty   bool     // it leaves before a pipe that is full has taken all
 	own     map[string]call
 	jobs    map[string][]call
-	passed  []string // for the matrix: calls that are passed through,
-	managed []string // and calls that are managed
+	resume  func(id string) []string // a call that asks for the number in that session
+	window  func(twin.Result) string // the context window that a call in the last format names, nil where it names none
+	passed  []string                 // for the matrix: calls that are passed through,
+	managed []string                 // and calls that are managed
 }
 
 // A format is a way to print an answer, and whether it shows one while it comes.
@@ -43,8 +46,9 @@ type scenario struct {
 	tool  string
 	name  string
 	calls []call
-	timed bool // it runs alone, and when its output comes is compared too
-	racy  bool // by itself it may end in several ways
+	timed bool                     // it runs alone, and when its output comes is compared too
+	racy  bool                     // by itself it may end in several ways
+	shown func(twin.Result) string // what is compared, nil for all; its calls have ids
 }
 
 const unknownID = "11111111-2222-4333-8444-555555555555"
@@ -59,7 +63,7 @@ func (c cli) scenarios(tool string) (all []scenario) {
 	for name, calls := range c.jobs {
 		all = append(all, scenario{name: name, calls: calls})
 	}
-	for _, more := range [][]scenario{c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
+	for _, more := range [][]scenario{c.resumed(), c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
 		all = append(all, more...)
 	}
 	for i := range all {
@@ -67,6 +71,22 @@ func (c cli) scenarios(tool string) (all []scenario) {
 	}
 	return all
 }
+
+// resumed are calls that go on from a session with the shim and begin one without it. What the caller then resumes by
+// itself, and in what window the model works, is the same.
+func (c cli) resumed() []scenario {
+	again := twin.Round("The review says that it still fails: fix that. Please remember number 12.")
+	all := []scenario{{name: "own resume of each id", shown: answer, calls: []call{
+		{Args: c.ask(c.text(), twin.Round())}, {Args: c.ask(c.text(), again)}, {Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
+	if c.window != nil {
+		stream := c.formats[len(c.formats)-1]
+		all = append(all, scenario{name: "window of a resumed call", shown: c.window, calls: []call{
+			{Args: c.ask(stream, twin.Round())}, {Args: c.ask(stream, again)}}})
+	}
+	return all
+}
+
+func answer(r twin.Result) string { return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr) }
 
 func (c cli) text() format { return c.formats[0] }
 

@@ -15,6 +15,7 @@ var gemini = cli{
 	hasty:   true,
 	own:     geminiCalls,
 	jobs:    geminiJobs,
+	resume:  func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} },
 	passed:  list("version|unknown flag|unknown session, text"),
 	managed: list("text|json|stream-json|stdin only|401, text"),
 }

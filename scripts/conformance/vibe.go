@@ -14,6 +14,7 @@ var vibe = cli{
 	modest:  true,
 	own:     vibeCalls,
 	jobs:    vibeJobs,
+	resume:  func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} },
 	passed:  list("version|unknown flag|unknown session, text"),
 	managed: list("text|json|streaming|stdin|401, text"),
 }

@@ -16,7 +16,7 @@ import (
 
 // A Call is a command line, its streams, and what befalls it.
 type Call struct {
-	Args   []string // {id} stands for the world's newest session
+	Args   []string // {id} stands for the world's newest session, {id1} for that of its first call
 	Stdin  string
 	From   Source
 	To     Target
@@ -166,9 +166,12 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	return func() { w.real, w.env = real, path }, nil
 }
 
-// fill puts the newest session's id where it is asked for.
+// fill puts ids of sessions where they are asked for.
 func (w *World) fill(args []string) (filled []string, err error) {
 	for _, arg := range args {
+		for n, id := range w.ids {
+			arg = strings.ReplaceAll(arg, fmt.Sprintf("{id%d}", n+1), id)
+		}
 		if strings.Contains(arg, "{id}") {
 			id, err := w.NewestID()
 			if err != nil {

@@ -29,6 +29,7 @@ type World struct {
 
 	running atomic.Int32 // calls under way
 
+	ids   []string // of the sessions that calls were noted to have, in order
 	env   []string
 	real  string // the folder with the real CLI
 	shims string // the folder with the shims, "" where there are none
@@ -85,6 +86,13 @@ var sessions = map[string]string{
 	"codex":  ".codex/sessions/*/*/*/*.jsonl",
 	"gemini": ".gemini/tmp/*/chats/*",
 	"vibe":   ".vibe/logs/session/unified/*/meta.json",
+}
+
+// NoteID has {id1}, {id2} and so on stand for the newest session in later calls.
+func (w *World) NoteID() error {
+	id, err := w.NewestID()
+	w.ids = append(w.ids, id)
+	return err
 }
 
 // Transcripts lists the session files, the oldest first.
