@@ -49,6 +49,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.PreviousFailed:      "the session's last run failed",
 	rewrite.PreviousKilled:      "the session's last run died by a signal",
 	rewrite.PreviousUnknown:     "how the session's last run ended was not seen",
+	rewrite.TurnLimit:           "the session's last run ended at the turns that it was allowed",
 	rewrite.SessionDead:         "the session can not be resumed any more",
 	rewrite.SessionGone:         "the tool's file of the session is gone",
 	rewrite.Pruned:              "shimctl prune has removed the session",
