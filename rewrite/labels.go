@@ -357,7 +357,7 @@ func speaksOfWork(line string) bool {
 func shortLabel(text string, most, words int) bool {
 	text = strings.TrimRight(text, ":：> ")
 	return text != "" && utf8.RuneCountInString(text) <= most && len(strings.Fields(text)) <= words &&
-		!strings.ContainsAny(text, "!?;。，,={}/\\`") && !strings.Contains(text, ". ") && !namesFile(text)
+		!strings.ContainsAny(text, "!?;。，,={}<>/\\`") && !strings.Contains(text, ". ") && !namesFile(text)
 }
 
 // namesFile reports whether a word of a text has a dot in it.

@@ -136,7 +136,7 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## More") {
+	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## Review") {
 		t.Errorf("sent %q", prompt)
 	}
 }
