@@ -11,7 +11,6 @@ type sqlMutant struct{ text, what string }
 var (
 	setClause = regexp.MustCompile(`(?s)^\s*(UPDATE\s+\w+\s+SET\s+)(.*)$`)
 	assigned  = regexp.MustCompile(`(?s)^(\s*)(\w+)(\s*=\s*)(.*?)(\s*)$`)
-	copied    = regexp.MustCompile(`(?s)^(.*?\()([^()]*)(\)\s*SELECT\s+)$`)
 	connected = regexp.MustCompile(`\s(AND|OR)\s`)
 	compared  = regexp.MustCompile(`\s(=|<>|<=|>=|<|>)\s`)
 )
