@@ -3,6 +3,8 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -97,11 +99,27 @@ func (s *vibeStream) endJSON() []byte {
 	case !s.HoldsOutput():
 		return nil
 	case !ok:
-		return s.output // no array that we know: as it is
+		return s.endUnread()
 	}
 	s.seen.Final = true
 	before, after := s.output[:start], s.output[start+turn.offset:]
 	return slices.Concat(before, []byte("["), s.plan.asAsked(after))
+}
+
+// endUnread shows what is no array that we know as it is. One that was cut short holds the session's earlier turns, which
+// vibe would not have shown: it is kept for a run that vibe itself takes for whole.
+func (s *vibeStream) endUnread() []byte {
+	begins := 0
+	if !bytes.HasPrefix(s.output, []byte("[")) {
+		begins = bytes.Index(s.output, []byte("\n[")) + 1
+	}
+	var array json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(s.output[begins:])).Decode(&array)
+	if !bytes.HasPrefix(s.output[begins:], []byte("[")) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return s.output
+	}
+	s.seen.Unshown = s.output[begins:]
+	return s.output[:begins]
 }
 
 // findVibeEntries looks for the array of entries, which begins a line: something beside

@@ -283,7 +283,7 @@ func (w *World) checkRound() {
 	w.checkRows(db, "one session of the tool is live twice",
 		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id HAVING count(*) > 1")
 	w.checkRows(db, "a chain would not be found by how its session was begun",
-		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.first_block <> substr(s.base, 1, 16)")
+		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND c.first_line <> substr(s.base, 1, 16)")
 	w.checkLeases(db)
 }
 
