@@ -287,15 +287,15 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 		if !named {
 			first++
 		}
-		if n := p.answerIn(a, first, named); n > 0 && p.endsTurn(first+n, l.speaker, c) {
+		if n := p.answerIn(a, first, named, false); n > 0 && p.endsTurn(first+n, l.speaker, c) {
 			return foundAnswer{first, first + n, l.label}, true
 		}
-		if n := p.answerUpToTag(a, first, named); n > 0 {
+		if n := p.answerIn(a, first, named, true); n > 0 {
 			return foundAnswer{first, first + n, l.label}, true
 		}
 	}
 	if a.Bytes >= distinctiveAnswer {
-		if n := p.answerIn(a, i, false); n > 0 {
+		if n := p.answerIn(a, i, false, false); n > 0 {
 			return foundAnswer{i, i + n, ""}, true
 		}
 	}
@@ -341,20 +341,12 @@ func (p *Prompt) endsSection(name, i int) bool {
 // isRule reports whether a line is nothing but signs that set texts apart.
 func isRule(line string) bool { return strings.Trim(line, "-=_*") == "" }
 
-// answerIn returns how many lines from line first on are the answer in any of its forms: all of its lines, or 0.
-func (p *Prompt) answerIn(a Answer, first int, named bool) int {
-	n := p.answerAt(a, first, named, false)
+// answerIn returns how many lines from line first on are the answer in any of its forms: all of its lines, or 0. tagged
+// has its last line also hold the sign that ends the turn.
+func (p *Prompt) answerIn(a Answer, first int, named, tagged bool) int {
+	n := p.answerAt(a, first, named, tagged)
 	for i := 0; n == 0 && i < len(a.Said); i++ {
-		n = p.answerAt(a.Said[i], first, named, false)
-	}
-	return n
-}
-
-// answerUpToTag is answerIn for an answer whose last line also holds the sign that ends the turn.
-func (p *Prompt) answerUpToTag(a Answer, first int, named bool) int {
-	n := p.answerAt(a, first, named, true)
-	for i := 0; n == 0 && i < len(a.Said); i++ {
-		n = p.answerAt(a.Said[i], first, named, true)
+		n = p.answerAt(a.Said[i], first, named, tagged)
 	}
 	return n
 }
