@@ -39,7 +39,7 @@ func (s *claudeStream) Seen() *Seen { return &s.seen }
 // MaxLine: a rendered format needs its result line however long it is.
 func (s *claudeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
-		return longestLine
+		return LongestLine
 	}
 	return 0
 }

@@ -61,7 +61,14 @@ func (codex) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *codexStream) Seen() *Seen { return &s.seen }
 
-func (s *codexStream) MaxLine() int { return longestLine }
+// MaxLine: text is shown as it is. If codex's long line waited here, codex would not learn
+// that its reader has left.
+func (s *codexStream) MaxLine() int {
+	if s.call.Format == Text {
+		return NoLines
+	}
+	return LongestLine
+}
 
 func (s *codexStream) HoldsOutput() bool { return false }
 

@@ -233,7 +233,7 @@ func TestOddEvents(t *testing.T) {
 // A format that is rendered needs each line whole; one that the tool writes at its end
 // does not show it that nobody reads.
 func TestWhatStreamsNeed(t *testing.T) {
-	const most = longestLine
+	const most = LongestLine
 	tests := []struct {
 		tool   Tool
 		format Format
@@ -242,7 +242,7 @@ func TestWhatStreamsNeed(t *testing.T) {
 		atEnd  bool
 	}{
 		{claude{}, Text, "", 0, false}, {claude{}, JSON, "", 0, true}, {claude{}, JSONVerbose, "", 0, true}, {claude{}, StreamJSON, "", most, false},
-		{codex{}, Text, "", most, false}, {codex{}, JSON, "", most, false},
+		{codex{}, Text, "", NoLines, false}, {codex{}, JSON, "", most, false},
 		{gemini{}, Text, "", 0, false}, {gemini{}, JSON, "", 0, false}, {gemini{}, StreamJSON, "", most, false},
 		{vibe{}, Text, someID, NoLines, false}, {vibe{}, JSON, "", NoLines, false}, {vibe{}, JSON, someID, NoLines, true}, {vibe{}, StreamJSON, someID, most, false},
 	}

@@ -41,7 +41,7 @@ func (s *geminiStream) Seen() *Seen { return &s.seen }
 // MaxLine: text needs each line to be rendered, json all of its one object.
 func (s *geminiStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
-		return longestLine
+		return LongestLine
 	}
 	return 0
 }

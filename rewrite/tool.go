@@ -271,9 +271,10 @@ type Stream interface {
 	// End is called once, when the output is over, and returns what remains to
 	// be shown. It may be called again and then returns nothing.
 	End() []byte
-	// MaxLine is the length in bytes beyond which a line of either stream need not
-	// be collected but may be handed on unread; 0 for no limit. NoLines means that
-	// nothing is collected: Line takes the output in the pieces in which it comes.
+	// MaxLine is the length in bytes beyond which a line of stdout need not be collected
+	// but may be handed on unread; 0 for no limit. NoLines means that nothing is
+	// collected: Line takes the output in the pieces in which it comes. Lines of stderr
+	// are collected up to LongestLine.
 	MaxLine() int
 	// HoldsOutput reports whether the tool, asked for the caller's format, writes only
 	// at its end: until then it does not notice that nobody reads. What Line returns may
@@ -316,9 +317,9 @@ type Seen struct {
 	textBytes int // of all Texts so far
 }
 
-// longestLine is how long a line may be that is read although nothing waits for it: longer than a result with the
+// LongestLine is how long a line may be that is read although nothing waits for it: longer than a result with the
 // longest answer of a model, and its figures.
-const longestLine = 8 << 20
+const LongestLine = 8 << 20
 
 // maxTexts bounds how much is kept of what a run says on its way, in bytes.
 const maxTexts = 1 << 20

@@ -37,7 +37,7 @@ func (s *vibeStream) Seen() *Seen { return &s.seen }
 // line waited here would not learn that its reader has left.
 func (s *vibeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
-		return longestLine
+		return LongestLine
 	}
 	return NoLines
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reprise/rewrite"
 )
 
 // A tap is one of the tool's streams, which a reader reads in a goroutine of its own.
@@ -52,7 +54,7 @@ func (a *attempt) stdoutTap(f *os.File) *tap {
 
 func (a *attempt) stderrTap(f *os.File) *tap {
 	t := newTap(f, a.stderr)
-	lines := splitter{line: a.careful(a.stream.ErrLine), max: a.stream.MaxLine()}
+	lines := splitter{line: a.careful(a.stream.ErrLine), max: rewrite.LongestLine}
 	t.take = func(b *buffer) {
 		var shown []byte
 		if b != nil {
