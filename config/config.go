@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // Config is the user's configuration, every value checked.
@@ -115,9 +117,6 @@ const (
 	LogOff   LogLevel = "off"
 )
 
-// ToolNames are the tools that can be configured, in the order in which people are shown them.
-func ToolNames() []string { return []string{"claude", "codex", "gemini", "vibe"} }
-
 // Default is the configuration of a user who has written none.
 func Default() Config {
 	c := Config{
@@ -140,7 +139,7 @@ func Default() Config {
 		Log:          Log{Level: LogInfo, MaxBytes: 1 << 20},
 		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour},
 	}
-	for _, name := range ToolNames() {
+	for _, name := range rewrite.Names {
 		c.Tools[name] = Tool{Enabled: true}
 	}
 	return c

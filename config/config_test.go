@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/rewrite"
 )
 
 func TestParse(t *testing.T) {
@@ -264,7 +266,7 @@ func outOfRange(c Config) string {
 		"error_limit":   c.ErrorLimit >= 0,
 		"context_limit": c.ContextLimit >= 0 && c.ContextLimit <= 1,
 		"log.max_bytes": c.Log.MaxBytes > 0,
-		"tools":         len(c.Tools) == len(ToolNames()),
+		"tools":         len(c.Tools) == len(rewrite.Names),
 	} {
 		if !ok {
 			return name

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"reprise/rewrite"
 )
 
 // ruleSettings is the list of all keys of a rule; variables are those of the environment that it names.
@@ -136,8 +138,8 @@ func directory(home string) func(*Rule, any) error {
 func anyText(string) error { return nil }
 
 func toolName(name string) error {
-	if !slices.Contains(ToolNames(), name) {
-		return &mistake{fmt.Sprintf("%q is none of the tools", name), "one of " + strings.Join(ToolNames(), ", ")}
+	if !slices.Contains(rewrite.Names, name) {
+		return &mistake{fmt.Sprintf("%q is none of the tools", name), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // setting is one key that a T may hold: the file itself, or one of its rules.
@@ -29,7 +31,7 @@ func settings(home string) []setting[Config] {
 		{"prune.keep_last", integer(0, 1000, func(c *Config, n int64) { c.Prune.KeepLast = int(n) })},
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
 	}
-	for _, name := range ToolNames() {
+	for _, name := range rewrite.Names {
 		list = append(list, toolSettings(name, home)...)
 	}
 	return append(list, policySettings(func(c *Config) *Policy { return &c.Policy })...)

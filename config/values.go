@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // A Value is one key with what holds for it, as it would be written in the file.
@@ -43,7 +45,7 @@ func (c Config) Values() []Value {
 		{"log.level", quoted(c.Log.Level), "how much is written to the log: info, debug or off"},
 		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
 	}
-	for _, name := range ToolNames() {
+	for _, name := range rewrite.Names {
 		t := c.Tools[name]
 		path := ""
 		if t.Path != "" {

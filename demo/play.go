@@ -15,16 +15,16 @@ import (
 	"strings"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/standin"
 )
 
-// Commands are how each tool is called such that it may use its tools. The prompt
-// follows.
-var Commands = map[string]string{
-	"claude": "claude --allowedTools=Bash -p",
-	"codex":  "codex exec --yolo",
-	"gemini": "gemini --yolo -p",
-	"vibe":   "vibe --auto-approve -p",
+// Command returns how a tool is called such that it may use its tools. The prompt follows.
+func Command(tool string) []string {
+	if t, ok := rewrite.Lookup(tool); ok {
+		return t.Descriptor().Unattended
+	}
+	return nil
 }
 
 // A Job is what is to be played.
@@ -90,7 +90,7 @@ func (j Job) Play(root string) (p Played, err error) {
 	if j.Shims != "" {
 		path = j.Shims + string(filepath.ListSeparator) + path
 	}
-	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts, "TOOL="+Commands[j.Tool], "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
+	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts, "TOOL="+strings.Join(Command(j.Tool), " "), "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	// codex works in repositories only.
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
 		return p, fmt.Errorf("make folder: %w", err)

@@ -158,9 +158,6 @@ const (
 	statusError = 2
 )
 
-// providers are the GenAI conventions' names of who a tool's models are from.
-var providers = map[string]string{"claude": "anthropic", "codex": "openai", "gemini": "gcp.gen_ai", "vibe": "mistral_ai"}
-
 // span is a call as the GenAI conventions have the invocation of an agent, with what
 // they have no name for under ours.
 func (o *OTLP) span(i ledger.Invocation) span {
@@ -187,7 +184,9 @@ func (o *OTLP) span(i ledger.Invocation) span {
 		}
 	}
 	text("gen_ai.operation.name", "invoke_agent")
-	text("gen_ai.provider.name", providers[i.Tool])
+	if tool, ok := rewrite.Lookup(i.Tool); ok {
+		text("gen_ai.provider.name", tool.Descriptor().Provider)
+	}
 	text("gen_ai.agent.name", i.Tool)
 	text("gen_ai.conversation.id", i.NativeID)
 	text("gen_ai.request.model", i.Asked)

@@ -66,18 +66,28 @@ type File struct {
 
 // A place is where a tool keeps sessions, and how they are read.
 type place struct {
-	tool     string
-	patterns []string // below its home
-	line     func(f *File, line []byte)
-	whole    func(f *File, text []byte) // in place of line: the file is put in place as a whole
-	begin    func(f *File, path string)
+	tool  string
+	line  func(f *File, line []byte)
+	whole func(f *File, text []byte) // in place of line: the file is put in place as a whole
+	begin func(f *File, path string)
+}
+
+// patterns returns where the tool's session files stand, for filepath.Glob.
+func (p place) patterns(env func(string) string) (patterns []string) {
+	if t, ok := rewrite.Lookup(p.tool); ok {
+		home := rewrite.Literal(t.Descriptor().Home(env))
+		for _, pattern := range t.Descriptor().Sessions {
+			patterns = append(patterns, filepath.Join(home, pattern))
+		}
+	}
+	return patterns
 }
 
 var places = []place{
-	{tool: "claude", patterns: []string{"projects/*/*.jsonl"}, begin: beginClaude, line: claudeLine},
-	{tool: "codex", patterns: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"}, line: codexLine},
-	{tool: "gemini", patterns: []string{"tmp/*/chats/session-*.jsonl"}, begin: beginGemini, line: geminiLine},
-	{tool: "vibe", patterns: []string{"unified/*/meta.json", "session_*/meta.json"}, whole: vibeWhole},
+	{tool: "claude", begin: beginClaude, line: claudeLine},
+	{tool: "codex", line: codexLine},
+	{tool: "gemini", begin: beginGemini, line: geminiLine},
+	{tool: "vibe", whole: vibeWhole},
 }
 
 // Read finds the sessions of all tools, or of one, below the folders that the environment
@@ -95,8 +105,8 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 	}
 	var jobs []job
 	for _, p := range places {
-		for _, pattern := range p.patterns {
-			paths, err := filepath.Glob(filepath.Join(rewrite.Literal(rewrite.Home(p.tool, env)), pattern))
+		for _, pattern := range p.patterns(env) {
+			paths, err := filepath.Glob(pattern)
 			if err != nil {
 				return nil, fmt.Errorf("find sessions of %s: %w", p.tool, err)
 			}

@@ -13,7 +13,34 @@ import (
 // they name another version.
 type claude struct{}
 
-func (claude) Name() string { return "claude" }
+func init() { Register(claude{}) }
+
+var claudeDescriptor = Descriptor{
+	Name:       "claude",
+	Headless:   []string{"claude", "-p"},
+	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
+	// Those of --help, and hidden or older ones.
+	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor experimental-next gateway help
+		import install kill logs mcp migrate-installer plugin plugins project purge rc remote-control respawn rm setup-token
+		stop ultrareview update upgrade`),
+	Alone:     []string{"--help", "-h", "--version", "-v"},
+	Nested:    []string{"CLAUDECODE"},
+	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	Provider:  "anthropic",
+	Home:      claudeHome,
+	Sessions:  []string{"projects/*/*.jsonl"},
+	StandIn: StandIn{Env: []string{
+		"ANTHROPIC_BASE_URL=URL",
+		"ANTHROPIC_API_KEY=stand-in",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_MAX_RETRIES=0",
+		"DISABLE_AUTOUPDATER=1",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
+	}},
+}
+
+func (claude) Descriptor() *Descriptor { return &claudeDescriptor }
 
 // claudeOptions is every option of claude 2.1.329: those of --help, and those
 // that are left out of it but that callers use.
@@ -94,11 +121,6 @@ var claudeOptions = optionTable{
 	{[]string{"--worktree", "-w"}, OptionalValue, unmanaged},
 }
 
-// claudeCommands are the subcommands: those of --help, and hidden or older ones.
-var claudeCommands = wordSet{words: `agents api-key attach auth auto-mode config daemon doctor
-	experimental-next gateway help import install kill logs mcp migrate-installer plugin plugins project
-	purge rc remote-control respawn rm setup-token stop ultrareview update upgrade`}
-
 // claudeSessionEnv are variables that change what session a run has, so that a
 // call under them is not managed.
 var claudeSessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
@@ -130,7 +152,7 @@ func (claude) Variables() Variables {
 }
 
 func (c claude) Parse(in Invocation) Call {
-	call := Call{Tool: c.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
 	table := claudeOptions
 	if in.Learned.Known {
 		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
@@ -385,11 +407,11 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return !slices.ContainsFunc(names, func(n string) bool { return in.Env(n) != "" })
 	}
 	switch {
-	case has(admin) || len(p.operands) > 0 && claudeCommands.has(c.Prompt):
+	case has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
 		return Admin
 	case in.StdoutTTY || !named("--print") && !has(format) && in.StdinTTY:
 		return Interactive
-	case in.Env("CLAUDECODE") != "" || in.Env(NestedEnv) != "":
+	case claudeDescriptor.nested(in.Env):
 		return Nested
 	case has(unmanaged):
 		return UnmanagedOption
@@ -416,10 +438,6 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	}
 	return ""
 }
-
-// NestedEnv is the variable by which the tools' own children are told from their
-// callers' children.
-const NestedEnv = "REPRISE_INSIDE"
 
 // IsSlashCommand tells of a prompt that the tool takes as a command of its own.
 func IsSlashCommand(prompt string) bool {

@@ -46,12 +46,12 @@ func TestWhoCopies(t *testing.T) {
 		}
 	}
 	for _, tool := range tools {
-		if tool.Name() == "claude" {
+		if tool.Descriptor().Name == "claude" {
 			continue
 		}
 		c := tool.Settle(Call{Mode: Fresh}, Surroundings{Version: "99.0.0"})
 		if point := tool.ForkPoint([]byte(entry("assistant", someID, ""))); c.Copies || point != "" {
-			t.Errorf("%s forks %v, at %q", tool.Name(), c.Copies, point)
+			t.Errorf("%s forks %v, at %q", tool.Descriptor().Name, c.Copies, point)
 		}
 	}
 }

@@ -9,7 +9,46 @@ import (
 // they name another version; docs/codex.md has them all.
 type codex struct{}
 
-func (codex) Name() string { return "codex" }
+func init() { Register(codex{}) }
+
+var codexDescriptor = Descriptor{
+	Name:       "codex",
+	Headless:   []string{"codex", "exec"},
+	Unattended: []string{"codex", "exec", "--yolo"},
+	Managed:    []string{"exec", "e"},
+	Alone:      []string{"--help", "-h", "--version", "-V"},
+	Nested:     []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
+	LoginKeys:  []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	Provider:   "openai",
+	Home:       codexHome,
+	Sessions:   []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	StandIn: StandIn{
+		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
+		Config: ".codex/config.toml",
+		// The model is one that codex 0.169.0 has in its catalogue: another one makes it print a warning as an item of
+		// its stream. With plugins it clones a catalogue of them at each start.
+		Text: `model = "gpt-5.5"
+model_provider = "standin"
+check_for_update_on_startup = false
+
+[model_providers.standin]
+name = "stand-in"
+base_url = "URL/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+`,
+	},
+}
+
+func (codex) Descriptor() *Descriptor { return &codexDescriptor }
 
 // codexShared is what both codex and codex exec take. An option may stand on
 // either side of exec; the one behind it wins.
@@ -70,9 +109,6 @@ func (codex) Variables() Variables {
 	}
 }
 
-// codexNestedEnv are what codex sets for the commands that it runs.
-var codexNestedEnv = []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NestedEnv}
-
 // codexArgs is a command line taken apart: codex [top] exec [exec] [sub [rest]].
 type codexArgs struct {
 	top, exec, rest parsedArgs
@@ -119,7 +155,7 @@ func (a *codexArgs) has(kind optionKind) bool {
 }
 
 func (c codex) Parse(in Invocation) Call {
-	call := Call{Tool: c.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: codexDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
 	a := readCodexArgs(in.Args, in.Learned)
 	call.Home = codexHome(in.Env)
 	call.readCodexOptions(a.options())
@@ -258,7 +294,7 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 		return Interactive
 	case sub == "review":
 		return NotManaged
-	case slices.ContainsFunc(codexNestedEnv, func(n string) bool { return in.Env(n) != "" }):
+	case codexDescriptor.nested(in.Env):
 		return Nested
 	case a.has(unmanaged):
 		return UnmanagedOption

@@ -116,7 +116,7 @@ func TestActsOn(t *testing.T) {
 		{vibe{}, "see @x", true}, {vibe{}, "use $x", true}, {vibe{}, "plain", false},
 	} {
 		if got := tt.tool.ActsOn(tt.text); got != tt.want {
-			t.Errorf("%s acts on %q: %v", tt.tool.Name(), tt.text, got)
+			t.Errorf("%s acts on %q: %v", tt.tool.Descriptor().Name, tt.text, got)
 		}
 	}
 }

@@ -37,7 +37,7 @@ type played struct {
 
 // join returns stdout as the tool writes it.
 func (c *driftCase) join(lines []string) string {
-	if c.tool.Name() == "vibe" && c.format == JSON {
+	if c.tool.Descriptor().Name == "vibe" && c.format == JSON {
 		return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
 	}
 	if len(lines) == 0 {
@@ -61,7 +61,7 @@ func (c *driftCase) play(lines []string) played {
 		p.unshown = string(p.seen.Unshown)
 		p.out += p.unshown
 	}
-	if c.tool.Name() == "claude" && c.format != StreamJSON { // it escapes them or not, by its version
+	if c.tool.Descriptor().Name == "claude" && c.format != StreamJSON { // it escapes them or not, by its version
 		p.out, p.unshown = rawSeparators(p.out), rawSeparators(p.unshown)
 	}
 	return p
@@ -112,8 +112,8 @@ func driftCases(t *testing.T) []driftCase {
 			t.Fatal(err)
 		}
 		for _, arg := range run.Argv {
-			for _, format := range formats[tool.Name()+" "+arg] {
-				lines := driftLines(tool.Name()+" "+arg, string(stdout))
+			for _, format := range formats[tool.Descriptor().Name+" "+arg] {
+				lines := driftLines(tool.Descriptor().Name+" "+arg, string(stdout))
 				if len(lines) == 0 {
 					continue
 				}
@@ -351,7 +351,7 @@ func TestEventShapesDrift(t *testing.T) {
 			count++
 			if err := c.check(base, i, event, insert); err != nil {
 				if failed++; failed <= 20 {
-					t.Errorf("%s %s, event %d: %s: %v", c.tool.Name(), c.name, i+1, what, err)
+					t.Errorf("%s %s, event %d: %s: %v", c.tool.Descriptor().Name, c.name, i+1, what, err)
 				}
 			}
 		}
@@ -359,10 +359,10 @@ func TestEventShapesDrift(t *testing.T) {
 			for _, d := range drifts(event, 3) {
 				try(i, d.what, d.event, false)
 			}
-			if renamed := strings.Replace(event, `"type":"`, `"type":"novel_`, 1); c.tool.Name() == "claude" && c.exit == 0 {
+			if renamed := strings.Replace(event, `"type":"`, `"type":"novel_`, 1); c.tool.Descriptor().Name == "claude" && c.exit == 0 {
 				try(i, "another type", renamed, false)
 			}
-			if !strings.HasPrefix(event, "{\n") || c.tool.Name() == "vibe" {
+			if !strings.HasPrefix(event, "{\n") || c.tool.Descriptor().Name == "vibe" {
 				try(i, "a new event", strangeEvent, true)
 			}
 		}

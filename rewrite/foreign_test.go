@@ -249,7 +249,7 @@ func TestWhatStreamsNeed(t *testing.T) {
 	for _, tt := range tests {
 		s := tt.tool.Stream(Call{Format: tt.format}, Plan{Resume: tt.resume}, "")
 		if s.MaxLine() != tt.max || s.HoldsOutput() != tt.atEnd {
-			t.Errorf("%s %s %q: %d, %v", tt.tool.Name(), tt.format, tt.resume, s.MaxLine(), s.HoldsOutput())
+			t.Errorf("%s %s %q: %d, %v", tt.tool.Descriptor().Name, tt.format, tt.resume, s.MaxLine(), s.HoldsOutput())
 		}
 	}
 }

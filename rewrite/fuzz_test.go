@@ -258,13 +258,13 @@ func FuzzPlans(f *testing.F) {
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
 		if !maps.Equal(settings(again), settings(call)) {
-			t.Fatalf("%s %q: settings %v, planned as %q: %v", tool.Name(), args, call.Settings, plan.Args, again.Settings)
+			t.Fatalf("%s %q: settings %v, planned as %q: %v", tool.Descriptor().Name, args, call.Settings, plan.Args, again.Settings)
 		}
 		if again.Mode != Fresh || again.Prompt != call.Prompt || again.Model != call.Model {
-			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Name(), args, call.Prompt, plan.Args,
+			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Descriptor().Name, args, call.Prompt, plan.Args,
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
-		if tool.Name() == "claude" {
+		if tool.Descriptor().Name == "claude" {
 			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true)).Args
 			if again := tool.Parse(in); again.Reason != CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
@@ -275,15 +275,15 @@ func FuzzPlans(f *testing.F) {
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
 		if again.Reason != CallerSession || again.Model != call.Model || again.SessionID != someID || !maps.Equal(settings(again), settings(call)) {
-			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Name(), args, call.Prompt, plan.Args, again.Mode, again.Reason)
+			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Descriptor().Name, args, call.Prompt, plan.Args, again.Mode, again.Reason)
 		}
 		at := slices.Index(plan.Args, someID)
 		if at < 0 && !slices.Contains(plan.Args, "--resume="+someID) {
-			t.Fatalf("%s %q: no session in %q", tool.Name(), args, plan.Args)
+			t.Fatalf("%s %q: no session in %q", tool.Descriptor().Name, args, plan.Args)
 		}
 		if sent := plan.Stdin; sent != prompt.Text && !slices.Contains(plan.Args, prompt.Text) &&
 			!slices.Contains(plan.Args, "--prompt="+prompt.Text) {
-			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Name(), args, prompt.Text, plan.Args, sent)
+			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Descriptor().Name, args, prompt.Text, plan.Args, sent)
 		}
 	})
 }
@@ -350,7 +350,7 @@ func agree(t *testing.T, tool Tool, stdout []byte, formats ...Format) {
 			first = seen
 		}
 		if !reflect.DeepEqual(seen, first) {
-			t.Fatalf("%s: of %q %s sees %+v, and %s %+v", tool.Name(), stdout, formats[0], first, format, seen)
+			t.Fatalf("%s: of %q %s sees %+v, and %s %+v", tool.Descriptor().Name, stdout, formats[0], first, format, seen)
 		}
 	}
 }
@@ -379,17 +379,17 @@ func FuzzStreams(f *testing.F) {
 					shown, shownErr := codexRun(s, stdout, stderr)
 					seen := s.Seen()
 					if id := seen.ID; id != "" && (!tool.ValidID(id) || !bytes.Contains(slices.Concat(stdout, stderr), []byte(id))) {
-						t.Fatalf("%s %s: id %q", tool.Name(), format, id)
+						t.Fatalf("%s %s: id %q", tool.Descriptor().Name, format, id)
 					}
 					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
-						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Name(), format, seen.ID)
+						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
 					}
-					rendered := tool.Name() == "claude" && format != StreamJSON || tool.Name() == "gemini" && format == Text
+					rendered := tool.Descriptor().Name == "claude" && format != StreamJSON || tool.Descriptor().Name == "gemini" && format == Text
 					if resume != "" || rendered {
 						continue
 					}
-					if shown != string(stdout) || tool.Name() != "codex" && shownErr != string(stderr) {
-						t.Fatalf("%s %s: %q is shown as %q, %q as %q", tool.Name(), format, stdout, shown, stderr, shownErr)
+					if shown != string(stdout) || tool.Descriptor().Name != "codex" && shownErr != string(stderr) {
+						t.Fatalf("%s %s: %q is shown as %q, %q as %q", tool.Descriptor().Name, format, stdout, shown, stderr, shownErr)
 					}
 				}
 			}
@@ -441,19 +441,19 @@ func FuzzFiles(f *testing.F) {
 				once := *s.Seen()
 				s.File("x/"+name, data)
 				seen := s.Seen()
-				if tool.Name() == "vibe" && !reflect.DeepEqual(once, *seen) {
+				if tool.Descriptor().Name == "vibe" && !reflect.DeepEqual(once, *seen) {
 					t.Fatalf("%q twice: %+v, then %+v", data, once, *seen)
 				}
 				resumed := tool.Stream(Call{Format: Text}, Plan{Resume: foreignID}, "")
 				resumed.File("x/"+name, data)
 				if got := resumed.Seen(); got.ID != "" && got.ID != foreignID && !got.WrongID {
-					t.Fatalf("%s: %q has id %q, and not the wrong one", tool.Name(), data, got.ID)
+					t.Fatalf("%s: %q has id %q, and not the wrong one", tool.Descriptor().Name, data, got.ID)
 				}
 				if seen.ID != known && (!tool.ValidID(seen.ID) || !bytes.Contains(data, []byte(seen.ID))) {
-					t.Fatalf("%s: id %q of %q", tool.Name(), seen.ID, data)
+					t.Fatalf("%s: id %q of %q", tool.Descriptor().Name, seen.ID, data)
 				}
 				if seen.Totals != "" && !json.Valid([]byte(seen.Totals)) {
-					t.Fatalf("%s: totals %q of %q", tool.Name(), seen.Totals, data)
+					t.Fatalf("%s: totals %q of %q", tool.Descriptor().Name, seen.Totals, data)
 				}
 			}
 		}

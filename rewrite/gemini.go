@@ -11,7 +11,35 @@ import (
 // name another version; docs/gemini.md has them in full.
 type gemini struct{}
 
-func (gemini) Name() string { return "gemini" }
+func init() { Register(gemini{}) }
+
+var geminiDescriptor = Descriptor{
+	Name:        "gemini",
+	Headless:    []string{"gemini"},
+	Unattended:  []string{"gemini", "--yolo", "-p"},
+	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+	Alone:       []string{"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions"},
+	Nested:      []string{"GEMINI_CLI"}, // set by its shell tool
+	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	Provider:    "gcp.gen_ai",
+	Home:        geminiHome,
+	Sessions:    []string{"tmp/*/chats/session-*.json*"},
+	StandIn: StandIn{
+		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		Config: ".gemini/settings.json",
+		// Without a model gemini asks another one first which to use.
+		Text: `{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "model": {"name": "gemini-2.5-pro"},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 1},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false}
+}
+`,
+	},
+}
+
+func (gemini) Descriptor() *Descriptor { return &geminiDescriptor }
 
 // geminiOptions is every option of gemini 0.61.0, the hidden ones too. ManyValues
 // are yargs arrays: one value each time they are named.
@@ -50,9 +78,6 @@ var geminiOptions = optionTable{
 	{[]string{"--yolo", "-y"}, NoValue, setting},
 }
 
-// geminiCommands are the subcommands, and their other names.
-var geminiCommands = wordSet{words: "mcp extensions extension skills skill hooks hook gemma"}
-
 // Variables: gemini's own. Those of Google's cloud count for every tool.
 func (gemini) Variables() Variables {
 	return Variables{
@@ -67,7 +92,7 @@ func (gemini) Variables() Variables {
 }
 
 func (g gemini) Parse(in Invocation) Call {
-	call := Call{Tool: g.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
 	table := geminiOptions
 	if in.Learned.Known {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
@@ -187,11 +212,11 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name && on(o) })
 	}
 	switch {
-	case has(admin) || len(p.operands) > 0 && geminiCommands.has(in.Args[p.operands[0].at]):
+	case has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
 		return Admin
 	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
 		return Interactive
-	case in.Env("GEMINI_CLI") != "" || in.Env(NestedEnv) != "": // its shell tool sets the first
+	case geminiDescriptor.nested(in.Env):
 		return Nested
 	case has(unmanaged) || c.Format == Text && (named("--raw-output") || named("--accept-raw-output-risk")):
 		return UnmanagedOption // raw text would have to be told from its escape sequences

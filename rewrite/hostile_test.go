@@ -162,7 +162,7 @@ func TestHostileIDs(t *testing.T) {
 		}
 		for _, tool := range tools {
 			if tool.ValidID(id) {
-				t.Errorf("%s: %q counts as an id", tool.Name(), id)
+				t.Errorf("%s: %q counts as an id", tool.Descriptor().Name, id)
 			}
 		}
 	}
@@ -188,16 +188,16 @@ func TestHostileEvents(t *testing.T) {
 	for what, line := range lines {
 		t.Run(what, func(t *testing.T) {
 			for _, tool := range tools {
-				if tool.Name() == "vibe" && what == "an array" {
+				if tool.Descriptor().Name == "vibe" && what == "an array" {
 					continue
 				}
 				s := tool.Stream(Call{Format: StreamJSON}, Plan{}, "")
 				shown, _ := codexRun(s, []byte(line+"\n"), nil)
 				if shown != line+"\n" {
-					t.Errorf("%s: %.200q is shown", tool.Name(), shown)
+					t.Errorf("%s: %.200q is shown", tool.Descriptor().Name, shown)
 				}
 				if seen := s.Seen(); seen.ID != "" {
-					t.Errorf("%s: id %q", tool.Name(), seen.ID)
+					t.Errorf("%s: id %q", tool.Descriptor().Name, seen.ID)
 				}
 			}
 		})

@@ -2,15 +2,14 @@ package rewrite
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
 // A Tool is everything that differs from one agent CLI to the next. One file of
 // this package implements it for each tool.
 type Tool interface {
-	// Name is the command's name, the one its shim is installed under.
-	Name() string
+	// Descriptor returns what is known of the tool as data. It must not be changed.
+	Descriptor() *Descriptor
 	// Parse reads a command line. It decides what kind of call it is; it never
 	// fails: what it cannot read is a passthrough with a reason.
 	Parse(Invocation) Call
@@ -56,21 +55,6 @@ type Tool interface {
 	// Refused reads a resumed run's stderr and exit status where its stdout did
 	// not tell, and names the reason if the tool refused to resume.
 	Refused(stderr string, exit int) Reason
-}
-
-var tools = []Tool{claude{}, codex{}, gemini{}, vibe{}}
-
-// Names lists the tools that a shim is installed for, managed or not.
-var Names = []string{"claude", "codex", "gemini", "vibe"}
-
-// Lookup gives the tool of that name; ok is false for one whose calls are not
-// managed.
-func Lookup(name string) (tool Tool, ok bool) {
-	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name() == name })
-	if i < 0 {
-		return nil, false
-	}
-	return tools[i], true
 }
 
 // An Invocation is a command line as the caller wrote it, and what has to be

@@ -15,7 +15,51 @@ import (
 // files that --output-dir has vibe write.
 type vibe struct{}
 
-func (vibe) Name() string { return "vibe" }
+func init() { Register(vibe{}) }
+
+var vibeDescriptor = Descriptor{
+	Name:        "vibe",
+	Headless:    []string{"vibe", "-p"},
+	Unattended:  []string{"vibe", "--auto-approve", "-p"},
+	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
+	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
+	// Set by vibe's launcher, which overrides what it was before: only vibe's own children have it.
+	Nested:   []string{"VIBE_APP_SERVER_BIN"},
+	Provider: "mistral_ai",
+	Home:     vibeStore,
+	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
+	StandIn: StandIn{
+		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
+		Config: ".vibe/config.toml",
+		// The provider is the one that vibe has by default, moved. vibe 3.0.3 would go on trying for five minutes.
+		Text: `active_model = "stand-in"
+vibe_base_url = "URL"
+console_base_url = "URL"
+vibe_code_sessions_base_url = "URL"
+api_retry_max_elapsed_time = 0.0
+enable_telemetry = false
+enable_update_checks = false
+enable_auto_update = false
+enable_connectors = false
+
+[[providers]]
+name = "mistral"
+api_base = "URL/v1"
+api_key_env_var = "MISTRAL_API_KEY"
+backend = "mistral"
+
+[[models]]
+name = "stand-in"
+provider = "mistral"
+alias = "stand-in"
+input_price = 1.5
+output_price = 7.5
+cached_input_price = 0.15
+`,
+	},
+}
+
+func (vibe) Descriptor() *Descriptor { return &vibeDescriptor }
 
 // vibeOptions is every option of vibe 3.0.3: those of --help, and the hidden
 // ones.
@@ -47,8 +91,6 @@ var vibeOptions = optionTable{
 	{[]string{"--worktree"}, OptionalValue, unmanaged},
 }
 
-var vibeCommands = []string{"mcp", "config", "help", "update", "run-server"}
-
 // Variables: vibe reads any key of its configuration from VIBE_KEY.
 func (vibe) Variables() Variables {
 	return Variables{
@@ -61,12 +103,8 @@ func (vibe) Variables() Variables {
 	}
 }
 
-// vibeNestedEnv is set by vibe's launcher, which overrides what it was before:
-// only vibe's own children have it.
-const vibeNestedEnv = "VIBE_APP_SERVER_BIN"
-
 func (v vibe) Parse(in Invocation) Call {
-	call := Call{Tool: v.Name(), Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
 	table := vibeOptions
 	if in.Learned.Known {
 		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
@@ -187,13 +225,13 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	named := func(name string) bool {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
 	}
-	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeCommands, c.Args[s.at]) })
+	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) })
 	switch {
 	case has(admin) || command:
 		return Admin
 	case in.StdoutTTY || p.unknown == "" && !named("--prompt") && !named("--prompt-file"):
 		return Interactive
-	case in.Env(vibeNestedEnv) != "" || in.Env(NestedEnv) != "":
+	case vibeDescriptor.nested(in.Env):
 		return Nested
 	case has(unmanaged):
 		return UnmanagedOption

@@ -38,41 +38,13 @@
 // compares: a call named here must be a passthrough there, not the other way round.
 struct tool {
 	const char *name;
-	const char *managed[3];   // where set: every first word but these is a subcommand
-	const char *commands[48]; // first words
-	const char *alone[8];     // options, if they are the only argument
-	const char *nested[5];    // variables of the tool's own children
+	const char *const *managed;  // where there are any: every first word but these is a subcommand
+	const char *const *commands; // first words
+	const char *const *alone;    // options, if they are the only argument
+	const char *const *nested;   // variables of the tool's own children
 };
 
-static const struct tool tools[] = {
-	{
-		.name = "claude",
-		.commands = {"agents", "api-key", "attach", "auth", "auto-mode", "config", "daemon", "doctor",
-			"experimental-next", "gateway", "help", "import", "install", "kill", "logs", "mcp", "migrate-installer",
-			"plugin", "plugins", "project", "purge", "rc", "remote-control", "respawn", "rm", "setup-token", "stop",
-			"ultrareview", "update", "upgrade"},
-		.alone = {"--help", "-h", "--version", "-v"},
-		.nested = {"REPRISE_INSIDE", "CLAUDECODE"},
-	},
-	{
-		.name = "codex",
-		.managed = {"exec", "e"},
-		.alone = {"--help", "-h", "--version", "-V"},
-		.nested = {"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
-	},
-	{
-		.name = "gemini",
-		.commands = {"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
-		.alone = {"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions"},
-		.nested = {"REPRISE_INSIDE", "GEMINI_CLI"},
-	},
-	{
-		.name = "vibe",
-		.commands = {"mcp", "config", "help", "update", "run-server"},
-		.alone = {"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
-		.nested = {"REPRISE_INSIDE", "VIBE_APP_SERVER_BIN"},
-	},
-};
+#include "tools_table.h"
 
 // in tells whether a list, which ends with NULL, has a word.
 static bool in(const char *const *list, const char *word)

@@ -118,7 +118,7 @@ func (a *app) showDemo(job demo.Job, without, with demo.Played) error {
 	if len(with.Calls) != len(without.Calls) {
 		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
 	}
-	fmt.Fprintf(a.stdout, "A coder and a reviewer, played by this loop (TOOL is %q):\n\n%s\n", demo.Commands[job.Tool], indent(demo.Loop))
+	fmt.Fprintf(a.stdout, "A coder and a reviewer, played by this loop (TOOL is %q):\n\n%s\n", strings.Join(demo.Command(job.Tool), " "), indent(demo.Loop))
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CALL\tDECISION\tPROMPT SENT\tREQUESTS\tNEW TOKENS\tCACHED TOKENS\t")
 	for i, c := range with.Calls {

@@ -140,20 +140,13 @@ func (a *app) checkTool(p shim.Place, said string) check {
 	return c
 }
 
-// loginKeys are the variables for whose sake a tool leaves the login that it has of
-// its own. vibe has no other login than its key.
-var loginKeys = map[string][]string{
-	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
-	"codex":  {"CODEX_API_KEY", "OPENAI_API_KEY"},
-	"gemini": {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-}
-
 // checkKeys looks for provider keys that the tools would find in the environment.
 func (a *app) checkKeys(cfg config.Config) []check {
 	var checks []check
 	for _, name := range rewrite.Names {
 		var found []string
-		for _, key := range loginKeys[name] {
+		tool, _ := rewrite.Lookup(name)
+		for _, key := range tool.Descriptor().LoginKeys {
 			if a.getenv(key) != "" && !slices.Contains(cfg.Tools[name].UnsetEnv, key) {
 				found = append(found, key)
 			}

@@ -49,11 +49,6 @@ type explaining struct {
 	promptFile, tool, dir string
 }
 
-// bareCalls are the shortest calls that take their prompt from stdin.
-var bareCalls = map[string][]string{
-	"claude": {"claude", "-p"}, "codex": {"codex", "exec"}, "gemini": {"gemini"}, "vibe": {"vibe", "-p"},
-}
-
 func (a *app) explain(x explaining) error {
 	stdin := a.stdin
 	if x.prompted {
@@ -100,7 +95,8 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	if len(call) == 0 {
-		return bareCalls[tool], nil
+		t, _ := rewrite.Lookup(tool)
+		return t.Descriptor().Headless, nil
 	}
 	return call, nil
 }

@@ -131,7 +131,7 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 // decided, "" without it.
 func (c *cost) call(w *twin.World, call twin.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
-	call.Args = append(strings.Fields(demo.Commands[w.Tool])[1:], prompt)
+	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
 	began := time.Now()
 	r, err := w.Run(call)
 	c.took += time.Since(began)

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"reprise/rewrite"
@@ -80,14 +81,6 @@ func (w *World) Close() error { return w.Model.Close() }
 // State is where the shim keeps its ledger and log.
 func (w *World) State() string { return filepath.Join(w.Root, "home", ".local", "state", "reprise") }
 
-// sessions are where the tools keep their sessions, in a home.
-var sessions = map[string]string{
-	"claude": ".claude/projects/*/*.jsonl",
-	"codex":  ".codex/sessions/*/*/*/*.jsonl",
-	"gemini": ".gemini/tmp/*/chats/*",
-	"vibe":   ".vibe/logs/session/unified/*/meta.json",
-}
-
 // NoteID has {id1}, {id2} and so on stand for the newest session in later calls.
 func (w *World) NoteID() error {
 	id, err := w.NewestID()
@@ -97,9 +90,15 @@ func (w *World) NoteID() error {
 
 // Transcripts lists the session files, the oldest first.
 func (w *World) Transcripts() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(w.Root, "home", sessions[w.Tool]))
-	if err != nil {
-		return nil, err
+	tool, _ := rewrite.Lookup(w.Tool)
+	home := tool.Descriptor().Home(w.lookup)
+	var files []string
+	for _, pattern := range tool.Descriptor().Sessions {
+		found, err := filepath.Glob(filepath.Join(rewrite.Literal(home), pattern))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
 	}
 	age := func(path string) int64 {
 		info, err := os.Stat(path)
@@ -110,6 +109,16 @@ func (w *World) Transcripts() ([]string, error) {
 	}
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(age(a), age(b)) })
 	return files, nil
+}
+
+// lookup returns a variable of the world's environment.
+func (w *World) lookup(name string) (value string) {
+	for _, entry := range w.env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -1,0 +1,72 @@
+package rewrite_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+var update = flag.Bool("update", false, "write tools_table.h, and the list of shims in install.sh, anew")
+
+// The lists of tools that are not in Go are those of the descriptors.
+func TestListsOfTools(t *testing.T) {
+	tools := make([]*rewrite.Descriptor, len(rewrite.Names))
+	for i, name := range rewrite.Names {
+		tool, _ := rewrite.Lookup(name)
+		tools[i] = tool.Descriptor()
+	}
+	const install = "../install.sh"
+	script, err := os.ReadFile(install)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(script), "\nshims='")
+	_, after, closed := strings.Cut(rest, "'\n")
+	if !ok || !closed {
+		t.Fatal("install.sh has no list of shims")
+	}
+	for path, want := range map[string]string{
+		"../shim/tools_table.h": toolsTable(tools),
+		install:                 before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
+	} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is not current (%v): go test ./rewrite -run TestListsOfTools -update", path, err)
+		}
+	}
+}
+
+// toolsTable returns the table of exec.c.
+func toolsTable(tools []*rewrite.Descriptor) string {
+	var b strings.Builder
+	b.WriteString("// Code generated from the descriptors in rewrite/ by go test ./rewrite -update. DO NOT EDIT.\n\n" +
+		"static const struct tool tools[] = {\n")
+	for _, d := range tools {
+		b.WriteString("\t{\n")
+		fmt.Fprintf(&b, "\t\t.name = %s,\n", strconv.Quote(d.Name))
+		for _, list := range []struct {
+			field string
+			words []string
+		}{
+			{"managed", d.Managed}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
+		} {
+			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
+			for _, word := range list.words {
+				b.WriteString(strconv.Quote(word) + ", ")
+			}
+			b.WriteString("NULL},\n")
+		}
+		b.WriteString("\t},\n")
+	}
+	return b.String() + "};\n"
+}

@@ -1,0 +1,32 @@
+// Code generated from the descriptors in rewrite/ by go test ./rewrite -update. DO NOT EDIT.
+
+static const struct tool tools[] = {
+	{
+		.name = "claude",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"agents", "api-key", "attach", "auth", "auto-mode", "config", "daemon", "doctor", "experimental-next", "gateway", "help", "import", "install", "kill", "logs", "mcp", "migrate-installer", "plugin", "plugins", "project", "purge", "rc", "remote-control", "respawn", "rm", "setup-token", "stop", "ultrareview", "update", "upgrade", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "CLAUDECODE", NULL},
+	},
+	{
+		.name = "codex",
+		.managed = (const char *const[]){"exec", "e", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-V", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NULL},
+	},
+	{
+		.name = "gemini",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "GEMINI_CLI", NULL},
+	},
+	{
+		.name = "vibe",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"mcp", "config", "help", "update", "run-server", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", "--check-upgrade", "--setup", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "VIBE_APP_SERVER_BIN", NULL},
+	},
+};
