@@ -205,7 +205,7 @@ func TestRuleMistakes(t *testing.T) {
 		{"one table", "[rule]\nname = \"b\"", `c.toml:1: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
 		{"on one line", "\nrule = [{name = \"b\"}]", `c.toml:2: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
 		{"tables below", "[[rule]]\nname = \"b\"\n[[rule.env]]\nX = 'x'\n" + first, `c.toml:3: rule.env: must be a table, not a list`, "write [rule.env] on a line of its own"},
-		{"mistake behind tables below", "[[rule]]\nname = \"b\"\n[[rule.x]]\nX = 'x'\n" + first, `c.toml:3: rule.x: unknown key`, "docs/configuration.md lists every key"},
+		{"mistake behind tables below", "[[rule]]\nname = \"b\"\n[[rule.x]]\nX = 'x'\n" + first, `c.toml:3: rule.x: unknown key`, "docs/reference/configuration.md lists every key"},
 		{"preset", "presets_off = [\"steroid\"]", `c.toml:1: presets_off: there is no preset "steroid"`, `did you mean "steroids"`},
 	}
 	for _, c := range cases {
@@ -265,7 +265,7 @@ func TestUnsetEnv(t *testing.T) {
 
 // TestRulesPage: every key of a rule is documented, and the examples are right.
 func TestRulesPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/rules.md")
+	page, err := os.ReadFile("../docs/reference/rules.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-//go:embed conformance.md
+//go:embed internals/conformance.md
 var conformance string
 
-// A Tried version of a tool, and what came of it, as docs/conformance.md has it.
+// A Tried version of a tool, and what came of it, as docs/internals/conformance.md has it.
 type Tried struct {
 	Tool, Version                 string
 	PassedThrough, Fresh, Resumes string

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,16 +39,23 @@ var (
 	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// Every link in the documents names a file of the repository, and a heading in it.
-func TestLinks(t *testing.T) {
+// pages returns the documents of the repository, by their paths from here.
+func pages(t *testing.T) []string {
+	t.Helper()
 	var files []string
-	for _, pattern := range []string{"../*.md", "*.md"} {
+	for _, pattern := range []string{"../*.md", "*.md", "*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, found...)
 	}
+	return files
+}
+
+// Every link in the documents names a file of the repository, and a heading in it.
+func TestLinks(t *testing.T) {
+	files := pages(t)
 	links := 0
 	for _, file := range files {
 		for _, line := range prose(t, file) {
@@ -74,7 +82,64 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// prose gives the lines of a document that are no code.
+// The index links to each page, and says nothing of pages that do not exist (TestLinks).
+func TestIndexLinksToEveryPage(t *testing.T) {
+	index := strings.Join(prose(t, "README.md"), "\n")
+	for _, page := range pages(t) {
+		if strings.Contains(page, "/") && !strings.HasPrefix(page, "../") && !strings.Contains(index, "]("+page+")") {
+			t.Errorf("docs/README.md does not link to %s", page)
+		}
+	}
+}
+
+var mention = regexp.MustCompile(`docs/[a-z/-]+\.(?:md|png)`)
+
+// Every page that the code, a message or a script names exists.
+func TestMentionedPagesExist(t *testing.T) {
+	mentions := 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if path == "../.git" || path == "../testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if sample := strings.HasSuffix(path, "/guard_test.go") || strings.HasSuffix(path, "/guards_test.go"); sample || !isSource(path) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, page := range mention.FindAllString(string(text), -1) {
+			mentions++
+			if _, err := os.Stat(filepath.Join("..", page)); err != nil {
+				t.Errorf("%s names %s: %v", path, page, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mentions < 20 {
+		t.Errorf("only %d mentions were found", mentions)
+	}
+}
+
+// isSource reports whether the file is code or a script, by its name.
+func isSource(path string) bool {
+	switch filepath.Ext(path) {
+	case ".go", ".c", ".h", ".sh", ".toml":
+		return true
+	}
+	return path == "../.ci/run"
+}
+
+// prose returns the lines of a document that are not code.
 func prose(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -92,7 +157,7 @@ func prose(t *testing.T, file string) (lines []string) {
 	return lines
 }
 
-// anchors are the names that GitHub gives to a document's headings.
+// anchors returns the names that GitHub gives to a document's headings.
 func anchors(t *testing.T, file string) (names []string) {
 	t.Helper()
 	for _, line := range prose(t, file) {

@@ -72,7 +72,7 @@ func (a *app) configCheck(asJSON bool) error {
 		mistakes = append(mistakes, mistakeReport{err.Error(), hintFor(err)})
 	}
 	if _, err := a.loadPrices(); err != nil {
-		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/configuration.md shows what stands in it"})
+		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/reference/configuration.md shows what stands in it"})
 	}
 	if asJSON {
 		err = a.printJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
@@ -192,7 +192,7 @@ func (a *app) configInit() error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# reprise: what is commented out is the default; docs/configuration.md says more.\n" +
+	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value
@@ -201,6 +201,6 @@ func template() string {
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
 	}
-	b.WriteString("\n# Rules say which calls belong to one job; docs/rules.md.\n# [[rule]]\n")
+	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
 	return b.String()
 }

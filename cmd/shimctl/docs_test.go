@@ -43,8 +43,8 @@ var shared = map[reflect.Type]string{
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
 func TestReferences(t *testing.T) {
-	current(t, "../../docs/commands.md", commandReference())
-	current(t, "../../docs/json.md", schemaReference(t))
+	current(t, "../../docs/reference/commands.md", commandReference())
+	current(t, "../../docs/reference/json.md", schemaReference(t))
 }
 
 func current(t *testing.T, path, want string) {
@@ -184,7 +184,7 @@ func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
 // reference and is used in a scenario.
 func TestFlagsAreDocumentedAndTried(t *testing.T) {
 	calls := scenarioCalls(t)
-	reference, err := os.ReadFile("../../docs/commands.md")
+	reference, err := os.ReadFile("../../docs/reference/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -298,7 +298,7 @@ type explainReport struct {
 }
 
 type findingReport struct {
-	Kind  string `json:"kind" doc:"what kind of evidence it is, as in docs/when.md"`
+	Kind  string `json:"kind" doc:"what kind of evidence it is, as in docs/explanation/when-it-resumes.md"`
 	Words string `json:"words,omitempty" doc:"the words of the prompt that carry it"`
 }
 

@@ -20,7 +20,7 @@ func reportCommand(a *app) *cobra.Command {
 		Long: `Draws one self-contained HTML page: tokens and money by day, with and without resuming, what came from the
 cache, decisions by reason, what resuming saved and how that was found, and the chains as timelines. It loads
 nothing, runs no script and holds no prompt, but names of tasks and directories: a new file is private to you,
-one that exists keeps its permissions. docs/measuring.md explains each figure.`,
+one that exists keeps its permissions. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {

@@ -24,7 +24,7 @@ func statsCommand(a *app) *cobra.Command {
 		Use: "stats", Short: "sum up what calls took, and what resuming saved",
 		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. Where a share of the
 chains is held out as a control group (rollout), compares the two with intervals; where none is,
-gives an estimate and says how it was made. docs/measuring.md explains each figure.`,
+gives an estimate and says how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
 	}

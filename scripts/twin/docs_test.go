@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// docs/transparency.md names all that the comparison overlooks, and each deliberate difference.
+// docs/explanation/transparency.md names all that the comparison overlooks, and each deliberate difference.
 func TestTransparencyIsToldWhole(t *testing.T) {
-	text, err := os.ReadFile("../../docs/transparency.md")
+	text, err := os.ReadFile("../../docs/explanation/transparency.md")
 	if err != nil {
 		t.Fatal(err)
 	}
