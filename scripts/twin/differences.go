@@ -67,11 +67,11 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // deliberate are the calls in which the shim means to be better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
-	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
-	{"gemini", `^KILL (in the middle|at the end)`, "the process that gemini relaunches itself as lives on by itself; a shim that is killed takes the tool with it"},
-	{"codex", `^own resume of each id$`, "codex loses its cached prefix in a copy of a thread, so that both calls have one thread, which knows of the second; from its own resume on the thread is the caller's"},
-	{"gemini", `^own resume of each id$`, "gemini has no way to copy a session, so that both calls have one, which knows of the second; from its own resume on the session is the caller's"},
-	{"vibe", `^own resume of each id$`, "vibe has no way to copy a session, so that both calls have one, which knows of the second; from its own resume on the session is the caller's"},
+	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini does not pass signals on to the process that it relaunches itself as; the shim does"},
+	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, the process that it relaunched itself as continues; if the shim is killed, the tool ends with it"},
+	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
+	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
 // Deliberate tells of a scenario in which the shim is to differ, and why.
