@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -137,6 +138,37 @@ func isSource(path string) bool {
 		return true
 	}
 	return path == "../.ci/run"
+}
+
+var (
+	placeRow    = regexp.MustCompile("(?m)^\\| ([^|]+) \\| `([a-z_/.]+)`[^|]* \\| `(\\w+)` \\|$")
+	sourceFile  = regexp.MustCompile("`((?:cmd|config|ledger|rewrite|scripts|shim)/[\\w/.-]+\\.(?:go|c|toml|txt))`")
+	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
+)
+
+// What the maintainers' pages say of the code is true: each file exists, and declares the function beside it.
+func TestCodeIsWhereThePagesSay(t *testing.T) {
+	for _, page := range pages(t) {
+		text := strings.Join(prose(t, page), "\n")
+		for _, m := range sourceFile.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	rows := placeRow.FindAllStringSubmatch(strings.Join(prose(t, "internals/walk.md"), "\n"), -1)
+	if len(rows) < 20 {
+		t.Errorf("walk.md has only %d rows that name a function", len(rows))
+	}
+	for _, row := range rows {
+		source, err := os.ReadFile(filepath.Join("..", row[2]))
+		if err != nil {
+			continue // said above
+		}
+		if declared := regexp.MustCompile(fmt.Sprintf(declaration, row[3])); !declared.Match(source) {
+			t.Errorf("walk.md: %s declares no %s (%s)", row[2], row[3], row[1])
+		}
+	}
 }
 
 // prose returns the lines of a document that are not code.
