@@ -171,6 +171,37 @@ func TestCodeIsWhereThePagesSay(t *testing.T) {
 	}
 }
 
+var namedTest = regexp.MustCompile("`((?:Test|Fuzz)\\w+|[a-z_]+\\.txtar)`")
+
+// Each test and scenario that a page names as proof exists.
+func TestNamedTestsExist(t *testing.T) {
+	declared := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		declared[entry.Name()] = true
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(text, -1) {
+			declared[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(strings.Join(prose(t, page), "\n"), -1) {
+			if !declared[m[1]] {
+				t.Errorf("%s names %s, which does not exist", page, m[1])
+			}
+		}
+	}
+}
+
 // prose returns the lines of a document that are not code.
 func prose(t *testing.T, file string) (lines []string) {
 	t.Helper()
