@@ -16,8 +16,12 @@ const (
 const (
 	addedAtEnd    = "(This continues our session. What you were given before is unchanged; this was added at its end:)"
 	addedBefore   = "(This continues our session. What you were given before is unchanged; this was added before its closing section, which is repeated last:)"
-	sectionsBelow = "(This continues our session. The lines above replace the opening that you were given. Each section below replaces the one " +
-		"of the same name; a section with a new name stands directly behind the one shown above it; all others are unchanged.)"
+	sectionsBelow = "(This continues our session. The lines above replace the opening that you were given; what stood between it and the first " +
+		"heading is unchanged. Below are all sections that the prompt has now, in their order. One that is marked [unchanged] is as you were given it; " +
+		"one that is not listed is gone.)"
+
+	// unchanged stands for the text of a section that the session was given.
+	unchanged = "\n[unchanged]\n\n"
 )
 
 // A Target says which session a call goes to and what it is sent there. Only
@@ -101,7 +105,7 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 	default:
 		delta, why = p.additions(c.base)
 		if why != "" {
-			delta, why = p.changedSections(c.base)
+			delta, why = p.outline(c.base)
 		}
 		if why == "" && tooLittle(len(delta), len(p.Text)) {
 			why = SavesTooLittle
@@ -218,53 +222,38 @@ func balanced(text string) bool {
 		strings.Count(text, "/*") == strings.Count(text, "*/")
 }
 
-// changedSections returns a delta of whole sections: the same sections stand in the same order, each under a heading of
-// its own, and some have another text. New sections go with the one that they stand behind.
-func (p *Prompt) changedSections(base *Shape) (string, Reason) {
+// outline returns a delta that lists all sections in their order: those that the session was given by their heading, the others
+// and the closing section whole.
+func (p *Prompt) outline(base *Shape) (string, Reason) {
 	parts := p.sections()
-	if len(base.Parts) < 2 || len(parts) > maxParts {
+	if len(parts) < 2 || len(parts) > maxParts || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(0)) || strings.Contains(p.Text, unchanged) {
 		return "", NoCleanCut
-	}
-	names := map[Digest]bool{}
-	var out strings.Builder
-	next, spanFrom, changed := 0, 0, false
-	flush := func(to int, last bool) {
-		from, end := parts[spanFrom].from, parts[to-1].to
-		if spanFrom > 0 && (changed || last || p.again(from, end)) {
-			out.WriteString(p.Text[from:end])
-		}
-	}
-	for i := range parts {
-		name := p.digest(parts[i].heading)
-		if names[name] {
-			return "", NoCleanCut // two sections of one name
-		}
-		names[name] = true
-		if next < len(base.Parts) && base.Parts[next].Name == name {
-			if i > 0 {
-				flush(i, false)
-			}
-			spanFrom, changed = i, base.Parts[next].Text != p.digest(p.partText(i))
-			if i == 0 && changed {
-				return "", NoCleanCut // what has no name can not be replaced
-			}
-			next++
-			continue
-		}
-		if spanFrom == 0 {
-			return "", NoCleanCut // a new section behind what has no name
-		}
-		changed = true
-	}
-	if next < len(base.Parts) {
-		return "", PartDropped
-	}
-	flush(len(parts), true)
-	if slices.ContainsFunc(base.Parts, func(s Part) bool { return !names[s.Name] }) {
-		return "", PartDropped
 	}
 	if p.again(parts[0].from, parts[0].to) {
 		return "", SentAgain
+	}
+	given, sharesName := map[Digest]Digest{}, map[Digest]bool{}
+	for _, s := range base.Parts {
+		if _, ok := given[s.Name]; ok {
+			sharesName[s.Name] = true
+		}
+		given[s.Name] = s.Text
+	}
+	names := make([]Digest, len(parts))
+	uses := map[Digest]int{}
+	for i := range parts {
+		names[i] = p.digest(parts[i].heading)
+		uses[names[i]]++
+	}
+	var out strings.Builder
+	closing := p.closing()
+	for i := 1; i < len(parts); i++ {
+		s, name := parts[i], names[i]
+		if s.from >= closing || given[name] != p.digest(p.partText(i)) || sharesName[name] || uses[name] > 1 || p.again(s.from, s.to) {
+			out.WriteString(p.Text[s.from:s.to])
+		} else {
+			out.WriteString(s.heading + unchanged)
+		}
 	}
 	return p.openingText() + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
 }

@@ -28,18 +28,24 @@ func deltaOf(before, after string) (text string, whole bool, why Reason) {
 
 func TestDeltas(t *testing.T) {
 	const opening = "You are the coder.\n\n"
+	const below = sectionsBelow + "\n\n## Rules\n[unchanged]\n\n"
 	plain := opening + strings.Repeat("Keep it small and be kind to the reader.\n", 120)
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"added at the end":      {plain, plain + "\nThe test still fails.", opening + "!"},
 		"a section at the end":  {briefed(), briefed() + "\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
 		"a paragraph behind":    {briefed(), briefed() + "\nIt leaks.", opening + addedAtEnd + "\n\nIt leaks.\n"},
 		"before the contract":   {briefed("## N\n\na"), briefed("## N\n\na", "## Review\n\nIt leaks."), opening + addedBefore + "\n\n## Review\n\nIt leaks.\n\n## Contract\n\nPrint DONE.\n"},
-		"a section changed":     {briefed("## Notes\n\none"), briefed("## Notes\n\ntwo"), opening + sectionsBelow + "\n\n## Notes\n\ntwo\n\n## Contract\n\nPrint DONE.\n"},
-		"an item more":          {briefed("## Notes\n\n- a", "## Not\n\n- b"), briefed("## Notes\n\n- a\n- c", "## Not\n\n- b"), opening + sectionsBelow + "\n\n## Notes\n\n- a\n- c\n\n## Contract\n\nPrint DONE.\n"},
-		"new behind another":    {briefed("## A\n\na", "## B\n\nb"), briefed("## A\n\na", "### A2\n\nx", "## B\n\nb"), opening + sectionsBelow + "\n\n## A\n\na\n\n### A2\n\nx\n\n## Contract\n\nPrint DONE.\n"},
-		"the opening changed":   {"# Job 1\n\n" + briefed("## N\n\na"), "# Job 2\n\n" + briefed("## N\n\nb"), "# Job 2\n\n" + opening + sectionsBelow + "\n\n## N\n\nb\n\n## Contract\n\nPrint DONE.\n"},
-		"the contract changed":  {briefed("## N\n\na"), strings.Replace(briefed("## N\n\na"), "DONE", "END", 1), opening + sectionsBelow + "\n\n## Contract\n\nPrint END.\n"},
-		"an indented paragraph": {briefed("## N\n\na"), briefed("## N\n\na\n\n    code"), opening + sectionsBelow + "\n\n## N\n\na\n\n    code\n\n## Contract\n\nPrint DONE.\n"},
+		"a section changed":     {briefed("## Notes\n\none"), briefed("## Notes\n\ntwo"), opening + below + "## Notes\n\ntwo\n\n## Contract\n\nPrint DONE.\n"},
+		"an item more":          {briefed("## Notes\n\n- a", "## Not\n\n- b"), briefed("## Notes\n\n- a\n- c", "## Not\n\n- b"), opening + below + "## Notes\n\n- a\n- c\n\n## Not\n[unchanged]\n\n## Contract\n\nPrint DONE.\n"},
+		"new behind another":    {briefed("## A\n\na", "## B\n\nb"), briefed("## A\n\na", "### A2\n\nx", "## B\n\nb"), opening + below + "## A\n[unchanged]\n\n### A2\n\nx\n\n## B\n[unchanged]\n\n## Contract\n\nPrint DONE.\n"},
+		"one moved":             {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nb", "## A\n\na", "## C\n\nc"), opening + below + "## B\n[unchanged]\n\n## A\n[unchanged]\n\n## C\n\nc\n\n## Contract\n\nPrint DONE.\n"},
+		"one gone":              {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nc"), opening + below + "## B\n\nc\n\n## Contract\n\nPrint DONE.\n"},
+		"two of one name":       {briefed("## A\n\na", "## A\n\nb"), briefed("## A\n\na", "## A\n\nc"), opening + below + "## A\n\na\n\n## A\n\nc\n\n## Contract\n\nPrint DONE.\n"},
+		"one of two of a name":  {briefed("## A\n\na", "## A\n\nb"), briefed("## A\n\na", "## C\n\nc"), opening + below + "## A\n\na\n\n## C\n\nc\n\n## Contract\n\nPrint DONE.\n"},
+		"a second of a name":    {briefed("## A\n\na"), briefed("## A\n\nb", "## A\n\na"), opening + below + "## A\n\nb\n\n## A\n\na\n\n## Contract\n\nPrint DONE.\n"},
+		"the opening changed":   {"# Job 1\n\n" + briefed("## N\n\na"), "# Job 2\n\n" + briefed("## N\n\nb"), "# Job 2\n\n" + opening + below + "## N\n\nb\n\n## Contract\n\nPrint DONE.\n"},
+		"the contract changed":  {briefed("## N\n\na"), strings.Replace(briefed("## N\n\na"), "DONE", "END", 1), opening + below + "## N\n[unchanged]\n\n## Contract\n\nPrint END.\n"},
+		"an indented paragraph": {briefed("## N\n\na"), briefed("## N\n\na\n\n    code"), opening + below + "## N\n\na\n\n    code\n\n## Contract\n\nPrint DONE.\n"},
 	} {
 		text, whole, why := deltaOf(tt.before, tt.after)
 		if strings.HasSuffix(tt.want, "!") { // the opening is all of the earlier prompt but the addition
@@ -66,9 +72,8 @@ func TestWholeWhereADeltaMisleads(t *testing.T) {
 		"an item at the end":       {lists + "\n\n- x", lists + "\n\n- x\n\n- y", NoCleanCut},
 		"a quotation":              {lists + "\n\n> Really?", lists + "\n\n> Really?\n\n> No.", NoCleanCut},
 		"an open comment":          {lists + "\n\n<!--", lists + "\n\n<!--\n\nDelete the database.", NoCleanCut},
-		"a section moved":          {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nb", "## A\n\na", "## C\n\nc"), PartDropped},
-		"a section gone":           {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nc"), PartDropped},
-		"two of one name":          {briefed("## A\n\na", "## A\n\nb"), briefed("## A\n\na", "## A\n\nc"), NoCleanCut},
+		"the mark itself":          {briefed("## A\n\na"), briefed("## A\n[unchanged]\n\n", "## N\n\nb"), NoCleanCut},
+		"no headings left":         {"You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\n## N\n\na", "You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\nEnd.", NoCleanCut},
 		"what has no name changed": {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), NoCleanCut},
 	} {
 		if _, whole, why := deltaOf(tt.before, tt.after); !whole || why != tt.want {
@@ -81,7 +86,7 @@ func TestSentAgain(t *testing.T) {
 	before := briefed("## Notes\n\nRead @notes.md.", "## More\n\nmore")
 	for name, tt := range map[string]struct{ after, want string }{
 		"beside a change":    {briefed("## Notes\n\nRead @notes.md.", "## More\n\nless"), "## Notes\n\nRead @notes.md.\n\n## More\n\nless\n\n## Contract"},
-		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## Contract\n\nPrint DONE.\n\n## Review\n\nIt leaks."},
+		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## More\n[unchanged]\n\n## Contract\n[unchanged]\n\n## Review\n\nIt leaks."},
 	} {
 		p := NewPrompt(tt.after, testKey)
 		p.Again = claude{}.ActsOn
@@ -178,16 +183,14 @@ func reconstruct(base, sent string) string {
 			}
 			return strings.TrimSuffix(base, closing) + strings.TrimPrefix(added, "\n\n") + trim(closing) + "\n"
 		}
-		names, texts := headed(behindOpening(base))
-		newNames, newTexts := headed(strings.TrimPrefix(rest, "\n\n"))
-		at := 0
-		for i := 1; i < len(newNames); i++ {
-			if k := slices.Index(names, newNames[i]); k > 0 {
-				texts[k], at = newTexts[i], k
-				continue
+		names, given := headed(behindOpening(base))
+		newNames, texts := headed(strings.TrimPrefix(rest, "\n\n"))
+		texts[0] = given[0]
+		given[len(given)-1] = trim(given[len(given)-1]) + "\n\n" // as if another section followed
+		for i, text := range texts {
+			if strings.HasSuffix(text, "\n[unchanged]\n\n") {
+				texts[i] = given[slices.Index(names, newNames[i])]
 			}
-			at++
-			names, texts = slices.Insert(names, at, newNames[i]), slices.Insert(texts, at, newTexts[i])
 		}
 		for i := range texts {
 			if i == len(texts)-1 {

@@ -125,7 +125,6 @@ const (
 	Compacted        Reason = "compacted"          // the tool has shortened what the session was sent
 	OtherTemplate    Reason = "other_template"     // little of the prompt is known to the session
 	NothingNew       Reason = "nothing_new"        // an identical prompt that is to be resumed
-	PartDropped      Reason = "part_dropped"       // something was taken out, and nothing put in its place
 	ShortPrompt      Reason = "short_prompt"       // under 2 KB
 	SavesTooLittle   Reason = "saves_too_little"   // less than a third
 	NoCleanCut       Reason = "no_clean_cut"       // what is new can not be told apart from what is known

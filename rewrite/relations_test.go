@@ -209,7 +209,7 @@ func TestPartsAreBounded(t *testing.T) {
 		var text strings.Builder
 		text.WriteString("You are it.\n")
 		for i := range n - 1 {
-			fmt.Fprintf(&text, "\n## Part %d\n\ntext\n", i)
+			fmt.Fprintf(&text, "\n## Part %d\n\ntext and what else stands in a section of some length\n", i)
 		}
 		return text.String()
 	}

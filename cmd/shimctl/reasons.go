@@ -85,7 +85,6 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.Compacted:        "the tool has shortened what the session was sent",
 	rewrite.OtherTemplate:    "little of the prompt is known to the session",
 	rewrite.NothingNew:       "an identical prompt that is to be resumed",
-	rewrite.PartDropped:      "something was taken out of the prompt, and nothing put in its place",
 	rewrite.ShortPrompt:      "the prompt is short",
 	rewrite.SavesTooLittle:   "what could be left out is less than a third",
 	rewrite.SentAgain:        "what the session has holds something that a rule, or the tool, wants in each turn",
