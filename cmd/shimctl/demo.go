@@ -26,13 +26,13 @@ func demoCommand(a *app) *cobra.Command {
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
 		Long: `Plays a job of a coder and a reviewer through an ordinary shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
-and changes files as an agent does: no account is needed, and nothing leaves the machine. The real claude,
-codex, gemini or vibe is called if one is on PATH, in a home of its own: your sessions and settings are
-not touched. If none is, a small stand-in for Claude Code is called.`,
+and changes files like an agent: no account is needed, and nothing leaves the machine. It runs the first of
+claude, codex, gemini and vibe on PATH, in a home of its own, so your sessions and settings are not
+touched. If there is none, it runs a small stand-in for Claude Code.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
 	}
-	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to call, or "+bundledName)
+	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
 	return c
 }
 

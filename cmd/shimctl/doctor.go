@@ -21,14 +21,14 @@ import (
 func doctorCommand(a *app) *cobra.Command {
 	var asJSON, measure bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "check that the shims can do their work",
-		Long: `Checks the order of PATH, what shells take for the tools' names instead, the real binaries and whether their
-versions were tried, permissions, the ledger, the configuration and the build, and says how to mend what
-is wrong. The exit status is 3 if something is; a note is no reason.`,
+		Use: "doctor", Short: "check that the shims can work",
+		Long: `Checks the order of PATH, aliases and functions that shadow the shims, the real binaries and whether their
+versions were tested, permissions, the ledger, the configuration and the build, and prints a fix for each
+problem. The exit status is 3 if there is a problem; notes do not count.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
-	c.Flags().BoolVar(&measure, "measure", false, "measure what the shim costs a call that it passes through")
+	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
 	jsonFlag(c, &asJSON, "shimctl.doctor/1")
 	return c
 }

@@ -16,13 +16,13 @@ import (
 func explainCommand(a *app) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
-		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "say what would become of a call, and why",
-		Long: `Says what the shim would do with a call made here and now, without making it: the decision with
-its reason, the rule that holds, and the command line that would run. Standard input is the call's.
-Its output is taken to go to a program, not to a terminal. Nothing is recorded.
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show what would become of a call, and why",
+		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
+matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
+go to a program, not to a terminal. Nothing is recorded.
 
-With --blocks or --prompt-file it shows the blocks that the prompt is cut into, which of them the
-session has been sent, and the text that would be sent in place of the whole prompt.`,
+With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
+the text that would be sent instead of the whole prompt.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, call []string) (err error) {
 			x.prompted = c.Flags().Changed("prompt-file")
@@ -34,9 +34,9 @@ session has been sent, and the text that would be sent in place of the whole pro
 	}
 	jsonFlag(c, &x.asJSON, "shimctl.explain/1")
 	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
-	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "take `FILE` for the call's stdin, - for that of shimctl; implies --blocks")
-	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest one of `TOOL` (claude)")
-	c.Flags().StringVar(&x.dir, "cwd", "", "the directory `DIR` that the call is made in")
+	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
+	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
+	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
 	c.Flags().SetInterspersed(false) // the tool's flags are not ours
 	return c
 }

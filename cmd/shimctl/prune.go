@@ -25,18 +25,18 @@ type pruneFlags struct {
 func pruneCommand(a *app) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
-		Use: "prune", Short: "remove old sessions that the shims made",
-		Long: `Removes the files of sessions that the shims began and that were last used a week ago or longer,
-and says of each session why it is kept or removed. A session that somebody else has written to, that is
-in use, that the next call may resume, or that another one was forked from, is kept. What is kept
-otherwise stands under [prune] in the configuration; a flag replaces both of its first two keys.`,
+		Use: "prune", Short: "remove old sessions that the shims started",
+		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier, and
+prints for each session why it is kept or removed. A session is kept if another process has written to it,
+if it is in use, if the next call may resume it, or if another one was forked from it. [prune] in the
+configuration says what else is kept; --keep-within or --keep-last replaces both of those keys.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
 	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
-	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, as 168h")
+	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, such as 168h")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
-	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago than `TIME` from the ledger, too")
+	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "also remove chains and calls last used longer ago than `TIME` from the ledger")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }

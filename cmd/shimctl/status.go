@@ -16,10 +16,10 @@ import (
 func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status", Short: "show on one screen what the shims did, and what to look at",
-		Long: `Shows on one screen: how many of the last days' calls were resumed, what they took and what they
-cost, and what resuming saved; the chains whose session is alive; the last decisions, and why; what
-will keep calls fresh, or went wrong.`,
+		Use: "status", Short: "show on one screen what the shims did, and warnings",
+		Long: `Shows on one screen: how many of the last days' calls were resumed, their tokens and cost, and what resuming
+saved; chains with a live session; the last decisions and their reasons; warnings about what failed or will
+keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })

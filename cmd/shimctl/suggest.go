@@ -27,20 +27,19 @@ func suggestCommand(a *app) *cobra.Command {
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
-		Long: `Looks through the calls that were fresh, and that no rule named, for those whose prompts are equal but in
-one place, and prints a rule for them, in the syntax of the configuration file. Nothing is changed. At
-most the latest 20000 calls are looked at.
+		Long: `Proposes rules for fresh calls that differ in one place and that no rule named, in the syntax of the
+configuration file. It applies none. It reads at most the latest 20000 calls.
 
-Likeness is no evidence: rounds of one task look like this, and so do two tasks of one caller. Only you
-know which; the comments say what would have to be true. The ledger holds no text of a prompt. Give two
-prompts, of two different tasks of one caller, and the rule takes the task from the line in which they
-differ; without them you have to say what names it.`,
+Similar prompts are no evidence: they may be rounds of one task or two tasks of one caller. Only you know
+which; the comment above each rule says what must be true. The ledger holds no prompts. If you pass the
+prompts of two different tasks of one caller, the rule takes the task from the line in which they differ;
+otherwise you have to fill in what names it.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}
 	jsonFlag(c, &asJSON, "shimctl.suggest/1")
 	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+whenWords)
-	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller's in `FILE`, given twice; - for stdin")
+	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller in `FILE`, - for stdin; pass it twice")
 	return c
 }
 
