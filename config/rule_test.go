@@ -201,7 +201,7 @@ func TestRuleMistakes(t *testing.T) {
 		{"ttl", first + "[[rule]]\nname = \"b\"\nttl = 30", `c.toml:7: rule.ttl: must be a duration in quotes, not a number`, unitHint},
 		{"rollout", "[[rule]]\nname = \"b\"\nrollout = 50", `c.toml:3: rule.rollout: must be from 0 to 1, not 50`, "0.8 is eighty per cent"},
 		{"unset_env", "[[rule]]\nname = \"b\"\nunset_env = \"A B\"", `c.toml:3: rule.unset_env: "A B" is not the name of a variable`, ""},
-		{"unset_env, home", "[tool.codex]\nunset_env = [\"X\", \"CODEX_HOME\"]", `c.toml:2: tool.codex.unset_env: CODEX_HOME can not be unset: sessions are found by it`, ""},
+		{"unset_env, home", "[tool.codex]\nunset_env = [\"X\", \"CODEX_HOME\"]", `c.toml:2: tool.codex.unset_env: CODEX_HOME cannot be unset: sessions are found by it`, ""},
 		{"one table", "[rule]\nname = \"b\"", `c.toml:1: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
 		{"on one line", "\nrule = [{name = \"b\"}]", `c.toml:2: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
 		{"tables below", "[[rule]]\nname = \"b\"\n[[rule.env]]\nX = 'x'\n" + first, `c.toml:3: rule.env: must be a table, not a list`, "write [rule.env] on a line of its own"},

@@ -53,13 +53,13 @@ mistake.`,
 
 type configCheckReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"where the configuration file is, or would be"`
-	Mistakes []mistakeReport `json:"mistakes" doc:"what is wrong in it, or in the price list"`
+	File     string          `json:"file" doc:"path of the configuration file"`
+	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or in the price list"`
 }
 
 type mistakeReport struct {
-	Problem string `json:"problem" doc:"what is wrong, and where"`
-	Hint    string `json:"hint,omitempty" doc:"what can be done about it"`
+	Problem string `json:"problem" doc:"the mistake, and where it is"`
+	Hint    string `json:"hint,omitempty" doc:"how to correct it"`
 }
 
 func (a *app) configCheck(asJSON bool) error {
@@ -109,16 +109,16 @@ func configShowCommand(a *app) *cobra.Command {
 
 type configReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"where the configuration file is, or would be"`
-	Settings []settingReport `json:"settings" doc:"every key that may stand outside of rules"`
+	File     string          `json:"file" doc:"path of the configuration file"`
+	Settings []settingReport `json:"settings" doc:"every key outside rules"`
 	Rules    []string        `json:"rules" doc:"names of the user's rules, in the order in which they are tried"`
 }
 
 type settingReport struct {
 	Key     string `json:"key" doc:"the key"`
-	Value   string `json:"value" doc:"what holds, as TOML; empty where nothing is set"`
-	Default string `json:"default" doc:"what holds where the file says nothing"`
-	About   string `json:"about" doc:"what the key is for"`
+	Value   string `json:"value" doc:"the value as TOML, empty if not set"`
+	Default string `json:"default" doc:"the default as TOML"`
+	About   string `json:"about" doc:"purpose of the key"`
 }
 
 func (a *app) configShow(asJSON bool) error {

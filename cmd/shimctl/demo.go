@@ -55,7 +55,7 @@ func (a *app) demo(tool string) error {
 	}
 	root, err := os.MkdirTemp("", "reprise-demo-")
 	if err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(root)
 	job := demo.Job{Tool: tool, Rounds: demoRounds}
@@ -79,7 +79,7 @@ func (a *app) demo(tool string) error {
 
 func (a *app) play(job demo.Job, root string) (demo.Played, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
-		return demo.Played{}, fmt.Errorf("make folder: %w", err)
+		return demo.Played{}, fmt.Errorf("make directory: %w", err)
 	}
 	how := "without the shims"
 	if job.Shims != "" {
@@ -105,7 +105,7 @@ func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
 	}
 	dir = filepath.Join(root, "real")
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", "", fmt.Errorf("make folder: %w", err)
+		return "", "", fmt.Errorf("make directory: %w", err)
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`), bundledName)
 	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {

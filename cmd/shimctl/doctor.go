@@ -35,15 +35,15 @@ problem. The exit status is 3 if there is a problem; notes do not count.`,
 
 // A check is one thing that was looked at.
 type check struct {
-	Name   string `json:"name" doc:"what was looked at"`
+	Name   string `json:"name" doc:"what was checked"`
 	Result string `json:"result" doc:"ok, note or problem"`
 	Finds  string `json:"finds" doc:"what was found"`
-	Fix    string `json:"fix,omitempty" doc:"what to do about it"`
+	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 
 type doctorReport struct {
 	Schema string  `json:"schema" doc:"name of this schema"`
-	Checks []check `json:"checks" doc:"the checks, in the order in which they were made"`
+	Checks []check `json:"checks" doc:"the checks, in order"`
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
@@ -199,14 +199,14 @@ func (a *app) checkLedger() check {
 	}
 	if err != nil {
 		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
-		c.Fix = orElse(fixFor(err), "make its folder and the disk writable, or run shimctl ledger reset")
+		c.Fix = orElse(fixFor(err), "make its directory and the disk writable, or run shimctl ledger reset")
 		return c
 	}
 	c.Finds = a.tilde(path)
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a folder of another user, number %d", c.Finds, owner.Uid)
-			c.Fix = "set HOME or XDG_STATE_HOME to a folder of your own"
+			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a directory of another user, number %d", c.Finds, owner.Uid)
+			c.Fix = "set HOME or XDG_STATE_HOME to a directory of your own"
 		}
 	}
 	return c

@@ -212,24 +212,24 @@ func (v verdict) why() string {
 
 type pruneReport struct {
 	Schema   string           `json:"schema" doc:"name of this schema"`
-	DryRun   bool             `json:"dry_run" doc:"nothing was removed"`
-	Removed  int64            `json:"removed" doc:"sessions that were removed, or would be"`
-	Bytes    int64            `json:"bytes" doc:"what they took, or take"`
+	DryRun   bool             `json:"dry_run" doc:"whether this was a dry run"`
+	Removed  int64            `json:"removed" doc:"sessions removed, or to be removed"`
+	Bytes    int64            `json:"bytes" doc:"bytes that they took, or take"`
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
-	Chains   int64            `json:"ledger_chains" doc:"chains that went out of the ledger, or would"`
-	Calls    int64            `json:"ledger_calls" doc:"calls that did"`
+	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger, or to be removed"`
+	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger, or to be removed"`
 	Sessions []prunedSessions `json:"sessions" doc:"the sessions that were looked at"`
 }
 
 type prunedSessions struct {
 	Chain    int64          `json:"chain" doc:"number of its chain"`
 	Tool     string         `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Session  string         `json:"session" doc:"the tool's own id"`
-	File     string         `json:"file" doc:"where it is kept"`
+	Session  string         `json:"session" doc:"the tool's own ID"`
+	File     string         `json:"file" doc:"path of its file"`
 	LastUsed time.Time      `json:"last_used" doc:"when it was last used"`
-	Remove   bool           `json:"remove" doc:"whether it goes"`
-	Reasons  []prune.Reason `json:"reasons" doc:"why it goes or stays"`
-	Bytes    *int64         `json:"bytes" doc:"what it takes, null where it is kept"`
+	Remove   bool           `json:"remove" doc:"whether it is removed"`
+	Reasons  []prune.Reason `json:"reasons" doc:"why it is removed or kept"`
+	Bytes    *int64         `json:"bytes" doc:"its size, null if it is kept"`
 	Error    string         `json:"error,omitempty" doc:"why it could not be removed"`
 }
 

@@ -121,7 +121,7 @@ func flagError(c *cobra.Command, err error) error {
 		default:
 			hint = errors.Unwrap(invalid).Error()
 		}
-		return usageError{fmt.Sprintf("--%s can not be %q", f.Name, invalid.GetValue()), hint}
+		return usageError{fmt.Sprintf("--%s cannot be %q", f.Name, invalid.GetValue()), hint}
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

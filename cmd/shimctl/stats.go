@@ -36,7 +36,7 @@ estimate and how it was made. docs/explanation/measuring.md explains each figure
 
 func (a *app) stats(by, since string, asJSON bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
-		return usageError{fmt.Sprintf("calls can not be grouped by %q", by), "by tool, rule, model, cwd or day"}
+		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by tool, rule, model, cwd or day"}
 	}
 	from, err := a.sinceTime(since)
 	if err != nil {

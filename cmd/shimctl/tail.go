@@ -36,7 +36,7 @@ func tailCommand(a *app) *cobra.Command {
 
 type tailReport struct {
 	Schema string `json:"schema" doc:"name of this schema"`
-	Event  string `json:"event" doc:"began or ended"`
+	Event  string `json:"event" doc:"started or ended"`
 	invocationReport
 }
 
