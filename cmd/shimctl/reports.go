@@ -17,7 +17,7 @@ type chainReport struct {
 	Tool      string           `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory string           `json:"directory" doc:"working directory of its calls"`
 	Task      string           `json:"task,omitempty" doc:"name of the job, if a rule or the caller named it"`
-	Role      string           `json:"role,omitempty" doc:"part in the job, likewise named"`
+	Role      string           `json:"role,omitempty" doc:"part in the job, if a rule or the caller named it"`
 	Created   time.Time        `json:"created" doc:"when its first call started"`
 	Updated   time.Time        `json:"updated" doc:"when its last call started or ended"`
 	Calls     int              `json:"calls" doc:"its calls"`
