@@ -226,7 +226,7 @@ func TestRuleMistakes(t *testing.T) {
 }
 
 func TestPresetsOff(t *testing.T) {
-	for text, want := range map[string]int{"": 7, "presets = false": 0, `presets_off = "steroids"`: 5, `presets_off = ["steroids", "ralph"]`: 4} {
+	for text, want := range map[string]int{"": 8, "presets = false": 0, `presets_off = "steroids"`: 6, `presets_off = ["steroids", "ralph"]`: 5} {
 		config, err := Parse("c.toml", text, "/h")
 		if err != nil {
 			t.Fatal(err)
