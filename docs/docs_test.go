@@ -202,6 +202,33 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
+var unplain = regexp.MustCompile(`(?i)\b(folders?|can not|somebody|nobody|whoever|likewise|tells (?:of|whether))\b`)
+
+// The pages that users read first use the words of godoc and of the field: directory, cannot, another process, reports whether.
+func TestWords(t *testing.T) {
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, "explanation/") || strings.HasPrefix(page, "internals/") {
+			continue // these may quote
+		}
+		for _, line := range prose(t, page) {
+			if word := unplain.FindString(line); word != "" {
+				t.Errorf("%s: %q in: %s", page, word, line)
+			}
+		}
+	}
+}
+
+// The README stays short enough to be read.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := len(strings.Fields(string(text))); words > 1000 {
+		t.Errorf("README.md has %d words, want at most 1000", words)
+	}
+}
+
 // prose returns the lines of a document that are not code.
 func prose(t *testing.T, file string) (lines []string) {
 	t.Helper()
