@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh builds reprise and installs the shims (claude, codex, gemini, vibe) and shimctl into a folder
+# install.sh builds reprise and installs the shims (claude, codex, gemini, vibe) and shimctl into a directory
 # of their own. It never edits a shell profile, never touches a file that it did not install, and at no
 # moment is there a name without a program behind it: each is built and tried first, then renamed into place.
 set -eu
@@ -11,7 +11,7 @@ tmp='' made=''
 
 main() {
 	read_options "$@"
-	find_folders
+	find_directories
 	if [ "$action" = uninstall ]; then
 		uninstall
 		return
@@ -36,8 +36,8 @@ usage() {
 usage: ./install.sh [--bin-dir DIR] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
-  --bin-dir DIR  install into DIR, a folder of its own
-                 (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data folder)
+  --bin-dir DIR  install into DIR, a directory of its own
+                 (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
   --demo         show what the installed shims do, on this machine alone (shimctl demo)
   --uninstall    remove what was installed; the ledger, the log and the configuration stay
   --purge        with --uninstall: remove those as well
@@ -49,19 +49,19 @@ read_options() {
 	action=install demo=no purge=no bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
-	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other folders would not find it; set it anew' ;;
+	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
 	esac
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--bin-dir)
-			[ $# -ge 2 ] || bad_usage '--bin-dir needs a folder'
+			[ $# -ge 2 ] || bad_usage '--bin-dir needs a directory'
 			bin=$2
-			[ -n "$bin" ] || bad_usage '--bin-dir needs a folder'
+			[ -n "$bin" ] || bad_usage '--bin-dir needs a directory'
 			shift
 			;;
 		--bin-dir=*)
 			bin=${1#*=}
-			[ -n "$bin" ] || bad_usage '--bin-dir needs a folder'
+			[ -n "$bin" ] || bad_usage '--bin-dir needs a directory'
 			;;
 		--uninstall) action=uninstall ;;
 		--purge) purge=yes ;;
@@ -100,24 +100,24 @@ say_error() {
 
 # --- where things live (config/paths.go has the same rules) ---
 
-find_folders() {
+find_directories() {
 	state=$(xdg "${XDG_STATE_HOME:-}" .local/state)
 	settings=$(xdg "${XDG_CONFIG_HOME:-}" .config)
 	if [ -z "$bin" ]; then
 		data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
-		[ -n "$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a folder with --bin-dir DIR'
+		[ -n "$data" ] || fail 'HOME is not set to an absolute path' 'set it, or name a directory with --bin-dir DIR'
 		bin=$data/bin
 	fi
 	case $bin in /*) ;; *) bin=$PWD/$bin ;; esac
 	while [ "$bin" != "${bin%/}" ]; do bin=${bin%/}; done
-	[ -n "$bin" ] || fail 'the bin dir must not be /' 'name a folder of its own with --bin-dir DIR'
+	[ -n "$bin" ] || fail 'the bin dir must not be /' 'name a directory of its own with --bin-dir DIR'
 	case $bin in
 	*:* | *"
-"*) fail "$bin cannot stand on PATH" 'name a folder without a colon or a line break in it' ;;
+"*) fail "$bin cannot stand on PATH" 'name a directory without a colon or a line break in it' ;;
 	esac
 }
 
-# xdg BASE FALLBACK prints our folder in an XDG base folder. A base that is not absolute is ignored, as the
+# xdg BASE FALLBACK prints our directory in an XDG base directory. A base that is not absolute is ignored, as the
 # XDG specification asks. Without a home nothing is printed.
 xdg() {
 	case $1 in
@@ -144,7 +144,7 @@ check_go() {
 	export CGO_ENABLED=1 GOWORK=off GO111MODULE=on
 	found=$(go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
 	if [ -z "$found" ]; then
-		# In this folder go may have looked for a newer version of itself, in vain.
+		# In this directory go may have looked for a newer version of itself, in vain.
 		found=$(GOTOOLCHAIN=local GOFLAGS='' go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
 	fi
 	[ -n "$found" ] || fail 'go does not start' "run go version, and install go $wanted or newer if need be"
@@ -175,7 +175,7 @@ check_compiler() {
 	fail 'no C compiler on PATH (cc, gcc or clang)' 'SQLite needs one: install gcc or clang'
 }
 
-# --- the folder, and which files in it are ours ---
+# --- the directory, and which files in it are ours ---
 
 # A line of the marker is a name, then the checksum and the size of what was installed under it. There is a
 # line for a new file before the file is in place, so whatever interrupts an installation, the next one knows
@@ -184,29 +184,29 @@ marker=.reprise
 
 check_bin_dir() {
 	if [ -L "$bin" ]; then
-		fail "$bin is a symbolic link" 'name the folder that it leads to'
+		fail "$bin is a symbolic link" 'name the directory that it leads to'
 	fi
 	if present "$bin" && ! [ -d "$bin" ]; then
-		fail "$bin is not a folder" 'name another one with --bin-dir DIR'
+		fail "$bin is not a directory" 'name another one with --bin-dir DIR'
 	fi
 	for name in $names; do
 		if present "$bin/$name" && ! ours "$name"; then
-			fail "$bin/$name was not installed by reprise" 'name a folder of its own with --bin-dir DIR'
+			fail "$bin/$name was not installed by reprise" 'name a directory of its own with --bin-dir DIR'
 		fi
 	done
 	if present "$bin/$marker" && { [ -L "$bin/$marker" ] || ! [ -f "$bin/$marker" ]; }; then
-		fail "$bin/$marker was not written by reprise" 'name a folder of its own with --bin-dir DIR'
+		fail "$bin/$marker was not written by reprise" 'name a directory of its own with --bin-dir DIR'
 	fi
 	if ! [ -e "$bin/$marker" ] && [ -n "$(ls -- "$bin" 2>/dev/null)" ]; then
-		fail "$bin holds other files" "name a folder of its own, such as $bin/reprise, with --bin-dir DIR"
+		fail "$bin holds other files" "name a directory of its own, such as $bin/reprise, with --bin-dir DIR"
 	fi
 	[ -d "$bin" ] || made=$bin
-	mkdir -p -- "$bin" 2>/dev/null || fail "$bin cannot be created" 'name another folder with --bin-dir DIR'
+	mkdir -p -- "$bin" 2>/dev/null || fail "$bin cannot be created" 'name another directory with --bin-dir DIR'
 	sweep
 	tmp=$bin/$marker.tmp.$$
 	mkdir -m 700 -- "$tmp" 2>/dev/null || {
 		tmp=''
-		fail "$bin is not writable" 'name another folder with --bin-dir DIR'
+		fail "$bin is not writable" 'name another directory with --bin-dir DIR'
 	}
 }
 
@@ -357,9 +357,9 @@ summary() {
 	printf 'installed %s in %s\n' "$(printf '%s' "$names" | sed 's/ /, /g')" "$bin"
 	printf 'version %s, linked: %s\n\n' "$version" "$kind"
 	if first_on_path; then
-		printf 'that folder is first on PATH already\n'
+		printf 'that directory is first on PATH already\n'
 	else
-		printf 'put that folder first on PATH, in the profile of your shell:\n\n    %s\n\n' "$(path_line)"
+		printf 'put that directory first on PATH, in the profile of your shell:\n\n    %s\n\n' "$(path_line)"
 	fi
 	case ${SHELL:-} in
 	*/fish) ;;
@@ -389,8 +389,8 @@ uninstall() {
 	else
 		printf 'nothing of reprise is installed in %s\n' "$bin"
 	fi
-	for folder in "$state" "$settings"; do
-		[ -z "$folder" ] || ! present "$folder" || remove_or_mention "$folder"
+	for directory in "$state" "$settings"; do
+		[ -z "$directory" ] || ! present "$directory" || remove_or_mention "$directory"
 	done
 }
 
@@ -409,14 +409,14 @@ remove_programs() {
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	printf 'removed reprise from %s\n' "$bin"
 	rmdir -- "$bin" 2>/dev/null || return 0
-	# reprise/bin of the data folder is ours from reprise on.
+	# reprise/bin of the data directory is ours from reprise on.
 	[ "$bin" != "$(xdg "${XDG_DATA_HOME:-}" .local/share)/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
 }
 
 remove_or_mention() {
 	if [ "$purge" = no ]; then
 		printf 'left %s; to remove it too: ./install.sh --uninstall --purge\n' "$1"
-	elif present "$1/bin"; then # all base folders may be one, and programs are not to be purged
+	elif present "$1/bin"; then # all base directories may be one, and programs are not to be purged
 		printf 'left %s, which holds %s\n' "$1" "$1/bin"
 	else
 		rm -rf -- "$1"

@@ -61,7 +61,7 @@ func tool(name string, t Tool) func(*Config) {
 }
 
 func TestMistakes(t *testing.T) {
-	const lost = "docs/configuration.md lists every key"
+	const lost = "docs/reference/configuration.md lists every key"
 	cases := []struct{ name, text, want, hint string }{
 		{"no toml", "ttl =", `c.toml:1: *`, ""},
 		{"twice", "delta = \"off\"\ndelta = \"off\"", `c.toml:2: *`, ""},
@@ -187,7 +187,7 @@ func write(t *testing.T, dir, name, text string) string {
 
 // TestReference holds the reference page to the keys and defaults of the code, in their order.
 func TestReference(t *testing.T) {
-	page, err := os.ReadFile("../docs/configuration.md")
+	page, err := os.ReadFile("../docs/reference/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func checkDefault(t *testing.T, key, value string) {
 }
 
 func TestReferenceExample(t *testing.T) {
-	page, err := os.ReadFile("../docs/configuration.md")
+	page, err := os.ReadFile("../docs/reference/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}

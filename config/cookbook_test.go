@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Each rule of docs/cookbook.md holds for a call as its caller makes it, and for no other.
+// Each rule of docs/how-to/orchestrators.md holds for a call as its caller makes it, and for no other.
 func TestCookbook(t *testing.T) {
 	env := func(pairs ...string) func(string) string { return lookup(pairs) }
 	type recipe struct {
@@ -32,7 +32,7 @@ func TestCookbook(t *testing.T) {
 		"ralph-claude-code": {call: Subject{Tool: "claude", Env: env(), Prompt: "Be busy.",
 			Args: []string{"--output-format", "json", "--append-system-prompt", "Loop #2. Remaining tasks: 2.", "-p"}}, never: true},
 	}
-	text, err := os.ReadFile("../docs/cookbook.md")
+	text, err := os.ReadFile("../docs/how-to/orchestrators.md")
 	if err != nil {
 		t.Fatal(err)
 	}

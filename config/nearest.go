@@ -9,7 +9,7 @@ import (
 func nearest(name string, keys []string) string {
 	best := Nearest(name, names(keys))
 	if best == "" {
-		return "docs/configuration.md lists every key"
+		return "docs/reference/configuration.md lists every key"
 	}
 	return fmt.Sprintf("did you mean %q", best)
 }

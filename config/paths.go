@@ -70,9 +70,9 @@ func homeDir(getenv func(string) string) (string, error) {
 	home := getenv("HOME")
 	switch {
 	case home == "":
-		return "", errors.New("find home folder: HOME is not set")
+		return "", errors.New("find home directory: HOME is not set")
 	case !filepath.IsAbs(home):
-		return "", fmt.Errorf("find home folder: HOME is %q, not an absolute path", home)
+		return "", fmt.Errorf("find home directory: HOME is %q, not an absolute path", home)
 	}
 	return home, nil
 }

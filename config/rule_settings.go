@@ -163,7 +163,7 @@ func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
 			case !variableName(name):
 				return &mistake{fmt.Sprintf("%q is not the name of a variable", name), ""}
 			case slices.Contains(fixedEnv, name) || strings.HasPrefix(name, "REPRISE_"):
-				return &mistake{name + " can not be unset: sessions are found by it", ""}
+				return &mistake{name + " cannot be unset: sessions are found by it", ""}
 			}
 			*field(t) = append(*field(t), name)
 			return nil

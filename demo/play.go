@@ -74,7 +74,7 @@ func (j Job) Play(root string) (p Played, err error) {
 	defer model.Close()
 	project, prompts := filepath.Join(root, "project"), filepath.Join(root, "prompts")
 	if err := os.MkdirAll(prompts, 0o755); err != nil {
-		return p, fmt.Errorf("make folder: %w", err)
+		return p, fmt.Errorf("make directory: %w", err)
 	}
 	if err := WriteProject(project); err != nil {
 		return p, err
@@ -93,7 +93,7 @@ func (j Job) Play(root string) (p Played, err error) {
 	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts, "TOOL="+strings.Join(Command(j.Tool), " "), "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	// codex works in repositories only.
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
-		return p, fmt.Errorf("make folder: %w", err)
+		return p, fmt.Errorf("make directory: %w", err)
 	}
 	var stderr bytes.Buffer
 	sh := exec.Command("sh", "-c", Loop)

@@ -1,4 +1,4 @@
-// Package docs gives the programs what a document says, so that it is said once. It is linked into shimctl,
+// Package docs lets the programs read what a page says, so that it is written once. It is linked into shimctl,
 // never into the shim.
 package docs
 
@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-//go:embed conformance.md
+//go:embed internals/conformance.md
 var conformance string
 
-// A Tried version of a tool, and what came of it, as docs/conformance.md has it.
+// A Tried version of a tool, and what came of it, as docs/internals/conformance.md has it.
 type Tried struct {
 	Tool, Version                 string
 	PassedThrough, Fresh, Resumes string
 }
 
-// Clean tells whether all of the suite's core held.
+// Clean reports whether all of the suite's core held.
 func (t Tried) Clean() bool { return t.PassedThrough == "ok" && t.Fresh == "ok" && t.Resumes == "yes" }
 
-// Conformance gives the versions that were tried, in the order of the document: by tool, oldest first.
+// Conformance returns the versions that were tried, in the order of the document: by tool, oldest first.
 func Conformance() []Tried {
 	var all []Tried
 	for line := range strings.Lines(conformance) {

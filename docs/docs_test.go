@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,16 +40,23 @@ var (
 	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// Every link in the documents names a file of the repository, and a heading in it.
-func TestLinks(t *testing.T) {
+// pages returns the documents of the repository, by their paths from here.
+func pages(t *testing.T) []string {
+	t.Helper()
 	var files []string
-	for _, pattern := range []string{"../*.md", "*.md"} {
+	for _, pattern := range []string{"../*.md", "*.md", "*/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, found...)
 	}
+	return files
+}
+
+// Every link in the documents names a file of the repository, and a heading in it.
+func TestLinks(t *testing.T) {
+	files := pages(t)
 	links := 0
 	for _, file := range files {
 		for _, line := range prose(t, file) {
@@ -74,7 +83,153 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// prose gives the lines of a document that are no code.
+// The index links to each page, and says nothing of pages that do not exist (TestLinks).
+func TestIndexLinksToEveryPage(t *testing.T) {
+	index := strings.Join(prose(t, "README.md"), "\n")
+	for _, page := range pages(t) {
+		if strings.Contains(page, "/") && !strings.HasPrefix(page, "../") && !strings.Contains(index, "]("+page+")") {
+			t.Errorf("docs/README.md does not link to %s", page)
+		}
+	}
+}
+
+var mention = regexp.MustCompile(`docs/[a-z/-]+\.(?:md|png)`)
+
+// Every page that the code, a message or a script names exists.
+func TestMentionedPagesExist(t *testing.T) {
+	mentions := 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if path == "../.git" || path == "../testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if sample := strings.HasSuffix(path, "/guard_test.go") || strings.HasSuffix(path, "/guards_test.go"); sample || !isSource(path) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, page := range mention.FindAllString(string(text), -1) {
+			mentions++
+			if _, err := os.Stat(filepath.Join("..", page)); err != nil {
+				t.Errorf("%s names %s: %v", path, page, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mentions < 20 {
+		t.Errorf("only %d mentions were found", mentions)
+	}
+}
+
+// isSource reports whether the file is code or a script, by its name.
+func isSource(path string) bool {
+	switch filepath.Ext(path) {
+	case ".go", ".c", ".h", ".sh", ".toml":
+		return true
+	}
+	return path == "../.ci/run"
+}
+
+var (
+	placeRow    = regexp.MustCompile("(?m)^\\| ([^|]+) \\| `([a-z_/.]+)`[^|]* \\| `(\\w+)` \\|$")
+	sourceFile  = regexp.MustCompile("`((?:cmd|config|ledger|rewrite|scripts|shim)/[\\w/.-]+\\.(?:go|c|toml|txt))`")
+	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
+)
+
+// What the maintainers' pages say of the code is true: each file exists, and declares the function beside it.
+func TestCodeIsWhereThePagesSay(t *testing.T) {
+	for _, page := range pages(t) {
+		text := strings.Join(prose(t, page), "\n")
+		for _, m := range sourceFile.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	rows := placeRow.FindAllStringSubmatch(strings.Join(prose(t, "internals/walk.md"), "\n"), -1)
+	if len(rows) < 20 {
+		t.Errorf("walk.md has only %d rows that name a function", len(rows))
+	}
+	for _, row := range rows {
+		source, err := os.ReadFile(filepath.Join("..", row[2]))
+		if err != nil {
+			continue // said above
+		}
+		if declared := regexp.MustCompile(fmt.Sprintf(declaration, row[3])); !declared.Match(source) {
+			t.Errorf("walk.md: %s declares no %s (%s)", row[2], row[3], row[1])
+		}
+	}
+}
+
+var namedTest = regexp.MustCompile("`((?:Test|Fuzz)\\w+|[a-z_]+\\.txtar)`")
+
+// Each test and scenario that a page names as proof exists.
+func TestNamedTestsExist(t *testing.T) {
+	declared := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		declared[entry.Name()] = true
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllSubmatch(text, -1) {
+			declared[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(strings.Join(prose(t, page), "\n"), -1) {
+			if !declared[m[1]] {
+				t.Errorf("%s names %s, which does not exist", page, m[1])
+			}
+		}
+	}
+}
+
+var unplain = regexp.MustCompile(`(?i)\b(folders?|can not|somebody|nobody|whoever|likewise|tells (?:of|whether))\b`)
+
+// The pages that users read first use the words of godoc and of the field: directory, cannot, another process, reports whether.
+func TestWords(t *testing.T) {
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, "explanation/") || strings.HasPrefix(page, "internals/") {
+			continue // these may quote
+		}
+		for _, line := range prose(t, page) {
+			if word := unplain.FindString(line); word != "" {
+				t.Errorf("%s: %q in: %s", page, word, line)
+			}
+		}
+	}
+}
+
+// The README stays short enough to be read.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := len(strings.Fields(string(text))); words > 1000 {
+		t.Errorf("README.md has %d words, want at most 1000", words)
+	}
+}
+
+// prose returns the lines of a document that are not code.
 func prose(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -92,7 +247,7 @@ func prose(t *testing.T, file string) (lines []string) {
 	return lines
 }
 
-// anchors are the names that GitHub gives to a document's headings.
+// anchors returns the names that GitHub gives to a document's headings.
 func anchors(t *testing.T, file string) (names []string) {
 	t.Helper()
 	for _, line := range prose(t, file) {

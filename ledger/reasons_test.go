@@ -45,10 +45,10 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 // before errors add up. A scenario has one user. Decide knows them all the same.
 var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true, rewrite.UserChanged: true}
 
-// Every reason has its row in the table of decisions, its place in docs/walk.md, and a
+// Every reason has its row in the table of decisions, its place in docs/internals/walk.md, and a
 // call in the scenario that looks for it in explain, status and the log.
 func TestEveryReasonIsDecidedOn(t *testing.T) {
-	page, err := os.ReadFile("../docs/walk.md")
+	page, err := os.ReadFile("../docs/internals/walk.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEveryReasonIsDecidedOn(t *testing.T) {
 			t.Errorf("no row of TestDecide leads to %s", reason)
 		}
 		if !strings.Contains(string(page), "`"+string(reason)+"`") {
-			t.Errorf("docs/walk.md does not name %s", reason)
+			t.Errorf("docs/internals/walk.md does not name %s", reason)
 		}
 		if !unreached[reason] && !strings.Contains(string(scenario), "$SH "+string(reason)+" ") {
 			t.Errorf("reasons.txtar has no call for %s", reason)

@@ -370,7 +370,7 @@ func (claude) Settle(c Call, s Surroundings) Call {
 	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	c.version = s.Version
-	// The oldest that was tried (docs/claude.md).
+	// The oldest that was tried (docs/internals/claude.md).
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless
-// they name another version; docs/codex.md has them all.
+// they name another version; docs/internals/codex.md has them all.
 type codex struct{}
 
 func init() { Register(codex{}) }
@@ -430,7 +430,7 @@ func (codex) SessionPaths(home, _, id string) []string {
 
 // SessionFiles: a rollout is one file. A fork has no copy of what came before it,
 // and names the thread that it goes on from in its first line (0.169.0,
-// docs/codex.md).
+// docs/internals/codex.md).
 func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "sessions/*/*/*/rollout-*-"+id+".jsonl")
 	if parts == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they
-// name another version; docs/gemini.md has them in full.
+// name another version; docs/internals/gemini.md has them in full.
 type gemini struct{}
 
 func init() { Register(gemini{}) }

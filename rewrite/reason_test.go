@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// docs/when.md is what a user checks a reason against: it has a row for each, and
+// docs/reference/reasons.md is what a user checks a reason against: it has a row for each, and
 // no row for a reason that there is not.
 func TestEveryReasonIsExplained(t *testing.T) {
-	text, err := os.ReadFile("../docs/when.md")
+	text, err := os.ReadFile("../docs/reference/reasons.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,12 +25,12 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	reasons := allReasons(t)
 	for r := range reasons {
 		if !rows[r] {
-			t.Errorf("docs/when.md has no row for %s", r)
+			t.Errorf("docs/reference/reasons.md has no row for %s", r)
 		}
 	}
 	for r := range rows {
 		if !reasons[r] {
-			t.Errorf("docs/when.md explains %s, which is no reason", r)
+			t.Errorf("docs/reference/reasons.md explains %s, which is no reason", r)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestTextWords(t *testing.T) {
 	}
 }
 
-// What is added is weighed as docs/when.md says.
+// What is added is weighed as docs/explanation/when-it-resumes.md says.
 func TestEvidenceVerdicts(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the cart of the shop."
 	const answer = "I wrote addItem in pkg/items.go, and a test for the empty cart.\nThe totals are computed when an item is added, not when the page is drawn.\nThe cart is kept in the session."

@@ -7,7 +7,7 @@ import (
 )
 
 // vibe is Mistral Vibe. Facts in this file were measured with 3.0.3 and are
-// written down in docs/vibe.md, unless they name another version.
+// written down in docs/internals/vibe.md, unless they name another version.
 //
 // A call is run in the format that its caller asked for, text included: that a
 // run has failed stands in no format, so that text could not be told from the

@@ -11,7 +11,7 @@ import (
 // "--outputFormat" is "--output-format"; single letters may stand together, the
 // last of which may take a value. An array takes one value for each time it is
 // named. "--" and what follows it count as bad usage: gemini ignores a prompt
-// that stands there (docs/gemini.md).
+// that stands there (docs/internals/gemini.md).
 func parseYargs(args []string, table optionTable) parsedArgs {
 	var p parsedArgs
 	for at := 0; at < len(args) && p.unknown == "" && !p.bad; {

@@ -1,7 +1,7 @@
 // Package scripts holds what is run by hand or by the build, and the tests of it.
 //
 // The tests of install.sh build for real, but mostly small stand-ins for the two programs, in a checkout of
-// their own: what is tested is the installer. They never write outside temporary folders.
+// their own: what is tested is the installer. They never write outside temporary directories.
 package scripts
 
 import (
@@ -69,7 +69,7 @@ func main() {
 }
 `
 
-// site is a checkout with stand-ins, a home, and a folder to install into.
+// site is a checkout with stand-ins, a home, and a directory to install into.
 type site struct {
 	t               *testing.T
 	repo, home, bin string
@@ -84,7 +84,7 @@ func newSite(t *testing.T) *site {
 		t.Skip("builds programs")
 	}
 	t.Parallel()
-	dir := filepath.Join(tempDir(t), "a folder")
+	dir := filepath.Join(tempDir(t), "a directory")
 	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	s.bin = filepath.Join(s.home, ".local/share/reprise/bin")
 	s.path = s.at("usual")
@@ -137,7 +137,7 @@ func (s *site) mkdir(name string) {
 	}
 }
 
-// write makes an executable file, and the folders above it.
+// write makes an executable file, and the directories above it.
 func (s *site) write(name, text string) {
 	s.t.Helper()
 	s.mkdir(filepath.Dir(s.at(name)))
@@ -161,7 +161,7 @@ type result struct {
 	code           int
 }
 
-// run runs the installer from a folder that is not the repository.
+// run runs the installer from a directory that is not the repository.
 func (s *site) run(args ...string) result {
 	s.t.Helper()
 	return s.runShell(append([]string{filepath.Join(s.repo, "install.sh")}, args...)...)
@@ -304,7 +304,7 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 	s.gone(s.home + "/.local/state/reprise")
 	s.gone(s.home + "/.config/reprise")
 	if _, err := os.Stat(s.home + "/.config"); err != nil {
-		t.Error("a folder that is not ours was purged")
+		t.Error("a directory that is not ours was purged")
 	}
 }
 
@@ -371,7 +371,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestForeignFiles(t *testing.T) {
-	const own = "name a folder of its own with --bin-dir DIR"
+	const own = "name a directory of its own with --bin-dir DIR"
 	cases := []struct {
 		name, problem, hint string // %: the bin dir
 		prepare             func(s *site)
@@ -380,22 +380,22 @@ func TestForeignFiles(t *testing.T) {
 		{"shimctl", "%/shimctl was not installed by reprise", own, func(s *site) { s.write(s.bin+"/shimctl", "theirs") }},
 		{"link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/bin/sh", s.bin+"/vibe") }},
 		{"dangling link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/none", s.bin+"/vibe") }},
-		{"folder", "%/codex was not installed by reprise", own, func(s *site) { s.mkdir(s.bin + "/codex") }},
+		{"directory", "%/codex was not installed by reprise", own, func(s *site) { s.mkdir(s.bin + "/codex") }},
 		{"marker", "%/.reprise was not written by reprise", own, func(s *site) { s.mkdir(s.bin + "/.reprise") }},
 		{"with a marker", "%/claude was not installed by reprise", own, func(s *site) {
 			s.write(s.bin+"/.reprise", "claude 1 2\nshimctl 1 2\n")
 			s.write(s.bin+"/claude", "theirs")
 		}},
-		{"other programs", "% holds other files", "name a folder of its own, such as %/reprise, with --bin-dir DIR",
+		{"other programs", "% holds other files", "name a directory of its own, such as %/reprise, with --bin-dir DIR",
 			func(s *site) { s.write(s.bin+"/git", "theirs") }},
-		{"bin dir is a link", "% is a symbolic link", "name the folder that it leads to", func(s *site) {
+		{"bin dir is a link", "% is a symbolic link", "name the directory that it leads to", func(s *site) {
 			s.mkdir("elsewhere")
 			s.link(s.at("elsewhere"), s.bin)
 		}},
-		{"bin dir is a file", "% is not a folder", "name another one with --bin-dir DIR", func(s *site) { s.write(s.bin, "") }},
-		{"bin dir below a file", "% cannot be created", "name another folder with --bin-dir DIR",
+		{"bin dir is a file", "% is not a directory", "name another one with --bin-dir DIR", func(s *site) { s.write(s.bin, "") }},
+		{"bin dir below a file", "% cannot be created", "name another directory with --bin-dir DIR",
 			func(s *site) { s.write(filepath.Dir(s.bin), "") }},
-		{"not writable", "% is not writable", "name another folder with --bin-dir DIR", func(s *site) {
+		{"not writable", "% is not writable", "name another directory with --bin-dir DIR", func(s *site) {
 			s.mkdir(s.bin)
 			os.Chmod(s.bin, 0o555)
 			if os.Getuid() == 0 { // who may write anywhere
@@ -430,7 +430,7 @@ func TestReplacedSinceInstall(t *testing.T) {
 	path := filepath.Join(s.bin, "claude")
 	os.Remove(path)
 	s.write(path, "theirs")
-	s.refused(1, path+" was not installed by reprise", "name a folder of its own with --bin-dir DIR")
+	s.refused(1, path+" was not installed by reprise", "name a directory of its own with --bin-dir DIR")
 	contains(t, s.install("--uninstall"), "left "+path+", which is not what was installed")
 	if got := s.list(); !slices.Equal(got, []string{"claude"}) {
 		t.Errorf("uninstall left %q", got)
@@ -445,9 +445,9 @@ func TestUsage(t *testing.T) {
 	}{
 		{"unknown", "unknown option --prefix", []string{"--prefix"}},
 		{"operand", "unknown option x", []string{"x"}},
-		{"no folder", "--bin-dir needs a folder", []string{"--bin-dir"}},
-		{"empty folder", "--bin-dir needs a folder", []string{"--bin-dir", ""}},
-		{"empty folder, joined", "--bin-dir needs a folder", []string{"--bin-dir="}},
+		{"no directory", "--bin-dir needs a directory", []string{"--bin-dir"}},
+		{"empty directory", "--bin-dir needs a directory", []string{"--bin-dir", ""}},
+		{"empty directory, joined", "--bin-dir needs a directory", []string{"--bin-dir="}},
 		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
 		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
 	}
@@ -468,8 +468,8 @@ func TestBinDirs(t *testing.T) {
 		{"relative to the caller", "home/x", nil, []string{"--bin-dir", "x"}},
 		{"variable", "x", []string{"REPRISE_BIN_DIR=%/x"}, nil},
 		{"option first", "y", []string{"REPRISE_BIN_DIR=%/x"}, []string{"--bin-dir", "%/y"}},
-		{"data folder", "d/reprise/bin", []string{"XDG_DATA_HOME=%/d"}, nil},
-		{"relative data folder is ignored", "home/.local/share/reprise/bin", []string{"XDG_DATA_HOME=d"}, nil},
+		{"data directory", "d/reprise/bin", []string{"XDG_DATA_HOME=%/d"}, nil},
+		{"relative data directory is ignored", "home/.local/share/reprise/bin", []string{"XDG_DATA_HOME=d"}, nil},
 		{"without a home", "x", []string{"HOME="}, []string{"--bin-dir=%/x"}},
 	}
 	for _, c := range cases {
@@ -483,16 +483,16 @@ func TestBinDirs(t *testing.T) {
 	}
 	s := newSite(t)
 	s.set("HOME=")
-	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a directory with --bin-dir DIR")
 	s.set("HOME=home")
-	s.refused(1, "HOME is not set to an absolute path", "set it, or name a folder with --bin-dir DIR")
-	s.refused(1, "/a:b cannot stand on PATH", "name a folder without a colon or a line break in it", "--bin-dir", "/a:b")
-	s.refused(1, "the bin dir must not be /", "name a folder of its own with --bin-dir DIR", "--bin-dir", "//")
+	s.refused(1, "HOME is not set to an absolute path", "set it, or name a directory with --bin-dir DIR")
+	s.refused(1, "/a:b cannot stand on PATH", "name a directory without a colon or a line break in it", "--bin-dir", "/a:b")
+	s.refused(1, "the bin dir must not be /", "name a directory of its own with --bin-dir DIR", "--bin-dir", "//")
 	s.set("REPRISE_BIN_DIR=x")
-	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path", "programs in other folders would not find it; set it anew")
+	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path", "programs in other directories would not find it; set it anew")
 }
 
-// fill puts the site's folder for %.
+// fill puts the site's directory for %.
 func (s *site) fill(list []string) []string {
 	var filled []string
 	for _, text := range list {
@@ -579,7 +579,7 @@ func TestPathAdvice(t *testing.T) {
 		t.Errorf("fish has no hash:\n%s", out)
 	}
 	s.prependPath(s.bin + "/")
-	contains(t, s.install("--bin-dir", s.bin), "that folder is first on PATH already")
+	contains(t, s.install("--bin-dir", s.bin), "that directory is first on PATH already")
 }
 
 func TestLinking(t *testing.T) {
@@ -737,7 +737,7 @@ func TestRepository(t *testing.T) {
 }
 
 // tempDir is t.TempDir, but for a removal that may fail: a go command leaves a
-// process behind that still writes its counters into the home folder.
+// process behind that still writes its counters into the home directory.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "reprise-install-")

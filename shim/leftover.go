@@ -24,7 +24,7 @@ const (
 // A sweeper removes what a tool leaves beside the file of a session that it
 // resumes, where that puts the session in danger: gemini takes it, at its next
 // start, for a broken session, and deletes all that bears the session's name
-// (docs/gemini.md). It is gone as soon as it is seen, so that no copy of the
+// (docs/internals/gemini.md). It is gone as soon as it is seen, so that no copy of the
 // session is needed: a copy would be one more place with a prompt in it, and one
 // that is put back while the tool runs lacks what it has written since.
 type sweeper struct {

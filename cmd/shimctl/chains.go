@@ -10,15 +10,15 @@ func chainsCommand(a *app) *cobra.Command {
 	var wanted ledger.Wanted
 	c := &cobra.Command{
 		Use: "chains", Short: "list the chains, the last used first",
-		Long: `Lists the chains, the last used first: how many calls each has had, what became of the last one
-and why, how full the session's context is, and which session is next to be resumed.`,
+		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full
+the session's context is, and which session will be resumed next.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, wanted, asJSON) })
 		},
 	}
 	listFlags(c, &asJSON, &wanted, "shimctl.chains/1")
-	c.Flags().BoolVar(&wanted.Live, "live", false, "only those whose session is alive")
+	c.Flags().BoolVar(&wanted.Live, "live", false, "only chains with a live session")
 	return c
 }
 

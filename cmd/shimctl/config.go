@@ -14,8 +14,8 @@ import (
 
 func configCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config COMMAND", Short: "check, show or begin the configuration",
-		Long:                  "Checks, shows or begins the configuration file.",
+		Use: "config COMMAND", Short: "check, show or create the configuration",
+		Long:                  "Checks, shows or creates the configuration file.",
 		DisableFlagsInUseLine: true,
 	}
 	makeGroup(c)
@@ -25,8 +25,8 @@ func configCommand(a *app) *cobra.Command {
 
 func configPathCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "path", Short: "print where the configuration file is, or would be",
-		Long: "Prints where the configuration file is; where there is none, where it would be.",
+		Use: "path", Short: "print the path of the configuration file",
+		Long: "Prints the path of the configuration file, whether it exists or not.",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.ConfigFile(a.own)
@@ -41,9 +41,9 @@ func configPathCommand(a *app) *cobra.Command {
 func configCheckCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "check", Short: "look for mistakes in the configuration",
-		Long: `Reads the configuration file, the rules in it and the user's own price list, as the shims and shimctl
-do. The exit status is 3 if there is a mistake.`,
+		Use: "check", Short: "find mistakes in the configuration",
+		Long: `Checks the configuration file, its rules and your own price list. The exit status is 3 if there is a
+mistake.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.configCheck(asJSON) },
 	}
@@ -53,13 +53,13 @@ do. The exit status is 3 if there is a mistake.`,
 
 type configCheckReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"where the configuration file is, or would be"`
-	Mistakes []mistakeReport `json:"mistakes" doc:"what is wrong in it, or in the price list"`
+	File     string          `json:"file" doc:"path of the configuration file"`
+	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or in the price list"`
 }
 
 type mistakeReport struct {
-	Problem string `json:"problem" doc:"what is wrong, and where"`
-	Hint    string `json:"hint,omitempty" doc:"what can be done about it"`
+	Problem string `json:"problem" doc:"the mistake, and where it is"`
+	Hint    string `json:"hint,omitempty" doc:"how to correct it"`
 }
 
 func (a *app) configCheck(asJSON bool) error {
@@ -72,7 +72,7 @@ func (a *app) configCheck(asJSON bool) error {
 		mistakes = append(mistakes, mistakeReport{err.Error(), hintFor(err)})
 	}
 	if _, err := a.loadPrices(); err != nil {
-		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/configuration.md shows what stands in it"})
+		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/reference/configuration.md describes it"})
 	}
 	if asJSON {
 		err = a.printJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
@@ -98,8 +98,8 @@ func (a *app) configCheck(asJSON bool) error {
 func configShowCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "show", Short: "show every setting with what holds",
-		Long: "Shows every key of the configuration with what holds, and what would hold by default.",
+		Use: "show", Short: "show every key and its value",
+		Long: "Shows every key of the configuration with its value and its default.",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.configShow(asJSON) },
 	}
@@ -109,16 +109,16 @@ func configShowCommand(a *app) *cobra.Command {
 
 type configReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"where the configuration file is, or would be"`
-	Settings []settingReport `json:"settings" doc:"every key that may stand outside of rules"`
+	File     string          `json:"file" doc:"path of the configuration file"`
+	Settings []settingReport `json:"settings" doc:"every key outside rules"`
 	Rules    []string        `json:"rules" doc:"names of the user's rules, in the order in which they are tried"`
 }
 
 type settingReport struct {
 	Key     string `json:"key" doc:"the key"`
-	Value   string `json:"value" doc:"what holds, as TOML; empty where nothing is set"`
-	Default string `json:"default" doc:"what holds where the file says nothing"`
-	About   string `json:"about" doc:"what the key is for"`
+	Value   string `json:"value" doc:"the value as TOML, empty if not set"`
+	Default string `json:"default" doc:"the default as TOML"`
+	About   string `json:"about" doc:"purpose of the key"`
 }
 
 func (a *app) configShow(asJSON bool) error {
@@ -158,9 +158,9 @@ func (a *app) configShow(asJSON bool) error {
 
 func configInitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "init", Short: "write a configuration file in which all is explained",
-		Long: `Writes a configuration file that holds every key with its default and what it is for, all of them
-commented out. A file that is there already is left alone.`,
+		Use: "init", Short: "write a configuration file with every key explained",
+		Long: `Writes a configuration file with every key, its default and its purpose, all commented out. An existing
+file is not changed.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.configInit() },
 	}
@@ -192,7 +192,7 @@ func (a *app) configInit() error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# reprise: what is commented out is the default; docs/configuration.md says more.\n" +
+	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value
@@ -201,6 +201,6 @@ func template() string {
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
 	}
-	b.WriteString("\n# Rules say which calls belong to one job; docs/rules.md.\n# [[rule]]\n")
+	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
 	return b.String()
 }

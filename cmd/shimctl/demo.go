@@ -26,13 +26,13 @@ func demoCommand(a *app) *cobra.Command {
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
 		Long: `Plays a job of a coder and a reviewer through an ordinary shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
-and changes files as an agent does: no account is needed, and nothing leaves the machine. The real claude,
-codex, gemini or vibe is called if one is on PATH, in a home of its own: your sessions and settings are
-not touched. If none is, a small stand-in for Claude Code is called.`,
+and changes files like an agent: no account is needed, and nothing leaves the machine. It runs the first of
+claude, codex, gemini and vibe on PATH, in a home of its own, so your sessions and settings are not
+touched. If there is none, it runs a small stand-in for Claude Code.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
 	}
-	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to call, or "+bundledName)
+	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
 	return c
 }
 
@@ -55,7 +55,7 @@ func (a *app) demo(tool string) error {
 	}
 	root, err := os.MkdirTemp("", "reprise-demo-")
 	if err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(root)
 	job := demo.Job{Tool: tool, Rounds: demoRounds}
@@ -79,7 +79,7 @@ func (a *app) demo(tool string) error {
 
 func (a *app) play(job demo.Job, root string) (demo.Played, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
-		return demo.Played{}, fmt.Errorf("make folder: %w", err)
+		return demo.Played{}, fmt.Errorf("make directory: %w", err)
 	}
 	how := "without the shims"
 	if job.Shims != "" {
@@ -105,7 +105,7 @@ func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
 	}
 	dir = filepath.Join(root, "real")
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", "", fmt.Errorf("make folder: %w", err)
+		return "", "", fmt.Errorf("make directory: %w", err)
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`), bundledName)
 	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,8 +45,8 @@ var shared = map[reflect.Type]string{
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
 func TestReferences(t *testing.T) {
-	current(t, "../../docs/commands.md", commandReference())
-	current(t, "../../docs/json.md", schemaReference(t))
+	current(t, "../../docs/reference/commands.md", commandReference())
+	current(t, "../../docs/reference/json.md", schemaReference(t))
 }
 
 func current(t *testing.T, path, want string) {
@@ -74,19 +76,23 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 	return list
 }
 
+// commandReference returns the help of every command, without the flags that all of them have.
 func commandReference() string {
 	var b strings.Builder
-	b.WriteString("# The commands of shimctl\n\nMade from the code; `shimctl COMMAND --help` says the same, and so do the man pages.\n\n" +
-		"Exit status: 0, also where there is nothing to show; 1 if something failed; 2 for a mistake in the command line;\n" +
-		"3 if a check has findings. On a terminal output is aligned and coloured, with relative times; elsewhere a table is TSV\n" +
-		"with a header line, times are RFC 3339, nothing is cut. [What `--json` prints](json.md).\n")
+	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` and the man pages say the same.\n\n" +
+		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed; 2 for a mistake in the command line;\n" +
+		"  3 if a check has findings.\n" +
+		"- **Output:** a terminal gets aligned, coloured tables with relative times. A pipe or a file gets TSV with a header\n" +
+		"  line, RFC 3339 times and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
+		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
 	for _, c := range everyCommand(root) {
 		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
 		var help strings.Builder
 		printHelp(&help, c)
-		for _, line := range strings.Split(strings.TrimSuffix(help.String(), "\n"), "\n") {
+		own, _, _ := strings.Cut(help.String(), "\nflags of every command:\n")
+		for _, line := range strings.Split(strings.TrimSuffix(own, "\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 		}
 	}
@@ -95,9 +101,12 @@ func commandReference() string {
 
 func schemaReference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# What --json prints\n\nMade from the code. Each answer names its schema. Within a schema no field is renamed or changes its meaning; new ones\n" +
-		"may come, so ignore what you do not know. Times are RFC 3339 in UTC, ids are whole, amounts are whole numbers: tokens,\n" +
-		"bytes, milliseconds, billionths of a dollar. What is not known is null, never 0. Fields in italics are left out when empty.\n")
+	b.WriteString("# What --json prints\n\nThis page is made from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
+		"meaning. New fields may be added, so ignore those that you do not know.\n\n" +
+		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
+		"- An unknown value is null, never 0.\n" +
+		"- A field with a `?` is left out when it is empty. `[]` marks the fields of each element of a list.\n" +
+		"- [a call](#a-call), [a chain](#a-chain) and [a session](#a-session) are objects that several schemas contain.\n")
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		section(t, &b, name, reflect.TypeOf(schemas[name]))
 	}
@@ -108,23 +117,27 @@ func schemaReference(t *testing.T) string {
 }
 
 func section(t *testing.T, b *strings.Builder, name string, kind reflect.Type) {
-	fmt.Fprintf(b, "\n## %s\n\n| field | type | meaning |\n| --- | --- | --- |\n", name)
-	describe(t, b, kind, "")
+	fmt.Fprintf(b, "\n## %s\n\n", name)
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	describe(t, table, kind, "")
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // describe writes a line for each field of a struct, and of those in it.
-func describe(t *testing.T, b *strings.Builder, kind reflect.Type, prefix string) {
+func describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
 		if f.Anonymous && shared[f.Type] != "" {
-			fmt.Fprintf(b, "| ... | | and all of [a %s](#a-%s) |\n", shared[f.Type], shared[f.Type])
+			fmt.Fprintf(table, "    ...\t\tand all of a %s\n", shared[f.Type])
 			continue
 		}
 		if f.Anonymous {
-			describe(t, b, f.Type, prefix)
+			describe(t, table, f.Type, prefix)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -132,24 +145,25 @@ func describe(t *testing.T, b *strings.Builder, kind reflect.Type, prefix string
 		if name == "" || about == "" {
 			t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
 		}
-		shown := "`" + prefix + name + "`"
+		shown := prefix + name
 		if strings.Contains(options, "omitempty") {
-			shown = "*" + shown + "*"
+			shown += "?"
 		}
 		word, inner := typeWord(f.Type)
 		if inner != nil && shared[inner] != "" {
-			link := fmt.Sprintf("[%s](#a-%s)", shared[inner], shared[inner])
 			if word == "list" {
-				link = "list: " + link
+				word = "list of " + shared[inner] + "s"
+			} else {
+				word = "a " + shared[inner]
 			}
-			word, inner = link, nil
+			inner = nil
 		}
-		fmt.Fprintf(b, "| %s | %s | %s |\n", shown, word, about)
+		fmt.Fprintf(table, "    %s\t%s\t%s\n", shown, word, about)
 		if inner != nil {
 			if word == "list" {
 				name += "[]"
 			}
-			describe(t, b, inner, prefix+name+".")
+			describe(t, table, inner, prefix+name+".")
 		}
 	}
 }
@@ -184,7 +198,7 @@ func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
 // reference and is used in a scenario.
 func TestFlagsAreDocumentedAndTried(t *testing.T) {
 	calls := scenarioCalls(t)
-	reference, err := os.ReadFile("../../docs/commands.md")
+	reference, err := os.ReadFile("../../docs/reference/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,29 +21,29 @@ import (
 func doctorCommand(a *app) *cobra.Command {
 	var asJSON, measure bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "check that the shims can do their work",
-		Long: `Checks the order of PATH, what shells take for the tools' names instead, the real binaries and whether their
-versions were tried, permissions, the ledger, the configuration and the build, and says how to mend what
-is wrong. The exit status is 3 if something is; a note is no reason.`,
+		Use: "doctor", Short: "check that the shims can work",
+		Long: `Checks the order of PATH, aliases and functions that shadow the shims, the real binaries and whether their
+versions were tested, permissions, the ledger, the configuration and the build, and prints a fix for each
+problem. The exit status is 3 if there is a problem; notes do not count.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
-	c.Flags().BoolVar(&measure, "measure", false, "measure what the shim costs a call that it passes through")
+	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
 	jsonFlag(c, &asJSON, "shimctl.doctor/1")
 	return c
 }
 
 // A check is one thing that was looked at.
 type check struct {
-	Name   string `json:"name" doc:"what was looked at"`
+	Name   string `json:"name" doc:"what was checked"`
 	Result string `json:"result" doc:"ok, note or problem"`
 	Finds  string `json:"finds" doc:"what was found"`
-	Fix    string `json:"fix,omitempty" doc:"what to do about it"`
+	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 
 type doctorReport struct {
 	Schema string  `json:"schema" doc:"name of this schema"`
-	Checks []check `json:"checks" doc:"the checks, in the order in which they were made"`
+	Checks []check `json:"checks" doc:"the checks, in order"`
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
@@ -192,14 +192,14 @@ func (a *app) checkLedger() check {
 	}
 	if err != nil {
 		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
-		c.Fix = orElse(fixFor(err), "make its folder and the disk writable, or run shimctl ledger reset")
+		c.Fix = orElse(fixFor(err), "make its directory and the disk writable, or run shimctl ledger reset")
 		return c
 	}
 	c.Finds = a.tilde(path)
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a folder of another user, number %d", c.Finds, owner.Uid)
-			c.Fix = "set HOME or XDG_STATE_HOME to a folder of your own"
+			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a directory of another user, number %d", c.Finds, owner.Uid)
+			c.Fix = "set HOME or XDG_STATE_HOME to a directory of your own"
 		}
 	}
 	return c

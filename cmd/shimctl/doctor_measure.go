@@ -19,7 +19,7 @@ const measuredRuns = 50
 func (a *app) measure() (c check) {
 	c = check{Name: "overhead", Result: "ok"}
 	fail := func(err error) check {
-		return check{c.Name, "problem", "can not be measured: " + err.Error(), "install the shims anew"}
+		return check{c.Name, "problem", "cannot be measured: " + err.Error(), "install the shims again"}
 	}
 	name := rewrite.Names[0]
 	shimPath := filepath.Join(a.shimFolder(), name)

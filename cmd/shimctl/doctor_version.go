@@ -37,7 +37,7 @@ func checkVersion(name, said string) []check {
 		if !row.Clean() {
 			c.Result = "note"
 			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", row.PassedThrough, row.Fresh, row.Resumes)
-			c.Fix = fmt.Sprintf("docs/conformance.md says what differs; with %s nothing does", newest)
+			c.Fix = fmt.Sprintf("docs/internals/conformance.md says what differs; with %s nothing does", newest)
 		}
 		return []check{c}
 	}
@@ -66,7 +66,7 @@ func older(a, b string) bool {
 }
 
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
-// (docs/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
+// (docs/internals/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
 func (a *app) checkRetention() check {
 	path := filepath.Join(orElse(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
 	var settings struct {

@@ -16,13 +16,13 @@ import (
 func explainCommand(a *app) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
-		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "say what would become of a call, and why",
-		Long: `Says what the shim would do with a call made here and now, without making it: the decision with
-its reason, the rule that holds, and the command line that would run. Standard input is the call's.
-Its output is taken to go to a program, not to a terminal. Nothing is recorded.
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show what would become of a call, and why",
+		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
+matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
+go to a program, not to a terminal. Nothing is recorded.
 
-With --blocks or --prompt-file it shows the blocks that the prompt is cut into, which of them the
-session has been sent, and the text that would be sent in place of the whole prompt.`,
+With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
+the text that would be sent instead of the whole prompt.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, call []string) (err error) {
 			x.prompted = c.Flags().Changed("prompt-file")
@@ -34,9 +34,9 @@ session has been sent, and the text that would be sent in place of the whole pro
 	}
 	jsonFlag(c, &x.asJSON, "shimctl.explain/1")
 	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
-	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "take `FILE` for the call's stdin, - for that of shimctl; implies --blocks")
-	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest one of `TOOL` (claude)")
-	c.Flags().StringVar(&x.dir, "cwd", "", "the directory `DIR` that the call is made in")
+	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
+	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
+	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
 	c.Flags().SetInterspersed(false) // the tool's flags are not ours
 	return c
 }
@@ -266,36 +266,36 @@ func shorten(text string) string {
 type explainReport struct {
 	Schema      string          `json:"schema" doc:"name of this schema"`
 	Call        []string        `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode    `json:"mode" doc:"what would become of it: passthrough, observe, fresh, resume or fork"`
-	Reason      rewrite.Reason  `json:"reason" doc:"why, in one word"`
-	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"more on the reason"`
+	Mode        rewrite.Mode    `json:"mode" doc:"the mode: passthrough, observe, fresh, resume or fork"`
+	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
+	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"names of the settings, variables or files that have changed"`
-	Unknown     string          `json:"unknown_option,omitempty" doc:"the option that is not known"`
-	Fault       string          `json:"fault,omitempty" doc:"what failed in reprise"`
+	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
+	Fault       string          `json:"fault,omitempty" doc:"the error inside reprise"`
 	Binary      string          `json:"binary,omitempty" doc:"the real binary"`
-	Rule        string          `json:"rule,omitempty" doc:"the rule that holds"`
+	Rule        string          `json:"rule,omitempty" doc:"the rule that matches"`
 	Task        string          `json:"task,omitempty" doc:"name of the job"`
 	Role        string          `json:"role,omitempty" doc:"part in the job"`
-	Attempt     *int            `json:"attempt,omitempty" doc:"which attempt it is, where the caller says"`
+	Attempt     *int            `json:"attempt,omitempty" doc:"number of the attempt, if the caller gives one"`
 	Chain       int64           `json:"chain,omitempty" doc:"number of the chain"`
-	Session     string          `json:"session,omitempty" doc:"the session that would be resumed, or copied"`
-	Prices      *pricesReport   `json:"prices,omitempty" doc:"what runs cost, where the reason is dearer"`
+	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
+	Prices      *pricesReport   `json:"prices,omitempty" doc:"what runs cost, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
-	For         []findingReport `json:"evidence_for,omitempty" doc:"what says that the call goes on with the session's own work"`
-	Against     []findingReport `json:"evidence_against,omitempty" doc:"what speaks against that"`
-	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with, null where there was nothing"`
+	For         []findingReport `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
+	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
+	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with, null if nothing"`
 	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
-	Stdin       *string         `json:"stdin,omitempty" doc:"what takes the place of the caller's stdin"`
-	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
-	Whole       bool            `json:"whole_prompt" doc:"whether that is the whole prompt"`
+	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
+	Prompt      string          `json:"prompt,omitempty" doc:"the text that the model would be sent"`
+	Whole       bool            `json:"whole_prompt" doc:"whether it is the whole prompt"`
 	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	Blocks      []blockReport   `json:"blocks" doc:"the blocks of the prompt"`
 }
 
 type findingReport struct {
-	Kind  string `json:"kind" doc:"what kind of evidence it is, as in docs/when.md"`
-	Words string `json:"words,omitempty" doc:"the words of the prompt that carry it"`
+	Kind  string `json:"kind" doc:"the kind of evidence: docs/explanation/when-it-resumes.md"`
+	Words string `json:"words,omitempty" doc:"the words of the prompt that were found"`
 }
 
 func findingReports(list []rewrite.Finding) (out []findingReport) {
@@ -312,10 +312,10 @@ type nearestReport struct {
 }
 
 type blockReport struct {
-	Number int    `json:"number" doc:"which block it is, from 1"`
+	Number int    `json:"number" doc:"number of the block, from 1"`
 	Head   string `json:"head" doc:"its first line"`
 	Bytes  int    `json:"bytes" doc:"its length"`
-	Sent   bool   `json:"sent" doc:"whether the session that the prompt was compared with has been sent it"`
+	Sent   bool   `json:"sent" doc:"whether the session was sent it"`
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {

@@ -27,19 +27,19 @@ type exportFlags struct {
 func exportCommand(a *app) *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
-		Use: "export", Short: "write what the ledger holds for other programs",
-		Long: `Writes every call as a line of JSON (ndjson), sums for Prometheus' textfile collector (prometheus),
-or sends every call that has ended as an OpenTelemetry span to a collector (otlp). Nothing is sent
-anywhere but to --endpoint. No format holds a word of a prompt or an answer; ndjson and otlp hold
-directories and the names of tasks and roles.`,
+		Use: "export", Short: "write the recorded calls for other programs",
+		Long: `Writes every call as a line of JSON (ndjson) or sums for Prometheus' textfile collector (prometheus), or
+sends every ended call as an OpenTelemetry span to a collector (otlp). Nothing is sent except to --endpoint.
+No format contains any part of a prompt or an answer; ndjson and otlp contain directories and the names of
+tasks and roles.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context(), f) },
 	}
 	c.Flags().StringVar(&f.format, "format", "ndjson", "the `FORMAT`: ndjson, prometheus or otlp")
 	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "put the result into `FILE`, all at once (ndjson, prometheus)")
-	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, as http://127.0.0.1:4318 (otlp)")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the collector may `TAKE` to answer (otlp)")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
+	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to wait for an answer of the collector, a `TIME` (otlp)")
 	return c
 }
 

@@ -18,13 +18,13 @@ func forgetCommand(a *app) *cobra.Command {
 	var sessions bool
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
-		Long: `Removes a chain from the ledger, the log and the index of sessions --all: its sessions, its calls, its
-names. What stood in the files is overwritten. CHAIN is its number in shimctl status, the name of its task, or
-how the id of one of its sessions begins. The tool's own files stay, unless --sessions is given.`,
+		Long: `Removes a chain's sessions, calls and names from the ledger, the log and the index of sessions --all. The
+old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
+ID of one of its sessions. The tool's own files stay, unless --sessions is given.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], sessions) },
 	}
-	c.Flags().BoolVar(&sessions, "sessions", false, "remove the tool's session files, too")
+	c.Flags().BoolVar(&sessions, "sessions", false, "also remove the tool's session files")
 	return c
 }
 

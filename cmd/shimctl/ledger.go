@@ -12,21 +12,21 @@ import (
 
 func ledgerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "ledger COMMAND", Short: "mend the ledger, or begin a new one",
-		Long: `Mends what doctor finds wrong with the ledger. Nothing is deleted: the old files are moved aside, under
-names that end in the time.`,
+		Use: "ledger COMMAND", Short: "repair the ledger, or start a new one",
+		Long: `Fixes what doctor finds wrong with the ledger. Nothing is deleted: the old files are renamed, with the time
+at the end of their names.`,
 	}
 	makeGroup(c)
 	repair := &cobra.Command{
-		Use: "repair", Short: "copy what can be read of a damaged ledger into a new one",
-		Long: `Copies what can be read of a damaged ledger into a new one. What its sessions went through last may be
-lost, so none of them is resumed again: every job begins anew.`,
+		Use: "repair", Short: "copy the readable part of a damaged ledger into a new one",
+		Long: `Copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost,
+so none of them is resumed again: the next call of every job is fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.repairLedger() },
 	}
 	reset := &cobra.Command{
-		Use: "reset", Short: "begin a new, empty ledger",
-		Long: `Begins a new, empty ledger. Every job begins anew, and the figures do too.`,
+		Use: "reset", Short: "start a new, empty ledger",
+		Long: `Starts a new, empty ledger. The next call of every job is fresh, and the figures start at zero.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.resetLedger() },
 	}

@@ -14,9 +14,9 @@ func logCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var wanted ledger.Wanted
 	c := &cobra.Command{
-		Use: "log [CALL]", Short: "list the last calls, or tell all about one",
-		Long: `Lists the last calls with what became of them and why, the latest last. With the number of a call:
-all that is known of that one, and what its reasons mean.`,
+		Use: "log [CALL]", Short: "list the last calls, or show one",
+		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
+recorded about that call, and what its reasons mean.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}

@@ -10,11 +10,11 @@ import (
 
 func manCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "write the man pages into a folder",
-		Long: `Writes the man pages, shimctl(1) and one for each command, into a folder, which is made where there
-is none. SOURCE_DATE_EPOCH sets the date that they bear.`,
+		Use: "man DIR", Short: "write the man pages into a directory",
+		Long: `Writes the man pages, shimctl(1) and one for each command, into a directory, and creates it if it does not
+exist. SOURCE_DATE_EPOCH sets their date.`,
 		DisableFlagsInUseLine: true,
-		Args:                  oneArgument("a folder"),
+		Args:                  oneArgument("a directory"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("write man pages: %w", err)

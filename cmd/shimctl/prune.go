@@ -25,18 +25,18 @@ type pruneFlags struct {
 func pruneCommand(a *app) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
-		Use: "prune", Short: "remove old sessions that the shims made",
-		Long: `Removes the files of sessions that the shims began and that were last used a week ago or longer,
-and says of each session why it is kept or removed. A session that somebody else has written to, that is
-in use, that the next call may resume, or that another one was forked from, is kept. What is kept
-otherwise stands under [prune] in the configuration; a flag replaces both of its first two keys.`,
+		Use: "prune", Short: "remove old sessions that the shims started",
+		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier, and
+prints for each session why it is kept or removed. A session is kept if another process has written to it,
+if it is in use, if the next call may resume it, or if another one was forked from it. [prune] in the
+configuration says what else is kept; --keep-within or --keep-last replaces both of those keys.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
 	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
-	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, as 168h")
+	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, such as 168h")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
-	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "remove chains and calls last used longer ago than `TIME` from the ledger, too")
+	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "also remove chains and calls last used longer ago than `TIME` from the ledger")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }
@@ -212,24 +212,24 @@ func (v verdict) why() string {
 
 type pruneReport struct {
 	Schema   string           `json:"schema" doc:"name of this schema"`
-	DryRun   bool             `json:"dry_run" doc:"nothing was removed"`
-	Removed  int64            `json:"removed" doc:"sessions that were removed, or would be"`
-	Bytes    int64            `json:"bytes" doc:"what they took, or take"`
+	DryRun   bool             `json:"dry_run" doc:"whether this was a dry run"`
+	Removed  int64            `json:"removed" doc:"sessions removed, or to be removed"`
+	Bytes    int64            `json:"bytes" doc:"bytes that they took, or take"`
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
-	Chains   int64            `json:"ledger_chains" doc:"chains that went out of the ledger, or would"`
-	Calls    int64            `json:"ledger_calls" doc:"calls that did"`
+	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger, or to be removed"`
+	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger, or to be removed"`
 	Sessions []prunedSessions `json:"sessions" doc:"the sessions that were looked at"`
 }
 
 type prunedSessions struct {
 	Chain    int64          `json:"chain" doc:"number of its chain"`
 	Tool     string         `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Session  string         `json:"session" doc:"the tool's own id"`
-	File     string         `json:"file" doc:"where it is kept"`
+	Session  string         `json:"session" doc:"the tool's own ID"`
+	File     string         `json:"file" doc:"path of its file"`
 	LastUsed time.Time      `json:"last_used" doc:"when it was last used"`
-	Remove   bool           `json:"remove" doc:"whether it goes"`
-	Reasons  []prune.Reason `json:"reasons" doc:"why it goes or stays"`
-	Bytes    *int64         `json:"bytes" doc:"what it takes, null where it is kept"`
+	Remove   bool           `json:"remove" doc:"whether it is removed"`
+	Reasons  []prune.Reason `json:"reasons" doc:"why it is removed or kept"`
+	Bytes    *int64         `json:"bytes" doc:"its size, null if it is kept"`
 	Error    string         `json:"error,omitempty" doc:"why it could not be removed"`
 }
 

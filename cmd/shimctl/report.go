@@ -16,11 +16,11 @@ var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
 func reportCommand(a *app) *cobra.Command {
 	var file, since, until string
 	c := &cobra.Command{
-		Use: "report", Short: "draw a page of what calls took, and what resuming saved",
-		Long: `Draws one self-contained HTML page: tokens and money by day, with and without resuming, what came from the
+		Use: "report", Short: "write a page with charts of use, cost and saving",
+		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
 cache, decisions by reason, what resuming saved and how that was found, and the chains as timelines. It loads
-nothing, runs no script and holds no prompt, but names of tasks and directories: a new file is private to you,
-one that exists keeps its permissions. docs/measuring.md explains each figure.`,
+nothing, runs no script and holds no prompt, but names of tasks and directories. A new file is readable by you
+alone; an existing one keeps its permissions. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {

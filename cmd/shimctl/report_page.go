@@ -221,7 +221,7 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	}
 	calls += fmt.Sprintf(", %s fresh", grouped(t.Calls-t.Resumed))
 	if observed > 0 {
-		calls += fmt.Sprintf("; %s observed besides", grouped(observed))
+		calls += fmt.Sprintf("; %s observed", grouped(observed))
 	}
 	tokens, about := notKnown, "no tool told"
 	if t.Metered > 0 {

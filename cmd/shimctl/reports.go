@@ -10,18 +10,18 @@ import (
 )
 
 // What several commands print with --json. A field is never renamed and never changes its
-// meaning within a schema; new ones may come. docs/json.md is made from the doc tags.
+// meaning within a schema; new ones may come. docs/reference/json.md is made from the doc tags.
 
 type chainReport struct {
 	ID        int64            `json:"id" doc:"number of the chain"`
 	Tool      string           `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory string           `json:"directory" doc:"working directory of its calls"`
-	Task      string           `json:"task,omitempty" doc:"name of the job, where a rule or the caller named it"`
-	Role      string           `json:"role,omitempty" doc:"part in the job, likewise"`
-	Created   time.Time        `json:"created" doc:"when its first call began"`
-	Updated   time.Time        `json:"updated" doc:"when its last call began or ended"`
+	Task      string           `json:"task,omitempty" doc:"name of the job, if a rule or the caller named it"`
+	Role      string           `json:"role,omitempty" doc:"part in the job, if a rule or the caller named it"`
+	Created   time.Time        `json:"created" doc:"when its first call started"`
+	Updated   time.Time        `json:"updated" doc:"when its last call started or ended"`
 	Calls     int              `json:"calls" doc:"its calls"`
-	Resumed   int              `json:"resumed" doc:"those of them that were resumed, in the session or in a copy of it"`
+	Resumed   int              `json:"resumed" doc:"of these, calls resumed in the session or a copy of it"`
 	Last      invocationReport `json:"last" doc:"its last call"`
 	Sessions  []sessionReport  `json:"sessions" doc:"its sessions, the newest first"`
 }
@@ -33,20 +33,20 @@ func (r reporter) chain(c ledger.ChainRow) chainReport {
 }
 
 type sessionReport struct {
-	ID            string         `json:"id" doc:"the tool's own id, empty while it is not known"`
+	ID            string         `json:"id" doc:"the tool's own ID, empty while unknown"`
 	Tool          string         `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Chain         int64          `json:"chain" doc:"number of its chain"`
 	State         ledger.State   `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
 	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
-	Reset         bool           `json:"reset" doc:"an answer or shimctl reset has ended it"`
-	Busy          bool           `json:"busy" doc:"a process uses it now"`
-	ForkedFrom    string         `json:"forked_from,omitempty" doc:"the session that it began as a copy of"`
+	Reset         bool           `json:"reset" doc:"whether an answer or shimctl reset ended it"`
+	Busy          bool           `json:"busy" doc:"whether a process uses it"`
+	ForkedFrom    string         `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
 	Version       string         `json:"version,omitempty" doc:"version of the tool"`
 	Model         string         `json:"model,omitempty" doc:"the model asked for"`
 	Turns         int            `json:"turns" doc:"calls of it that ended well"`
-	ContextTokens int64          `json:"context_tokens" doc:"tokens of the context that are used"`
-	ContextLimit  *int64         `json:"context_limit" doc:"tokens that it takes, null where the tool does not tell"`
-	Created       time.Time      `json:"created" doc:"when it began"`
+	ContextTokens int64          `json:"context_tokens" doc:"tokens of the context in use"`
+	ContextLimit  *int64         `json:"context_limit" doc:"size of the context in tokens, null if the tool does not report it"`
+	Created       time.Time      `json:"created" doc:"when it started"`
 	LastUsed      time.Time      `json:"last_used" doc:"when it was last used"`
 }
 
@@ -60,25 +60,25 @@ type invocationReport struct {
 	ID           int64          `json:"id" doc:"number of the call"`
 	Tool         string         `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory    string         `json:"directory" doc:"its working directory"`
-	Chain        *int64         `json:"chain" doc:"number of its chain, null where it belongs to none"`
-	Started      time.Time      `json:"started" doc:"when it began"`
+	Chain        *int64         `json:"chain" doc:"number of its chain, null if it belongs to none"`
+	Started      time.Time      `json:"started" doc:"when it started"`
 	Milliseconds *int64         `json:"duration_ms" doc:"how long it took, null while it runs"`
 	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh or observe"`
-	Reason       rewrite.Reason `json:"reason" doc:"why, in one word"`
-	Detail       rewrite.Reason `json:"detail,omitempty" doc:"more on the reason"`
+	Reason       rewrite.Reason `json:"reason" doc:"the reason"`
+	Detail       rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed      []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that had changed"`
-	Rule         string         `json:"rule,omitempty" doc:"the rule that held for it"`
-	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session that it was to resume, or to resume in a copy of"`
-	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool did not take the resume or the fork, and the call ran fresh"`
-	Session      string         `json:"session,omitempty" doc:"the session that it ended in"`
+	Rule         string         `json:"rule,omitempty" doc:"the rule that matched"`
+	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session to be resumed, or copied"`
+	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused the resume or fork, so that the call ran fresh"`
+	Session      string         `json:"session,omitempty" doc:"the session that the call ended in"`
 	Format       rewrite.Format `json:"format" doc:"the output format that the caller asked for"`
 	Model        string         `json:"model,omitempty" doc:"the model that answered"`
 	Outcome      *string        `json:"outcome" doc:"ok, failed or killed; null while it runs"`
 	Exit         *int64         `json:"exit" doc:"exit status of the tool, null while it runs"`
-	Signal       *int64         `json:"signal" doc:"the signal that it died by, null if by none"`
+	Signal       *int64         `json:"signal" doc:"the signal that ended it, or null"`
 	PromptBytes  int64          `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	SentBytes    int64          `json:"sent_bytes" doc:"length of what the model was sent"`
-	Input        *int64         `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null where not known"`
+	Input        *int64         `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null if unknown"`
 	CacheRead    *int64         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite   *int64         `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output       *int64         `json:"output_tokens" doc:"tokens that the model wrote"`
@@ -87,7 +87,7 @@ type invocationReport struct {
 
 // A moneyReport tells an amount and where it comes from.
 type moneyReport struct {
-	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"price in billionths of a dollar, null where not known"`
+	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"price in billionths of a dollar, null if unknown"`
 	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if all requests that may have had a long prompt were billed as such"`
 	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
 }

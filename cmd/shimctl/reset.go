@@ -9,10 +9,9 @@ import (
 
 func resetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "reset CHAIN", Short: "have the next call of a chain begin anew",
-		Long: `Ends the chain's session: the next call of the chain begins a fresh one. Nothing is deleted, and a
-call that runs now is not disturbed. CHAIN is its number, its task, or the id of one of its sessions,
-of which the beginning is enough.`,
+		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
+		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
+continue. CHAIN is its number, its task, or the start of the ID of one of its sessions.`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -25,7 +25,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
 	colour := colourChoice("auto")
-	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is heeded")
+	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
 	completeFlag(root, "color", []string{"auto", "always", "never"})
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.setColours(colour) }
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
@@ -48,8 +48,8 @@ func makeGroup(c *cobra.Command) {
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "say what a command does",
-		Long:                  "Says what a command does and which flags it takes, as --help behind the command does.",
+		Use: "help [COMMAND]", Short: "show what a command does",
+		Long:                  "Shows what a command does and which flags it takes, like --help after the command.",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			found, rest, err := c.Root().Find(args)
@@ -121,7 +121,7 @@ func flagError(c *cobra.Command, err error) error {
 		default:
 			hint = errors.Unwrap(invalid).Error()
 		}
-		return usageError{fmt.Sprintf("--%s can not be %q", f.Name, invalid.GetValue()), hint}
+		return usageError{fmt.Sprintf("--%s cannot be %q", f.Name, invalid.GetValue()), hint}
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

@@ -11,9 +11,8 @@ func sessionsCommand(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "sessions", Short: "list the sessions, the last used first",
-		Long: `Lists the sessions that the shims have made, the last used first. With --all: those that the tools
-keep in their own folders, whoever made them. They can be looked at, but no call is ever resumed in a
-session that is not in the ledger.`,
+		Long: `Lists the sessions that the shims started, the last used first. With --all: all sessions in the tools' own
+directories. A session that is not in the ledger is only listed; no call ever resumes it.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
@@ -26,7 +25,7 @@ session that is not in the ledger.`,
 	}
 	listFlags(c, &asJSON, &wanted, "shimctl.sessions/1")
 	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
-	c.Flags().BoolVar(&all, "all", false, "those in the tools' own folders, whoever made them")
+	c.Flags().BoolVar(&all, "all", false, "all sessions in the tools' own directories")
 	return c
 }
 

@@ -14,9 +14,9 @@ func showCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "show a chain with its sessions and calls",
-		Long: `Shows a chain as a tree: its sessions, each before its copies, else the newest first, and the
-calls of each with what became of them, what they took and how they ended. ID is the number of a chain, its task, or the
-id of one of its sessions, of which the beginning is enough.`,
+		Long: `Shows a chain as a tree: its sessions, the newest first and each before its copies, and the calls of each
+with decision, use and outcome. ID is the number of a chain, its task, or the start of the ID of one of
+its sessions.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON) })

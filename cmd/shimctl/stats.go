@@ -21,10 +21,10 @@ func statsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var by, since string
 	c := &cobra.Command{
-		Use: "stats", Short: "sum up what calls took, and what resuming saved",
-		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. Where a share of the
-chains is held out as a control group (rollout), compares the two with intervals; where none is,
-gives an estimate and says how it was made. docs/measuring.md explains each figure.`,
+		Use: "stats", Short: "sum up what calls used, and what resuming saved",
+		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. If rollout keeps a share of the
+chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
+estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
 	}
@@ -36,7 +36,7 @@ gives an estimate and says how it was made. docs/measuring.md explains each figu
 
 func (a *app) stats(by, since string, asJSON bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
-		return usageError{fmt.Sprintf("calls can not be grouped by %q", by), "by tool, rule, model, cwd or day"}
+		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by tool, rule, model, cwd or day"}
 	}
 	from, err := a.sinceTime(since)
 	if err != nil {

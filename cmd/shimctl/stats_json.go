@@ -12,22 +12,22 @@ type statsReport struct {
 	Schema     string            `json:"schema" doc:"name of this schema"`
 	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
 	Since      *time.Time        `json:"since" doc:"the calls since then, null from the beginning"`
-	Groups     []groupReport     `json:"groups" doc:"the groups, that with the most calls first; days in their order"`
+	Groups     []groupReport     `json:"groups" doc:"the groups, the one with the most calls first; days in order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
 	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"`
 }
 
 type groupReport struct {
-	Key              *string  `json:"key" doc:"what the group has in common, null where its calls have none"`
+	Key              *string  `json:"key" doc:"what the calls of the group have in common, null if nothing"`
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
-	Resumed          int64    `json:"resumed" doc:"those that were resumed, in the session or in a copy of it"`
-	Forked           int64    `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
+	Resumed          int64    `json:"resumed" doc:"calls resumed in the session or a copy of it"`
+	Forked           int64    `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
 	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
-	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were gone on from at least once"`
-	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls of all, null where there are none"`
+	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls as a share of all, null without calls"`
 	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
 	TokensPerSession *float64 `json:"tokens_per_session" doc:"tokens of all kinds"`
 	MeteredCalls     int64    `json:"metered_calls" doc:"calls whose tokens are known"`
@@ -36,7 +36,7 @@ type groupReport struct {
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
 	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"`
-	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null where it is known of none"`
+	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null if all are unknown"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }
 
@@ -54,21 +54,21 @@ type figureReport struct {
 	Unit       string     `json:"unit" doc:"share, tokens, nano_usd or ms"`
 	Control    meanReport `json:"control" doc:"of the calls that were held out"`
 	Treated    meanReport `json:"treated" doc:"of the others"`
-	Difference meanReport `json:"difference" doc:"treated less control"`
+	Difference meanReport `json:"difference" doc:"treated minus control"`
 }
 
 type meanReport struct {
-	Mean *float64 `json:"mean" doc:"mean over calls, null where not known"`
+	Mean *float64 `json:"mean" doc:"mean over calls, null if unknown"`
 	Low  *float64 `json:"low" doc:"lower end of the interval"`
 	High *float64 `json:"high" doc:"upper end of the interval"`
 }
 
 type estimateReport struct {
 	ResumedCalls      int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
-	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls of their like"`
-	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of the resumed ones, those that only first calls were there for"`
+	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls that they are compared with"`
+	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of the resumed calls, those that could only be compared with first calls"`
 	FirstCalls        int64         `json:"first_calls" doc:"these first calls"`
-	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls that had too few fresh ones of their like"`
+	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls without enough fresh calls to compare with"`
 	Figures           []savedReport `json:"figures" doc:"what was compared"`
 }
 
@@ -76,7 +76,7 @@ type savedReport struct {
 	Name    string   `json:"name" doc:"what is compared"`
 	Unit    string   `json:"unit" doc:"tokens, nano_usd or ms"`
 	Resumed *float64 `json:"resumed_mean" doc:"mean of the resumed calls"`
-	Fresh   *float64 `json:"fresh_mean" doc:"mean of the fresh ones"`
+	Fresh   *float64 `json:"fresh_mean" doc:"mean of the fresh runs"`
 	Saved   *float64 `json:"saved" doc:"over all resumed calls that were compared"`
 }
 

@@ -16,10 +16,10 @@ import (
 func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status", Short: "show on one screen what the shims did, and what to look at",
-		Long: `Shows on one screen: how many of the last days' calls were resumed, what they took and what they
-cost, and what resuming saved; the chains whose session is alive; the last decisions, and why; what
-will keep calls fresh, or went wrong.`,
+		Use: "status", Short: "show on one screen what the shims did, and warnings",
+		Long: `Shows on one screen: how many of the last days' calls were resumed, their tokens and cost, and what resuming
+saved; chains with a live session; the last decisions and their reasons; warnings about what failed or will
+keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
@@ -176,7 +176,7 @@ func (a *app) figures(o overview) *table {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}
 	if observed := o.bill.calls - managed; observed > 0 {
-		calls = append(calls, fmt.Sprintf("%d observed besides", observed))
+		calls = append(calls, fmt.Sprintf("%d observed", observed))
 	}
 	add("managed calls", numberCell(managed), calls...)
 	add("reused", shareCell(o.bill.resumed, managed), "of the managed calls")
@@ -269,34 +269,34 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
-	Warnings  []warning          `json:"warnings" doc:"what is worth a look"`
+	Warnings  []warning          `json:"warnings" doc:"warnings"`
 }
 
 type totalsReport struct {
 	Chains      int64 `json:"chains" doc:"chains"`
 	Calls       int64 `json:"calls" doc:"calls"`
-	Resumed     int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
-	Forked      int64 `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
+	Resumed     int64 `json:"resumed" doc:"calls resumed in the session or a copy of it"`
+	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
 	Fresh       int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
-	Never       int64 `json:"never" doc:"of the fresh ones, those that a rule has stand alone"`
+	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
 	PromptBytes int64 `json:"prompt_bytes" doc:"length of the callers' prompts"`
 	SentBytes   int64 `json:"sent_bytes" doc:"length of what the models were sent"`
 }
 
 type recentReport struct {
-	Days       int   `json:"days" doc:"how many days"`
-	Resumed    int64 `json:"resumed" doc:"calls that were resumed, in the session or in a copy of it"`
-	Forked     int64 `json:"forked" doc:"of the resumed ones, those in a copy of a session that somebody else has used"`
+	Days       int   `json:"days" doc:"number of days"`
+	Resumed    int64 `json:"resumed" doc:"calls resumed in the session or a copy of it"`
+	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
 	Fresh      int64 `json:"fresh" doc:"calls that ran in a fresh session"`
 	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output     int64 `json:"output_tokens" doc:"tokens that the models wrote"`
-	Uncounted  int64 `json:"uncounted_calls" doc:"calls whose tokens are not known and not in these sums"`
-	Unpriced   int64 `json:"unpriced_calls" doc:"calls whose price is not known and not in the cost"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not included in these sums"`
+	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown price, not included in the cost"`
 	moneyReport
-	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has it in full"`
+	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has all of it"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {

@@ -8,10 +8,10 @@ import (
 // A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
 type keptBack struct {
 	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
-	Resumed     int64    `json:"resumed_calls" doc:"the calls that it is about; measured, all of the chains that were not held out"`
+	Resumed     int64    `json:"resumed_calls" doc:"the calls that the saving is of; if measured, all calls of chains that were not held out"`
 	Against     int64    `json:"compared_calls" doc:"the calls that they are compared with"`
-	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"billionths of a dollar, null where not known"`
-	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost, null where not known"`
+	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"billionths of a dollar, null if unknown"`
+	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost, null if unknown"`
 }
 
 // saved sums up what stats shows in full.

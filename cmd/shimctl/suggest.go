@@ -27,20 +27,19 @@ func suggestCommand(a *app) *cobra.Command {
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
-		Long: `Looks through the calls that were fresh, and that no rule named, for those whose prompts are equal but in
-one place, and prints a rule for them, in the syntax of the configuration file. Nothing is changed. At
-most the latest 20000 calls are looked at.
+		Long: `Proposes rules for fresh calls that differ in one place and that no rule named, in the syntax of the
+configuration file. It applies none. It reads at most the latest 20000 calls.
 
-Likeness is no evidence: rounds of one task look like this, and so do two tasks of one caller. Only you
-know which; the comments say what would have to be true. The ledger holds no text of a prompt. Give two
-prompts, of two different tasks of one caller, and the rule takes the task from the line in which they
-differ; without them you have to say what names it.`,
+Similar prompts are no evidence: they may be rounds of one task or two tasks of one caller. Only you know
+which; the comment above each rule says what must be true. The ledger holds no prompts. If you pass the
+prompts of two different tasks of one caller, the rule takes the task from the line in which they differ;
+otherwise you have to fill in what names it.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}
 	jsonFlag(c, &asJSON, "shimctl.suggest/1")
 	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+whenWords)
-	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller's in `FILE`, given twice; - for stdin")
+	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller in `FILE`, - for stdin; pass it twice")
 	return c
 }
 
@@ -118,7 +117,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 
 type suggestReport struct {
 	Schema      string       `json:"schema" doc:"name of this schema"`
-	Since       time.Time    `json:"since" doc:"the calls that were looked at are not older"`
+	Since       time.Time    `json:"since" doc:"the oldest calls that were read are from this time"`
 	Suggestions []suggestion `json:"suggestions" doc:"what was found, the most promising first"`
 }
 
@@ -128,18 +127,18 @@ type suggestion struct {
 	Directory   string                 `json:"directory" doc:"working directory of the calls"`
 	Role        string                 `json:"role,omitempty" doc:"part in the job"`
 	Block       int                    `json:"block" doc:"from 1: where the prompts differ"`
-	Blocks      int                    `json:"blocks" doc:"how many the latest prompt has"`
-	Calls       int                    `json:"calls" doc:"calls that are alike"`
+	Blocks      int                    `json:"blocks" doc:"number of blocks in the latest prompt"`
+	Calls       int                    `json:"calls" doc:"similar calls"`
 	Runs        int                    `json:"runs" doc:"each a call, and those that would have continued it"`
-	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each run is one task"`
-	Late        int                    `json:"later_than_ttl" doc:"calls besides that came later than ttl"`
+	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
+	Late        int                    `json:"later_than_ttl" doc:"further calls that came later than ttl"`
 	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"why those that would have been resumed, or came late, were fresh: calls by reason"`
-	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of those that would have been resumed"`
-	SavedBytes  int64                  `json:"estimated_saved" doc:"what of these would not have been sent, by estimate"`
+	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of the calls that would have been resumed"`
+	SavedBytes  int64                  `json:"estimated_saved" doc:"estimate of the part that would not have been sent"`
 	First       time.Time              `json:"first" doc:"when the first of the calls was made"`
-	Last        time.Time              `json:"last" doc:"when the last was"`
-	Pattern     string                 `json:"task_pattern,omitempty" doc:"what names the task, from the two prompts"`
-	Different   bool                   `json:"different_tasks" doc:"by the two prompts these are different tasks: no rule"`
+	Last        time.Time              `json:"last" doc:"when the last of the calls was made"`
+	Pattern     string                 `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
+	Different   bool                   `json:"different_tasks" doc:"the two prompts show that these are different tasks: no rule"`
 	Rule        string                 `json:"rule,omitempty" doc:"the rule, as TOML"`
 	tasks       [2]string
 }

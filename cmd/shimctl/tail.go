@@ -19,7 +19,7 @@ func tailCommand(a *app) *cobra.Command {
 	var back int
 	c := &cobra.Command{
 		Use: "tail", Short: "show calls as they happen",
-		Long: `Shows the last calls, then each call as it begins and as it ends, until it is interrupted.`,
+		Long: `Shows the last calls, then each call when it starts and when it ends, until you interrupt it.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if back < 0 {
 				return usageError{"--lines is less than 0", "0 shows only what comes"}
@@ -30,13 +30,13 @@ func tailCommand(a *app) *cobra.Command {
 	}
 	jsonFlag(c, &asJSON, "shimctl.tail/1")
 	c.Flags().Lookup("json").Usage += ", one object a line"
-	c.Flags().IntVarP(&back, "lines", "n", 10, "show `N` calls that were made before")
+	c.Flags().IntVarP(&back, "lines", "n", 10, "first show the last `N` calls")
 	return c
 }
 
 type tailReport struct {
 	Schema string `json:"schema" doc:"name of this schema"`
-	Event  string `json:"event" doc:"began or ended"`
+	Event  string `json:"event" doc:"started or ended"`
 	invocationReport
 }
 

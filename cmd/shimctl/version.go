@@ -10,8 +10,8 @@ import (
 func versionCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "version", Short: "name this build",
-		Long: "Prints the version and, where it is known, the commit that shims and shimctl were built from.",
+		Use: "version", Short: "print the version",
+		Long: "Prints the version and, if known, the commit of this build.",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {

@@ -18,7 +18,7 @@ type warning struct {
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
 	Model string        `json:"model,omitempty" doc:"the model, as it was asked for"`
-	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, where resumes are dearer"`
+	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, if resumes cost more"`
 	Says  string        `json:"says" doc:"the warning"`
 }
 
@@ -26,10 +26,10 @@ type warning struct {
 type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
-	Fresh       float64   `json:"fresh" doc:"mean of the fresh ones"`
-	ResumedRuns int       `json:"resumed_runs" doc:"how many resumed runs"`
-	FreshRuns   int       `json:"fresh_runs" doc:"how many fresh ones"`
-	FirstRuns   bool      `json:"first_runs" doc:"the fresh runs began their jobs: an estimate"`
+	Fresh       float64   `json:"fresh" doc:"mean of the fresh runs"`
+	ResumedRuns int       `json:"resumed_runs" doc:"number of resumed runs"`
+	FreshRuns   int       `json:"fresh_runs" doc:"number of fresh runs"`
+	FirstRuns   bool      `json:"first_runs" doc:"whether the fresh runs are first runs: an estimate"`
 	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
 }
 

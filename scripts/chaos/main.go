@@ -1,6 +1,6 @@
 // Command chaos has callers of many kinds call the shims, in front of fake tools, while
 // things go wrong: signals, full disks, broken ledgers, tools that fail. After each call
-// and each round it checks what must always hold (docs/chaos.md).
+// and each round it checks what must always hold (docs/internals/chaos.md).
 //
 // The same program, under a tool's name, is that tool.
 package main

@@ -152,7 +152,7 @@ func TestGeminiOverflowRunsFresh(t *testing.T) {
 }
 
 // A resume in a later minute leaves a file that makes the next start of gemini in
-// the project delete the session (docs/gemini.md).
+// the project delete the session (docs/internals/gemini.md).
 func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)

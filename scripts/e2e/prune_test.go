@@ -103,7 +103,7 @@ func TestPrune(t *testing.T) {
 				}
 			}
 			// Each of them once, and theirs last: gemini deletes a session that was
-			// resumed without the shim (docs/gemini.md).
+			// resumed without the shim (docs/internals/gemini.md).
 			answers("4711", does.latest, off...)
 			answers("12", resuming(theirs), off...)
 			if r := w.run(tool, twin.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {

@@ -34,7 +34,7 @@ var crashKinds = []kind{
 	failing("fsync fails once", unix.EIO, unix.SYS_FSYNC, unix.SYS_FDATASYNC),
 	failing("a read fails once", unix.EIO, unix.SYS_PREAD64),
 	failing("a lock fails once", unix.ENOLCK, unix.SYS_FCNTL, unix.SYS_FLOCK),
-	failing("a file can not be opened once", unix.EMFILE, unix.SYS_OPENAT),
+	failing("a file cannot be opened once", unix.EMFILE, unix.SYS_OPENAT),
 	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2, unix.SYS_MEMFD_CREATE),
 }
 

@@ -34,7 +34,7 @@ var leaseKinds = []kind{
 		go func() { done <- w.call(call{prompt: job(2)}) }()
 		w.kill(holder)
 		if r := <-done; r.took.Seconds() > 30 {
-			w.lose("it waited for nobody")
+			w.lose("it waited for no process")
 		}
 		w.sound(1)
 	}},
@@ -64,7 +64,7 @@ var leaseKinds = []kind{
 		w.must(holder.Wait())
 		w.sound(0)
 	}},
-	{"leases", "its holder's pid belongs to somebody else now", func(w *world) {
+	{"leases", "its holder's pid belongs to another process now", func(w *world) {
 		w.waits("60s")
 		w.kill(w.hold(call{prompt: job(1), ms: 60_000}))
 		statement(fmt.Sprintf("UPDATE leases SET pid = %d, child = iif(child_start = 0, 0, %[1]d)", os.Getpid()))(w)
@@ -114,7 +114,7 @@ var leaseKinds = []kind{
 		release()
 		w.resumes(call{prompt: job(2)}, true)
 	}},
-	{"privacy", "files and folder open to all", func(w *world) {
+	{"privacy", "files and directory open to all", func(w *world) {
 		w.call(call{prompt: job(0)})
 		w.must(exec.Command("chmod", "-R", "a+rwX", w.state("")).Run())
 		w.call(call{prompt: job(1)})

@@ -27,13 +27,13 @@ var ledgerKinds = []kind{
 	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset"),
 	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset"),
 	broken("a newer schema", statement("PRAGMA user_version = 999"), "reset"),
-	broken("somebody else's SQLite file", statement("PRAGMA application_id = 7"), "reset"),
+	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), "reset"),
 	broken("a table is gone", statement("DROP TABLE leases"), "repair"),
-	broken("a folder in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset"),
+	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset"),
 	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), "reset"),
 	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), "reset"),
 	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), "reset"),
-	broken("a folder in the place of its log", func(w *world) {
+	broken("a directory in the place of its log", func(w *world) {
 		w.must(errors.Join(os.RemoveAll(w.ledger()+"-wal"), os.Mkdir(w.ledger()+"-wal", 0o700)))
 	}, "reset"),
 	{"the ledger", "read-only", func(w *world) {
@@ -44,7 +44,7 @@ var ledgerKinds = []kind{
 		w.must(os.Chmod(w.ledger(), 0o600))
 		w.whole()
 	}},
-	{"the ledger", "in a read-only folder", func(w *world) {
+	{"the ledger", "in a read-only directory", func(w *world) {
 		w.unprivileged()
 		w.use()
 		w.must(os.Chmod(w.state(""), 0o500))
@@ -75,8 +75,8 @@ var ledgerKinds = []kind{
 		}
 		w.whole()
 	}},
-	{"the ledger", "locked by somebody for writing", func(w *world) { w.locked("BEGIN IMMEDIATE") }},
-	{"the ledger", "locked by somebody for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
+	{"the ledger", "locked by another process for writing", func(w *world) { w.locked("BEGIN IMMEDIATE") }},
+	{"the ledger", "locked by another process for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
 	{"the ledger", "locked when the call ends", func(w *world) {
 		w.use()
 		cmd := w.command(call{prompt: job(1), ms: 300})
@@ -89,7 +89,7 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(2)}, true) // its outcome was kept and is recorded first
 		w.sound(0)
 	}},
-	{"the ledger", "its queue held by somebody who is stopped", func(w *world) {
+	{"the ledger", "its queue held by a stopped process", func(w *world) {
 		w.use()
 		holder := exec.Command("sleep", "60")
 		w.must(errors.Join(holder.Start(), holder.Process.Signal(syscall.SIGSTOP)))
@@ -141,7 +141,7 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
-	besides("a folder in the place of its queue", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	besides("a directory in the place of its queue", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
 	besides("a named pipe in the place of its queue", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
 	besides("a link planted in the place of its queue", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
 	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
@@ -157,7 +157,7 @@ var ledgerKinds = []kind{
 			w.lose("it was written to: %q, %v", text, err)
 		}
 	}},
-	{"the log", "a folder in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
+	{"the log", "a directory in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
 }
 
 // use makes the first call, which makes the ledger.

@@ -62,7 +62,7 @@ var (
 
 const task = demo.Task + "\nAccepted at revision %d.\n"
 
-// Openings and standards are not the demo's: docs/savings.md was measured with these, and a
+// Openings and standards are not the demo's: docs/explanation/savings.md was measured with these, and a
 // demo of another length would change its figures.
 var openings = map[string]string{
 	"coder":    "You are the coder of a small project. You change what the task asks for, and nothing else.",

@@ -9,15 +9,15 @@ import (
 // not: pattern, replacement, and the reason why it differs by itself.
 var differences = []struct{ pattern, with, reason string }{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random ids"},
-	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a folder by the project's path, vibe the parts of an export by ids and times in them"},
+	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory by the project's path, vibe the parts of an export by IDs and times in them"},
 	{`"user_id": "[^\n]*"`, `"user_id": "ID"`, "claude makes a random user of each home"},
 	{`\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)`, "TIME", "the time of day"},
 	{`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`, "TIME", "the time of day, as gemini writes it in file names"},
 	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0", "claude measures itself"},
 	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude measures itself"},
-	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD", "vibe, until 2.25, gives each run a folder of a random name"},
+	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD", "vibe, until 2.25, makes a directory of a random name for each run"},
 	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe numbers turns at random, and their entries over a session"},
-	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state anew in each run"},
+	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state differently in each run"},
 	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe notes the names of its variables; the shim's marks must be among them, for nested calls"},
 	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe notes in an export what it drew and when"},
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe measures itself"},
@@ -30,7 +30,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`(succeeded in )\d+ms`, "${1}0ms", "codex measures its tools"},
 	{`(Wall time: )[\d.]+`, "${1}0", "codex measures its tools, for the model too"},
 	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex numbers what tools print at random"},
-	{`\\"workspaces\\":\{.*?\}\},`, "", "codex has it only if git was quick"},
+	{`\\"workspaces\\":\{.*?\}\},`, "", "codex includes it only if git was quick"},
 	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has a stand-in of its own"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over ids and times"},
@@ -67,11 +67,11 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // deliberate are the calls in which the shim means to be better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
-	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
-	{"gemini", `^KILL (in the middle|at the end)`, "the process that gemini relaunches itself as lives on by itself; a shim that is killed takes the tool with it"},
-	{"codex", `^own resume of each id$`, "codex loses its cached prefix in a copy of a thread, so that both calls have one thread, which knows of the second; from its own resume on the thread is the caller's"},
-	{"gemini", `^own resume of each id$`, "gemini has no way to copy a session, so that both calls have one, which knows of the second; from its own resume on the session is the caller's"},
-	{"vibe", `^own resume of each id$`, "vibe has no way to copy a session, so that both calls have one, which knows of the second; from its own resume on the session is the caller's"},
+	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini does not pass signals on to the process that it relaunches itself as; the shim does"},
+	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, the process that it relaunched itself as continues; if the shim is killed, the tool ends with it"},
+	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
+	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
 // Deliberate tells of a scenario in which the shim is to differ, and why.
