@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/scripts/toolbox"
 )
 
 // A target is a package with files that decide, and the packages whose tests are to notice.
@@ -47,6 +49,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
+	toolbox.RestoreSignals() // tests that count on signals would fail under nohup
 	if r.seed == 0 {
 		r.seed = rand.Uint64N(1e9) + 1
 	}
