@@ -26,7 +26,7 @@ type target struct {
 
 // targets says which tests are run for which files.
 var targets = []target{
-	{"ledger", []string{"decide.go", "call.go", "changed.go"}, []string{"./ledger"}},
+	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go"}, []string{"./ledger"}},
 	{"rewrite", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "prompt.go", "clock.go",
 		"claude_stream.go", "codex_stream.go", "gemini_stream.go", "vibe_stream.go",
