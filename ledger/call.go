@@ -279,7 +279,7 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
 			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return 0, err
+			return chain, err
 		}
 	}
 	if chain != 0 {

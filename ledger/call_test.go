@@ -467,6 +467,7 @@ func TestObserve(t *testing.T) {
 	_, other := begin(t, l, fmt.Sprintf(base, 2), 1000)
 	finish(t, l, other, goodOutcome(otherID, "done", 2000))
 	c := testCall(l, "mine", 3000)
+	c.Prompt = nil // nobody compares it
 	ticket, err := l.Observe(c, rewrite.CallerSession, someID, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -479,6 +480,8 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRow(t, "without an id", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
+	finish(t, l, ticket, goodOutcome(otherID, "done", 4000))
+	wantRow(t, "the session that it turned out to be", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 1})
 }
 
 // Which chains are held out is noted where there is a control group, and is spread evenly.

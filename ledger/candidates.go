@@ -260,7 +260,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		return nil, 0, err
 	}
 	defer rows.Close()
-	alike := map[kinship]map[int64]bool{} // the chains of each kinship
+	alike := map[kinship][]int64{} // the chains of each kinship
 	var wanted []string
 	for ; rows.Next(); n++ {
 		if n >= maxCandidates {
@@ -271,19 +271,19 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		}
 		continuity := r.compare(c)
 		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
-		if alike[kin] == nil {
-			alike[kin] = map[int64]bool{}
-		}
 		known := len(alike[kin]) > 0
 		if continuity.Relation == rewrite.Extends {
-			known = len(alike[kin]) > 1 && !alike[kin][id]
+			known = len(alike[kin]) > 1 && !slices.Contains(alike[kin], id)
 		}
-		alike[kin][id] = alike[kin][id] || !known
-		switch {
-		case known:
-		case continuity.Retains() || kin.answer:
+		if known {
+			continue
+		}
+		if !slices.Contains(alike[kin], id) {
+			alike[kin] = append(alike[kin], id)
+		}
+		if continuity.Retains() || kin.answer {
 			wanted = append(wanted, strconv.FormatInt(session, 10))
-		default:
+		} else {
 			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
 		}
 	}
@@ -317,9 +317,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 			cf.NativeID = "" // whoever has written it there: it must not get on a command line
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
-		if c.Limits.HoldOut > 0 {
-			cf.Share = share(l.key, cf.Chain)
-		}
+		cf.Share = share(l.key, cf.Chain)
 		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
 			cf.File = c.File(cf.file, cf.size)
 		}

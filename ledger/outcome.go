@@ -30,34 +30,28 @@ var unfit = map[rewrite.Reason]bool{
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
-	dies := func(session int64, dies bool) error {
-		_, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-			errors = errors + 1 WHERE id = ?4`, dies, Dead, why, session)
+	copied := t.source != 0
+	sourceDies := copied && unfit[why] && !t.cut // a cut may be what was refused
+	onlyBusy := !copied && why == rewrite.RefusedBusy
+	state := Dead
+	if onlyBusy {
+		state = Live
+	}
+	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?", state, why, refused); err != nil {
 		return err
 	}
-	if t.source != 0 {
-		if err := dies(t.source, unfit[why] && !t.cut); err != nil { // a cut may be what was refused
-			return err
-		}
-	}
-	if t.source == 0 && why == rewrite.RefusedBusy {
-		if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ?", Live, why, refused); err != nil {
-			return err
-		}
-	}
-	if err := dies(refused, t.source != 0 || why != rewrite.RefusedBusy); err != nil {
+	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
+		errors = errors + 1 WHERE id = ?4`, sourceDies, Dead, why, t.source); err != nil {
 		return err
 	}
 	var alone bool
 	if err := tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone); err != nil {
 		return err
 	}
-	over := t.source != 0 && unfit[why] && !t.cut || t.source == 0 && why != rewrite.RefusedBusy
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	t.source = 0
-	if err := t.beginAnew(tx, alone && over); err != nil {
+	if err := t.beginAnew(tx, alone && (sourceDies || !copied && !onlyBusy)); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
@@ -127,7 +121,6 @@ func (t *Ticket) ending(o *Outcome) ending {
 	if t.Session != 0 {
 		base := t.call.Prompt.Footprint()
 		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
-		e.First = t.call.firstLine()
 		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
 		traces := rewrite.NewTraces(t.call.Prompt, o.Seen.Answer, o.Seen.Files, t.key)
 		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
@@ -143,6 +136,9 @@ func (t *Ticket) ending(o *Outcome) ending {
 
 func (e *ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
+	if err := e.recordRefusal(tx); err != nil {
+		return err
+	}
 	if first, err := e.recordInvocation(tx); err != nil || !first {
 		return err
 	}
@@ -163,9 +159,7 @@ func (e *ending) record(tx *sql.Tx) error {
 			return err
 		}
 	}
-	if _, err := tx.Exec(`UPDATE chains SET updated = max(updated, ?),
-		first_line = CASE session_id WHEN ? THEN coalesce(?, first_line) ELSE first_line END WHERE id = ?`,
-		o.Now, e.Session, e.First, e.Chain); err != nil {
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
@@ -188,12 +182,17 @@ func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
 		return false, err
 	}
 	n, err := result.RowsAffected()
-	if err != nil || n == 0 || e.FellBack == "" {
-		return n > 0, err
+	return n > 0, err
+}
+
+// recordRefusal records a refusal that could not be recorded when it came.
+func (e *ending) recordRefusal(tx *sql.Tx) error {
+	if e.FellBack == "" {
+		return nil
 	}
-	_, err = tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ?",
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ? AND outcome IS NULL",
 		rewrite.Fresh, e.FellBack, e.Invocation)
-	return true, err
+	return err
 }
 
 // maxFigure is more than any call can take, in tokens and in nano-dollars: a million dollars. Nine thousand of them
