@@ -132,6 +132,24 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 	}
 }
 
+// Where a name says which job a call belongs to, its words are not weighed.
+func TestANameNeedsNoEvidence(t *testing.T) {
+	for _, task := range []string{"", "task"} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		c := testCall(l, prompt, 1000)
+		c.Task = task
+		_, ticket := beginCall(t, l, c)
+		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		c = testCall(l, prompt+"\n\nYour change fails a test: please fix it.", 3000)
+		c.Task = task
+		_, chains, err := l.Preview(c)
+		if err != nil || len(chains) != 1 || (len(chains[0].Continuity.Evidence.For) == 0) != (task != "") {
+			t.Errorf("task %q: %+v, %v", task, chains, err)
+		}
+	}
+}
+
 // What was sent before is known by its lines and its sections: what a resume sends depends on both.
 func TestDeltaAfterTheLedger(t *testing.T) {
 	l, _ := newLedger(t)

@@ -20,6 +20,7 @@ type scriptedStream struct {
 	says    string // on stderr, ahead of each line
 	ahead   string // what is still to be taken of that
 	last    string // at the end
+	asideAt string // on stderr, at the end
 	signals *inbox // which "signal N" adds to
 }
 
@@ -48,10 +49,17 @@ func (s *scriptedStream) Line(line []byte) []byte {
 		s.signals.add(sig)
 	case "panic":
 		panic("a bug of ours")
+	case "loud":
+		line = []byte(strings.ToUpper(rest) + "\n")
+	case "unshown":
+		s.seen.Unshown = []byte(rest + "\n")
 	}
 	s.ahead += s.says
 	return line
 }
+
+// ErrLine marks what was read of stderr.
+func (s *scriptedStream) ErrLine(line []byte) []byte { return append([]byte("read: "), line...) }
 
 func (s *scriptedStream) HoldsOutput() bool { return s.holds }
 
@@ -65,6 +73,7 @@ func (s *scriptedStream) End() []byte {
 	if s.last == "panic" {
 		panic("a bug of ours")
 	}
+	s.ahead += s.asideAt
 	return []byte(s.last)
 }
 
@@ -73,9 +82,15 @@ type scriptedTool struct {
 	rewrite.Tool
 	stream  *scriptedStream
 	refused rewrite.Reason // what its stderr and exit code tell
+	judged  *string        // what they were, nil if nobody asks
 }
 
-func (s scriptedTool) Refused(string, int) rewrite.Reason { return s.refused }
+func (s scriptedTool) Refused(stderr string, exit int) rewrite.Reason {
+	if s.judged != nil {
+		*s.judged = fmt.Sprintf("%q, exit %d", stderr, exit)
+	}
+	return s.refused
+}
 
 func (scriptedTool) SessionPaths(home, cwd, id string) []string { return nil }
 
@@ -87,12 +102,18 @@ func (s scriptedTool) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite
 // script finds it as $OUT.
 func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*attempt, status) {
 	t.Helper()
+	return performFor(t, tool, plan, script, gateTimeout, [3]*os.File{devNull(t), caller, caller})
+}
+
+// performFor runs a script for a caller that has these streams. The script finds the last two as $OUT and $ERR.
+func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller [3]*os.File) (*attempt, status) {
+	t.Helper()
 	if tool.stream.signals == nil {
 		tool.stream.signals = childrensInbox(t)
 	}
 	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	c := &call{
-		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller.Name()), Stdin: devNull(t), Stdout: caller, Stderr: caller, Now: time.Now},
+		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), Stdin: caller[0], Stdout: caller[1], Stderr: caller[2], Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
 		real: target{path: path}, signals: tool.stream.signals,
 	}
@@ -137,6 +158,16 @@ func TestRunStates(t *testing.T) {
 			stateDelivered, "", status{}, "word\nrefusal\nmore\n"},
 		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
 			stateRefused, rewrite.RefusedSilent, status{exit: 1}, ""},
+		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
+			stateDelivered, "", status{exit: 1}, "final\nrefusal\n"},
+		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
+			stateRefused, rewrite.RefusedUnknown, status{exit: 1}, ""},
+		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", status{}, "WORD\ncontent\n"},
+		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", status{}, "content\nunshown rest\nrest\n"},
+		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
+			stateDelivered, "", status{exit: 1}, "content\nunshown rest\n"},
+		{"keeps something for a good end, and is asked to end", "trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0", scriptedTool{}, long,
+			stateDelivered, "", status{}, "content\nunshown rest\nsignal 1\n"},
 		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
 			stateDelivered, "", status{exit: 1}, "failed\n"},
 		{"killed without a word", "kill -KILL $$", scriptedTool{refused: rewrite.RefusedSilent}, long,
