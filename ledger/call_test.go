@@ -704,6 +704,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 }
 
 // Of the chains that a prompt may extend, two are enough to know that there are several, and none is taken for the other.
+// Of those that were sent the same, the newest is enough.
 func TestManyChainsOfOneKind(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		l, _ := newLedger(t)
@@ -724,6 +725,10 @@ func TestManyChainsOfOneKind(t *testing.T) {
 		}
 		if full != min(n, 2) {
 			t.Errorf("%d of %d chains are read in full", full, n)
+		}
+		facts, err = l.factsOf(testCall(l, prompt, 3000), false)
+		if err != nil || len(facts.Chains) != 1 {
+			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains), err)
 		}
 	}
 }

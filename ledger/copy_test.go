@@ -223,7 +223,11 @@ func TestRefusedCopy(t *testing.T) {
 			since = ticket.Session
 		}
 		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.chain), map[string]any{"since": since})
-		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"errors": 1})
+		diesOf := tt.why
+		if tt.source == Live {
+			diesOf = ""
+		}
+		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"errors": 1, "state_why": diesOf})
 		if s := states[ticket.Session]; s.Parent != "" || ticket.Totals != "" {
 			t.Errorf("%s: the fresh session has parent %q, totals %q", tt.why, s.Parent, ticket.Totals)
 		}

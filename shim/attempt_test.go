@@ -319,6 +319,7 @@ func TestPatience(t *testing.T) {
 		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, stateAbandoned, status{exit: 7}},
 		{"asked right before a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGHUP}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
+		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -330,12 +331,42 @@ func TestPatience(t *testing.T) {
 			}
 			began := time.Now()
 			script := strings.ReplaceAll(test.script, "LONG", "head -c 100000 /dev/zero | tr '\\0' '\\n'")
-			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, rewrite.Plan{}, script, time.Minute, w)
+			plan := rewrite.Plan{}
+			if strings.HasPrefix(test.name, "a resume") {
+				plan.Resume = "x"
+			}
+			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
 			if a.state != test.state || st != test.status {
 				t.Errorf("state %d, %+v after %v", a.state, st, time.Since(began))
 			}
 			r.Close() // the writer may end
 		})
+	}
+}
+
+// Patience with a caller runs out, but not with a tool that is still to be judged; what the stream has kept for the end is
+// learned in any case.
+func TestAbandon(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for _, test := range []struct {
+		state   runState
+		written chan struct{}
+		want    runState
+		again   bool
+		ended   bool
+	}{
+		{stateHolding, nil, stateHolding, true, false}, {stateRefusing, nil, stateRefusing, true, false},
+		{stateShowing, nil, stateAbandoned, false, true}, {stateDelivering, make(chan struct{}), stateAbandoned, false, true},
+		{stateDelivering, closed, stateDelivered, false, false},
+	} {
+		stream := &scriptedStream{asideAt: "kept"}
+		a := &attempt{state: test.state, stream: stream}
+		a.written = test.written
+		a.abandon()
+		if a.state != test.want || (a.exhausted != nil) != test.again || (stream.ahead != "") != test.ended {
+			t.Errorf("state %d becomes %d, want %d; waits on: %v, stream ended: %v", test.state, a.state, test.want, a.exhausted != nil, stream.ahead != "")
+		}
 	}
 }
 
