@@ -154,6 +154,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	_, first := begin(t, l, prompt, 1000)
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
 	_, second := begin(t, l, prompt+"\n\nMore.", 3000)
+	_, bystander := begin(t, l, fmt.Sprintf(base, 2), 3000)
 	other, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -186,4 +187,5 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	}
 	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
 		"mode": rewrite.Fresh, "fell_back": rewrite.RefusedUnknown, "session_id": nil, "outcome": "ok"})
+	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }

@@ -67,7 +67,7 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // deliberate are the calls in which the shim means to be better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
-	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
+	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini keeps signals from the process that it relaunches itself as; the shim hands them on"},
 	{"gemini", `^KILL (in the middle|at the end)`, "the process that gemini relaunches itself as lives on by itself; a shim that is killed takes the tool with it"},
 	{"codex", `^own resume of each id$`, "codex loses its cached prefix in a copy of a thread, so that both calls have one thread, which knows of the second; from its own resume on the thread is the caller's"},
 	{"gemini", `^own resume of each id$`, "gemini has no way to copy a session, so that both calls have one, which knows of the second; from its own resume on the session is the caller's"},
