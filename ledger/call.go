@@ -278,7 +278,7 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	if chain == 0 && c.Task != "" {
 		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
 			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if !errors.Is(err, sql.ErrNoRows) {
 			return chain, err
 		}
 	}

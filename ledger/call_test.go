@@ -527,6 +527,16 @@ func TestTranscriptIsRemembered(t *testing.T) {
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 		wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": map[bool]int{false: 0, true: 1}[transcript]})
 	}
+	l, _ := newLedger(t)
+	prompt, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."
+	_, ticket := begin(t, l, prompt+"\n\nUser: Write the parser.", 1000)
+	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
+	_, again := begin(t, l, prompt+"\n\nUser: Write the parser.\n\nAssistant: "+answer+"\n\nUser: It still fails.", 3000)
+	finish(t, l, again, goodOutcome(someID, "It is mended.", 4000))
+	if again.Session != ticket.Session {
+		t.Fatal("it was not gone on with")
+	}
+	wantRow(t, "what was sent as a transcript", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": 1})
 }
 
 // What looks like a death or a change is looked at again where the row is another one by now, and only then.
