@@ -226,7 +226,8 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 		"gist": string(encodeMarks(rewrite.NewTraces(c.Prompt, "The second answer.", nil, l.Key()).Gist))})
 }
 
-// The things of a session that many runs have touched are bounded.
+// The things of a session that many runs have touched are bounded, and up to there none is lost, whatever bytes
+// their marks consist of: to SQLite two blobs together are a text, which a NUL may end.
 func TestThingsAreBounded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -238,8 +239,8 @@ func TestThingsAreBounded(t *testing.T) {
 		}
 		finish(t, l, ticket, o)
 		var size int
-		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?", ticket.Session).Scan(&size); err != nil || size == 0 || size > rewrite.MaxThings*markSize {
-			t.Errorf("%d bytes of things, %v", size, err)
+		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?", ticket.Session).Scan(&size); err != nil || size != rewrite.MaxThings*markSize {
+			t.Errorf("%d bytes of things, want %d, %v", size, rewrite.MaxThings*markSize, err)
 		}
 		prompt += fmt.Sprintf("\n\nRound %d.", n)
 	}
@@ -466,6 +467,7 @@ func TestObserve(t *testing.T) {
 	_, other := begin(t, l, fmt.Sprintf(base, 2), 1000)
 	finish(t, l, other, goodOutcome(otherID, "done", 2000))
 	c := testCall(l, "mine", 3000)
+	c.Prompt = nil // nobody compares it
 	ticket, err := l.Observe(c, rewrite.CallerSession, someID, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -478,6 +480,8 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRow(t, "without an id", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
+	finish(t, l, ticket, goodOutcome(otherID, "done", 4000))
+	wantRow(t, "the session that it turned out to be", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 1})
 }
 
 // Which chains are held out is noted where there is a control group, and is spread evenly.
@@ -523,6 +527,16 @@ func TestTranscriptIsRemembered(t *testing.T) {
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 		wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": map[bool]int{false: 0, true: 1}[transcript]})
 	}
+	l, _ := newLedger(t)
+	prompt, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."
+	_, ticket := begin(t, l, prompt+"\n\nUser: Write the parser.", 1000)
+	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
+	_, again := begin(t, l, prompt+"\n\nUser: Write the parser.\n\nAssistant: "+answer+"\n\nUser: It still fails.", 3000)
+	finish(t, l, again, goodOutcome(someID, "It is mended.", 4000))
+	if again.Session != ticket.Session {
+		t.Fatal("it was not gone on with")
+	}
+	wantRow(t, "what was sent as a transcript", row(t, l, "sessions", ticket.Session), map[string]any{"transcript": 1})
 }
 
 // What looks like a death or a change is looked at again where the row is another one by now, and only then.
@@ -700,6 +714,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 }
 
 // Of the chains that a prompt may extend, two are enough to know that there are several, and none is taken for the other.
+// Of those that were sent the same, the newest is enough.
 func TestManyChainsOfOneKind(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4} {
 		l, _ := newLedger(t)
@@ -720,6 +735,10 @@ func TestManyChainsOfOneKind(t *testing.T) {
 		}
 		if full != min(n, 2) {
 			t.Errorf("%d of %d chains are read in full", full, n)
+		}
+		facts, err = l.factsOf(testCall(l, prompt, 3000), false)
+		if err != nil || len(facts.Chains) != 1 {
+			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains), err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -31,6 +32,7 @@ func TestDigestsDiffer(t *testing.T) {
 		{"the weightiest alone", append(settings("x", "1"), job), settings("x", "2"), rewrite.SettingsChanged, []string{"x"}},
 		{"another guard", []Digest{job}, nil, rewrite.JobChanged, []string{"CI_JOB_ID"}},
 		{"control characters in a name", settings("x\n\ty", "1"), settings("x\n\ty", "2"), rewrite.SettingsChanged, []string{"x??y"}},
+		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), rewrite.SettingsChanged, []string{"? ~?\u0080"}},
 	} {
 		for range 2 {
 			reason, names := NewDigests(tt.a).differ(NewDigests(tt.b), rewrite.SettingsChanged)
@@ -41,8 +43,36 @@ func TestDigestsDiffer(t *testing.T) {
 		}
 	}
 	// A session from before its digests had names.
-	if reason, names := Digests("0123").differ(NewDigests([]Digest{job}), rewrite.SettingsChanged); reason != rewrite.SettingsChanged || names != nil {
-		t.Errorf("an old session: %s %q", reason, names)
+	for _, two := range [][2]Digests{{"0123", NewDigests([]Digest{job})}, {NewDigests([]Digest{job}), "0123"}} {
+		if reason, names := two[0].differ(two[1], rewrite.SettingsChanged); reason != rewrite.SettingsChanged || names != nil {
+			t.Errorf("an old session: %s %q", reason, names)
+		}
+	}
+	given := settings("y\n", "1", "x", "2")
+	if NewDigests(given); given[0].Name != "y\n" || given[1].Name != "x" {
+		t.Errorf("the caller's list became %q", given)
+	}
+}
+
+// Of several sessions, it is the history of the one that the call would go on with that is asked about.
+func TestAncestorOfTheChosenSession(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for n, more := range []string{"", "\n\nOn the left."} {
+		c := copyCall(l, prompt+more, Millis(1000*n))
+		c.Place.Head = "head 0"
+		_, ticket := beginCall(t, l, c)
+		o := outcome([]string{sourceID, copyID}[n], "/file", 10, "", Millis(1000*n+500))
+		o.Place.Head = fmt.Sprintf("head %d", n)
+		finish(t, l, ticket, o)
+	}
+	c := copyCall(l, prompt+"\n\nElsewhere.", 3000)
+	c.Place.Head = "head 2"
+	var asked []string
+	c.Ancestor = func(commit string) bool { asked = append(asked, commit); return true }
+	d, _ := beginCall(t, l, c)
+	if wantSource(t, "elsewhere", d, sourceID); !slices.Equal(asked, []string{"head 0"}) {
+		t.Errorf("asked about %q", asked)
 	}
 }
 
@@ -114,5 +144,39 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	rows, err := l.InvocationRows(Wanted{})
 	if err != nil || len(rows) != 6 || rows[0].ID != ticket.Invocation || !slices.Equal(rows[0].Changed(), []string{"X", "Y"}) || rows[1].Changed() != nil {
 		t.Errorf("%v, %v", rows, errors.Join(err))
+	}
+}
+
+// Where sessions have left the directory is read of those that the call may go on with, also where another is gone by now.
+func TestWhichPlacesAreRead(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	o := goodOutcome(someID, "done", 2000)
+	o.Place = Place{"r", "b", "h"}
+	finish(t, l, ticket, o)
+	there, gone := ChainFacts{Session: ticket.Session}, ChainFacts{Session: 999}
+	extends := there
+	extends.Continuity.Relation = rewrite.Extends
+	for _, tt := range []struct {
+		named  bool
+		chains []ChainFacts
+		want   []Place
+	}{
+		{true, []ChainFacts{there, gone, there}, []Place{o.Place, {}, o.Place}},
+		{false, []ChainFacts{extends, there, extends}, []Place{o.Place, {}, o.Place}},
+	} {
+		f := Facts{Named: tt.named, Chains: tt.chains}
+		if err := l.readPlaces(&f); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range f.Chains {
+			if c.Place != tt.want[i] {
+				t.Errorf("named %v: the place of chain %d is %+v, want %+v", tt.named, i, c.Place, tt.want[i])
+			}
+		}
+	}
+	l.Close()
+	if err := l.readPlaces(&Facts{Named: true, Chains: []ChainFacts{there}}); err == nil {
+		t.Error("a ledger that is closed was read")
 	}
 }

@@ -218,6 +218,16 @@ func TestRefusedCopy(t *testing.T) {
 		if s := states[first.Session]; s.State != tt.source {
 			t.Errorf("%s: the source is %s", tt.why, s.State)
 		}
+		since := first.Session // its source is an end of the chain as before
+		if tt.source == Dead {
+			since = ticket.Session
+		}
+		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.chain), map[string]any{"since": since})
+		diesOf := tt.why
+		if tt.source == Live {
+			diesOf = ""
+		}
+		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"errors": 1, "state_why": diesOf})
 		if s := states[ticket.Session]; s.Parent != "" || ticket.Totals != "" {
 			t.Errorf("%s: the fresh session has parent %q, totals %q", tt.why, s.Parent, ticket.Totals)
 		}

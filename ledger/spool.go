@@ -36,7 +36,6 @@ type ending struct {
 	Opening    int // of the prompt's footprint
 	Bytes      int
 	Blocks     []byte
-	First      []byte // the digest of its first line
 	Lines      []byte
 	Shape      []byte
 	Things     []byte // of the run's traces

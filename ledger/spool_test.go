@@ -154,6 +154,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	_, first := begin(t, l, prompt, 1000)
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
 	_, second := begin(t, l, prompt+"\n\nMore.", 3000)
+	_, bystander := begin(t, l, fmt.Sprintf(base, 2), 3000)
 	other, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +166,9 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	}
 	if err := l.FallBack(second, rewrite.RefusedUnknown); err == nil {
 		t.Fatal("the ledger was written")
+	}
+	if second.Session != 0 || second.Totals != "" {
+		t.Errorf("it is in session %d, and counts on from %q", second.Session, second.Totals)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
@@ -181,8 +185,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if err != nil || chains[0].Calls != 3 {
 		t.Errorf("%+v, %v", chains, err)
 	}
-	var fellBack string
-	if err := l.db.QueryRow("SELECT fell_back FROM invocations WHERE id = ?", second.Invocation).Scan(&fellBack); err != nil || fellBack != string(rewrite.RefusedUnknown) {
-		t.Errorf("%q, %v", fellBack, err)
-	}
+	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
+		"mode": rewrite.Fresh, "fell_back": rewrite.RefusedUnknown, "session_id": nil, "outcome": "ok"})
+	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }

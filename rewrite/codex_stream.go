@@ -26,6 +26,7 @@ type codexStream struct {
 	echo    string          // what is still to come of the prompt
 	inFail  bool            // in the lines of an error
 	said    strings.Builder // the final message on stdout, with the newline that codex adds
+	endless bool            // it was too long to be kept
 	heading []byte          // of the total, until that is known
 	total   bool            // the transcript has come to its end
 	exact   bool            // the totals are from the rollout
@@ -153,16 +154,22 @@ func (s *codexStream) Line(line []byte) []byte {
 
 // learnMessage: stdout of a text call is the final message and nothing else. It
 // may be read before the header, which came first but on stderr.
-func (s *codexStream) learnMessage(line []byte) {
-	s.said.Write(line)
+func (s *codexStream) learnMessage(text []byte) {
+	if !s.endless && s.said.Len()+len(text) > LongestLine {
+		s.endless, s.said = true, strings.Builder{}
+	}
+	if !s.endless {
+		s.said.Write(text)
+	}
 	s.seen.Answer = strings.TrimSuffix(s.said.String(), "\n")
 	s.believe()
 }
 
-// believe counts the final message once the header has named the session.
+// believe counts the final message once the header has named the session. One that is too
+// long to be kept is no ground to go on from, as an event is in other formats.
 func (s *codexStream) believe() {
-	if s.said.Len() > 0 && s.seen.ID != "" {
-		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, false
+	if (s.said.Len() > 0 || s.endless) && s.seen.ID != "" {
+		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, s.endless
 	}
 }
 

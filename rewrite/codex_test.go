@@ -575,6 +575,30 @@ func TestCodexNeedsResume(t *testing.T) {
 }
 
 // A long answer costs what its length is, not the square of that.
+// An answer without an end takes no more memory than the longest line, and no time when it has ended. Its session is not
+// gone on with: nobody could tell whether a transcript has all of it.
+func TestCodexEndlessAnswer(t *testing.T) {
+	for _, size := range []int{LongestLine, LongestLine + 1} {
+		s := codex{}.Stream(parseCodex("exec hi"), Plan{}, "")
+		s.ErrLine([]byte("OpenAI Codex v0.169.0\n"))
+		for _, line := range []string{"--------\n", "session id: " + someID + "\n", "--------\n"} {
+			s.ErrLine([]byte(line))
+		}
+		piece := []byte(strings.Repeat("x", 1<<10))
+		for left := size; left > 0; left -= len(piece) {
+			s.Line(piece[:min(left, len(piece))])
+		}
+		kept, failed := size, false
+		if size > LongestLine {
+			kept, failed = 0, true
+			s.Line([]byte("more")) // nothing of it is kept, so that no part counts as the whole
+		}
+		if seen := s.Seen(); len(seen.Answer) != kept || seen.Failed != failed || !seen.Content || !seen.Final {
+			t.Errorf("of %d bytes %d are kept, failed %v, content %v, final %v", size, len(seen.Answer), seen.Failed, seen.Content, seen.Final)
+		}
+	}
+}
+
 func TestCodexLongAnswer(t *testing.T) {
 	s := codex{}.Stream(parseCodex("exec hi"), Plan{}, "")
 	line, lines := []byte(strings.Repeat("x", 49)+"\n"), 20_000

@@ -489,10 +489,14 @@ type Traces struct {
 const (
 	MaxThings = 128
 	maxGist   = 128
+	// maxTraced is how much of an answer is looked at, in bytes. The caller waits for it when the tool has ended, and each
+	// run of three words costs a digest: megabytes would take seconds.
+	maxTraced = 256 << 10
 )
 
 // NewTraces digests what a run that was sent p has answered, and the files that it touched.
 func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
+	answer = answer[:min(len(answer), maxTraced)]
 	digest := key.Digester()
 	var t Traces
 	known := map[string]bool{}

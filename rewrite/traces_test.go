@@ -67,6 +67,9 @@ func TestTraces(t *testing.T) {
 	if all := gist(many.String(), digest, 1000); !slices.Equal(all[:maxGist], long.Gist) {
 		t.Error("of a long text not the least marks are kept")
 	}
+	if late := NewTraces(p, strings.Repeat("x", maxTraced)+" a few more words, and pkg/late.go", nil, testKey); len(late.Gist) != 0 || len(late.Things) != 0 {
+		t.Errorf("beyond what is looked at: %d marks, %d things", len(late.Gist), len(late.Things))
+	}
 	for text, want := range map[string]int{"": 0, "one two": 0, "One, two: THREE!": 1, "one two three one two three": 3} {
 		if got := gist(text, digest, 9); len(got) != want {
 			t.Errorf("%q: %d marks, want %d", text, len(got), want)

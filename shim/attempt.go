@@ -132,11 +132,11 @@ func (a *attempt) shown(st status) status {
 	return st
 }
 
-// sameFile tells whether two descriptors lead to one file, as after 2>&1.
+// sameFile reports whether two descriptors lead to one file, as after 2>&1.
 func sameFile(a, b *os.File) bool {
-	infoA, errA := a.Stat()
-	infoB, errB := b.Stat()
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+	infoA, _ := a.Stat()
+	infoB, _ := b.Stat()
+	return os.SameFile(infoA, infoB) // false for what could not be looked at
 }
 
 // follow begins to follow the files that the plan names. The tool runs without
@@ -240,8 +240,6 @@ func (a *attempt) tell(id string) {
 // refuse gives this run up. Nothing of it is shown.
 func (a *attempt) refuse(why rewrite.Reason) {
 	a.state, a.refusal = stateRefusing, why
-	a.stdout.drop()
-	a.stderr.drop()
 	a.process.end()
 }
 

@@ -20,6 +20,7 @@ type scriptedStream struct {
 	says    string // on stderr, ahead of each line
 	ahead   string // what is still to be taken of that
 	last    string // at the end
+	asideAt string // on stderr, at the end
 	signals *inbox // which "signal N" adds to
 }
 
@@ -48,10 +49,17 @@ func (s *scriptedStream) Line(line []byte) []byte {
 		s.signals.add(sig)
 	case "panic":
 		panic("a bug of ours")
+	case "loud":
+		line = []byte(strings.ToUpper(rest) + "\n")
+	case "unshown":
+		s.seen.Unshown = []byte(rest + "\n")
 	}
 	s.ahead += s.says
 	return line
 }
+
+// ErrLine marks what was read of stderr.
+func (s *scriptedStream) ErrLine(line []byte) []byte { return append([]byte("read: "), line...) }
 
 func (s *scriptedStream) HoldsOutput() bool { return s.holds }
 
@@ -65,6 +73,7 @@ func (s *scriptedStream) End() []byte {
 	if s.last == "panic" {
 		panic("a bug of ours")
 	}
+	s.ahead += s.asideAt
 	return []byte(s.last)
 }
 
@@ -73,9 +82,15 @@ type scriptedTool struct {
 	rewrite.Tool
 	stream  *scriptedStream
 	refused rewrite.Reason // what its stderr and exit code tell
+	judged  *string        // what they were, nil if nobody asks
 }
 
-func (s scriptedTool) Refused(string, int) rewrite.Reason { return s.refused }
+func (s scriptedTool) Refused(stderr string, exit int) rewrite.Reason {
+	if s.judged != nil {
+		*s.judged = fmt.Sprintf("%q, exit %d", stderr, exit)
+	}
+	return s.refused
+}
 
 func (scriptedTool) SessionPaths(home, cwd, id string) []string { return nil }
 
@@ -87,12 +102,18 @@ func (s scriptedTool) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite
 // script finds it as $OUT.
 func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*attempt, status) {
 	t.Helper()
+	return performFor(t, tool, plan, script, gateTimeout, [3]*os.File{devNull(t), caller, caller})
+}
+
+// performFor runs a script for a caller that has these streams. The script finds the last two as $OUT and $ERR.
+func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller [3]*os.File) (*attempt, status) {
+	t.Helper()
 	if tool.stream.signals == nil {
 		tool.stream.signals = childrensInbox(t)
 	}
 	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	c := &call{
-		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller.Name()), Stdin: devNull(t), Stdout: caller, Stderr: caller, Now: time.Now},
+		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), Stdin: caller[0], Stdout: caller[1], Stderr: caller[2], Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
 		real: target{path: path}, signals: tool.stream.signals,
 	}
@@ -137,6 +158,16 @@ func TestRunStates(t *testing.T) {
 			stateDelivered, "", status{}, "word\nrefusal\nmore\n"},
 		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
 			stateRefused, rewrite.RefusedSilent, status{exit: 1}, ""},
+		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
+			stateDelivered, "", status{exit: 1}, "final\nrefusal\n"},
+		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
+			stateRefused, rewrite.RefusedUnknown, status{exit: 1}, ""},
+		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", status{}, "WORD\ncontent\n"},
+		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", status{}, "content\nunshown rest\nrest\n"},
+		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
+			stateDelivered, "", status{exit: 1}, "content\nunshown rest\n"},
+		{"keeps something for a good end, and is asked to end", "trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0", scriptedTool{}, long,
+			stateDelivered, "", status{}, "content\nunshown rest\nsignal 1\n"},
 		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
 			stateDelivered, "", status{exit: 1}, "failed\n"},
 		{"killed without a word", "kill -KILL $$", scriptedTool{refused: rewrite.RefusedSilent}, long,
@@ -288,6 +319,7 @@ func TestPatience(t *testing.T) {
 		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, stateAbandoned, status{exit: 7}},
 		{"asked right before a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGHUP}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
+		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -299,12 +331,42 @@ func TestPatience(t *testing.T) {
 			}
 			began := time.Now()
 			script := strings.ReplaceAll(test.script, "LONG", "head -c 100000 /dev/zero | tr '\\0' '\\n'")
-			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, rewrite.Plan{}, script, time.Minute, w)
+			plan := rewrite.Plan{}
+			if strings.HasPrefix(test.name, "a resume") {
+				plan.Resume = "x"
+			}
+			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
 			if a.state != test.state || st != test.status {
 				t.Errorf("state %d, %+v after %v", a.state, st, time.Since(began))
 			}
 			r.Close() // the writer may end
 		})
+	}
+}
+
+// Patience with a caller runs out, but not with a tool that is still to be judged; what the stream has kept for the end is
+// learned in any case.
+func TestAbandon(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for _, test := range []struct {
+		state   runState
+		written chan struct{}
+		want    runState
+		again   bool
+		ended   bool
+	}{
+		{stateHolding, nil, stateHolding, true, false}, {stateRefusing, nil, stateRefusing, true, false},
+		{stateShowing, nil, stateAbandoned, false, true}, {stateDelivering, make(chan struct{}), stateAbandoned, false, true},
+		{stateDelivering, closed, stateDelivered, false, false},
+	} {
+		stream := &scriptedStream{asideAt: "kept"}
+		a := &attempt{state: test.state, stream: stream}
+		a.written = test.written
+		a.abandon()
+		if a.state != test.want || (a.exhausted != nil) != test.again || (stream.ahead != "") != test.ended {
+			t.Errorf("state %d becomes %d, want %d; waits on: %v, stream ended: %v", test.state, a.state, test.want, a.exhausted != nil, stream.ahead != "")
+		}
 	}
 }
 

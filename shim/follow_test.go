@@ -92,11 +92,11 @@ func TestWhatIsPinnedAtTheStart(t *testing.T) {
 	for _, test := range []struct {
 		plan rewrite.Plan
 		want string
-	}{{rewrite.Plan{Resume: "one"}, "one"}, {rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
+	}{{rewrite.Plan{Resume: "one"}, "id one"}, {rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
 		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: childrensInbox(t),
-			pinned: func(id string, pid int) { got = id }, fault: func(string, error) {}}
+			pinned: func(id string, pid int) { got += "id " + id }, fault: func(string, error) {}}
 		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
 			t.Fatal(err)
 		}

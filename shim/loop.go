@@ -18,6 +18,13 @@ const (
 	justNow  = time.Second
 )
 
+// What there can be at most on its way to the event loop: all pieces of two streams with their ends, and each of the
+// caller's streams reported by its writer and by whoever waits for it to hang up.
+const (
+	mostPieces = 2 * (buffersPerStream + 1)
+	mostGone   = 4
+)
+
 // events are what the event loop waits for.
 type events struct {
 	pieces   chan piece    // from the readers, with room for all that there can be
@@ -36,7 +43,7 @@ type events struct {
 
 func newEvents() events {
 	return events{
-		pieces: make(chan piece, 2*(buffersPerStream+1)), files: make(chan followed), gone: make(chan *sink, 4),
+		pieces: make(chan piece, mostPieces), files: make(chan followed), gone: make(chan *sink, mostGone),
 		starting: make(chan struct{}), stop: make(chan struct{}),
 	}
 }
@@ -53,7 +60,8 @@ type followed struct {
 func (a *attempt) supervise(gateTimeout time.Duration) status {
 	defer close(a.stop)
 	a.begin()
-	started, timeout, sweep := time.Now(), time.After(gateTimeout), a.nextSweep(0)
+	started, timeout := time.Now(), time.After(gateTimeout)
+	sweep := a.nextSweep(time.Since(started))
 	for !a.over() {
 		select {
 		case p := <-a.pieces:
@@ -138,7 +146,6 @@ func (a *attempt) takeFile(f followed) {
 // tool has left that has ended is still read, for the ledger.
 func (a *attempt) callerGone(s *sink) {
 	s.gone = true
-	s.drop()
 	if a.ended != nil || s == a.stdout && a.stream.HoldsOutput() {
 		return
 	}
@@ -210,7 +217,7 @@ func (a *attempt) limitDelivery() {
 		cause = justNow
 		a.abandoned.signal = a.stopped
 	}
-	if a.stopped != 0 && time.Since(a.stoppedAt) < cause {
+	if time.Since(a.stoppedAt) < cause { // long ago where there was no such signal
 		a.exhausted = time.After(patience)
 	}
 }

@@ -171,6 +171,9 @@ func (c *call) finish(a *attempt, st status) {
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
+	if a.stopped != 0 && st != (status{}) {
+		o.Seen.Answer, o.Seen.Texts = "", nil // cut short, and the caller does not wait for digests of what it did not want
+	}
 	o.File, o.FileSize = c.sessionFile(seen.ID)
 	o.Place = c.place(c.record.Cwd)
 	if o.Seen.ID != "" && o.File == "" {

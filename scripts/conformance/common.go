@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"strings"
 	"syscall"
+	"time"
 
 	"reprise/scripts/realcli"
 	"reprise/scripts/twin"
@@ -49,14 +52,15 @@ type scenario struct {
 	timed bool                     // it runs alone, and when its output comes is compared too
 	racy  bool                     // by itself it may end in several ways
 	shown func(twin.Result) string // what is compared, nil for all; its calls have ids
+	ends  bool                     // only how and when its calls end is compared
 }
 
 const unknownID = "11111111-2222-4333-8444-555555555555"
 
 func list(words string) []string { return strings.Split(words, "|") }
 
-// scenarios are all of a tool's.
-func (c cli) scenarios(tool string) (all []scenario) {
+// scenarios are all of a tool's. Some are drawn by chance.
+func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, one := range c.own {
 		all = append(all, scenario{name: name, calls: []call{one}})
 	}
@@ -66,8 +70,28 @@ func (c cli) scenarios(tool string) (all []scenario) {
 	for _, more := range [][]scenario{c.resumed(), c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
 		all = append(all, more...)
 	}
+	name := fnv.New64()
+	_, _ = name.Write([]byte(tool))
+	all = append(all, c.moments(rand.New(rand.NewPCG(seed, name.Sum64())))...)
 	for i := range all {
 		all[i].tool = tool
+	}
+	return all
+}
+
+// moments are calls that get SIGTERM at any moment while they start or answer, for callers that read, read slowly, or do not
+// read: how and when they end is compared. Which way a tool ends may depend on the moment by a hair.
+func (c cli) moments(rng *rand.Rand) (all []scenario) {
+	listeners := []struct {
+		name string
+		to   twin.Target
+	}{{"read", twin.Reader}, {"read slowly", twin.Slow}, {"unread", twin.Unread}}
+	for i := range 6 {
+		f, l := c.formats[rng.IntN(len(c.formats))], listeners[i%len(listeners)]
+		s := one(fmt.Sprintf("TERM at moment %d, %s", i+1, l.name),
+			call{Args: c.ask(f, c.pause), To: l.to, Signal: syscall.SIGTERM, At: twin.Start, After: time.Duration(rng.IntN(2500)) * time.Millisecond})
+		s.ends, s.racy = true, true
+		all = append(all, s)
 	}
 	return all
 }

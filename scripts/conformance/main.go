@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -32,6 +33,7 @@ func main() {
 	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
+	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
 	undoIgnored()
@@ -55,6 +57,7 @@ func undoIgnored() {
 type options struct {
 	tool, run, shims string
 	verbose, matrix  bool
+	seed             uint64
 }
 
 func (o options) main() error {
@@ -71,6 +74,9 @@ func (o options) main() error {
 	}
 	if o.shims == "" {
 		defer os.RemoveAll(shims)
+	}
+	if o.seed == 0 {
+		o.seed = rand.Uint64N(1e9) + 1
 	}
 	if o.matrix {
 		return runMatrix(tools, shims, o.run)
@@ -103,6 +109,7 @@ func (o options) suite(tools []string, shims string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Println("seed", o.seed)
 	failed := 0
 	judge := func(s scenario) verdict { return stage{real[s.tool], shims}.judge(s) }
 	for v := range verdicts(all, judge) {
@@ -127,7 +134,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	}
 	var all []scenario
 	for _, tool := range tools {
-		all = append(all, clis[tool].scenarios(tool)...)
+		all = append(all, clis[tool].scenarios(tool, o.seed)...)
 	}
 	all = slices.DeleteFunc(all, func(s scenario) bool { return !match.MatchString(s.name) })
 	if len(all) == 0 {

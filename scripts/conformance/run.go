@@ -59,6 +59,10 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 		if last[1], err = shimmed.Run(c); err != nil {
 			return nil, last, fmt.Errorf("with the shim: %w", err)
 		}
+		if s.ends {
+			found = append(found, ends(c, last)...)
+			continue
+		}
 		if s.shown == nil {
 			for _, d := range twin.Compare(direct, shimmed, last[0], last[1]) {
 				found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
@@ -73,6 +77,20 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 		}
 	}
 	return found, last, nil
+}
+
+// late is by how much a call with the shim may end later than without it.
+const late = time.Second
+
+// ends tells how the ends of twins differ.
+func ends(c call, r [2]twin.Result) (found []string) {
+	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
+		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
+	}
+	if r[1].Ended > r[0].Ended+late {
+		found = append(found, fmt.Sprintf("after %v: it ends %v after the signal; with the shim %v", c.After, r[0].Ended, r[1].Ended))
+	}
+	return found
 }
 
 func (st stage) world(root, tool, shims string) (*twin.World, error) {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/scripts/toolbox"
 )
 
 // A target is a package with files that decide, and the packages whose tests are to notice.
@@ -24,7 +26,7 @@ type target struct {
 
 // targets says which tests are run for which files.
 var targets = []target{
-	{"ledger", []string{"decide.go", "call.go", "changed.go"}, []string{"./ledger"}},
+	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go"}, []string{"./ledger"}},
 	{"rewrite", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "prompt.go", "clock.go",
 		"claude_stream.go", "codex_stream.go", "gemini_stream.go", "vibe_stream.go",
@@ -47,6 +49,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
+	toolbox.RestoreSignals() // tests that count on signals would fail under nohup
 	if r.seed == 0 {
 		r.seed = rand.Uint64N(1e9) + 1
 	}

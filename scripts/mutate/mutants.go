@@ -154,6 +154,11 @@ func (e *editor) walk(n ast.Node) {
 				return false // its type is that of what it stands in
 			}
 			e.binary(n)
+		case *ast.UnaryExpr:
+			if lit, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && lit.Kind == token.INT {
+				e.number(n) // the number by itself has no type yet
+				return false
+			}
 		case *ast.BasicLit:
 			e.literal(n)
 		}
@@ -223,7 +228,7 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 	e.wrap(n, before, behind)
 }
 
-// literal changes numbers by one, and what SQL says.
+// literal changes numbers, and what SQL says.
 func (e *editor) literal(n *ast.BasicLit) {
 	t := e.info.Types[n].Type
 	if t == nil {
@@ -233,10 +238,7 @@ func (e *editor) literal(n *ast.BasicLit) {
 	switch {
 	case !ok:
 	case n.Kind == token.INT:
-		line := e.lineOf(n)
-		more := e.add(n, "%s becomes one more: %s", n.Value, line)
-		less := e.add(n, "%s becomes one less: %s", n.Value, line)
-		e.wrap(n, fmt.Sprintf("mutantNumber[%s](%d, %d, ", name, more, less), ")")
+		e.number(n)
 	case n.Kind == token.STRING:
 		value, err := strconv.Unquote(n.Value)
 		if err != nil {
@@ -245,6 +247,20 @@ func (e *editor) literal(n *ast.BasicLit) {
 		for _, m := range sqlMutants(value) {
 			e.wrap(n, fmt.Sprintf("mutantText[%s](%d, %q, ", name, e.add(n, "%s", m.what), m.text), ")")
 		}
+	}
+}
+
+// number changes a number by one.
+func (e *editor) number(n ast.Expr) {
+	t := e.info.Types[n].Type
+	if t == nil {
+		return
+	}
+	if name, ok := e.typeName(t); ok {
+		line := e.lineOf(n)
+		more := e.add(n, "%s becomes one more: %s", e.text(n), line)
+		less := e.add(n, "%s becomes one less: %s", e.text(n), line)
+		e.wrap(n, fmt.Sprintf("mutantNumber[%s](%d, %d, ", name, more, less), ")")
 	}
 }
 

@@ -28,6 +28,7 @@ type Call struct {
 	Signal syscall.Signal    // sent to the process, 0 for none
 	Group  bool              // it is sent to the whole process group
 	At     Moment
+	After  time.Duration // how long after that moment
 }
 
 // A Source says what stdin is.
@@ -54,6 +55,8 @@ const (
 	Leaves                 // a pipe whose reader leaves after the first bytes
 	Closed                 // the descriptor is closed
 	Terminal               // a pipe, but stderr is a terminal
+	Unread                 // a pipe that stays open, and is not read
+	Slow                   // a pipe that is read slowly
 )
 
 // A Moment says when a signal is sent.
@@ -75,6 +78,7 @@ type Result struct {
 	Files          []string          // those in the project afterwards, each a path and what stands there
 	Left           int               // processes that it left behind
 	First, Last    time.Duration     // from the start to stdout's first and last bytes
+	Ended          time.Duration     // from the signal to the end, 0 without one
 }
 
 // settle is how long the answer's beginning has to get through the tool.
@@ -139,15 +143,24 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	}
 	go in.feed()
 	out.started()
+	sent := make(chan time.Time, 1)
 	if c.Signal != 0 {
-		go send(cmd, c, map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: out.begun}[c.At])
+		go send(sent, cmd, c, map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: out.begun}[c.At])
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
 		return r, err
 	}
-	return out.result(cmd.ProcessState)
+	if r, err = out.result(cmd.ProcessState); err != nil {
+		return r, err
+	}
+	select {
+	case at := <-sent:
+		r.Ended = time.Since(at)
+	default:
+	}
+	return r, nil
 }
 
 // wrap puts a script in the place of the real tool until unwrap is called.
@@ -209,8 +222,8 @@ func (w *World) Lookup(name string) string {
 	return filepath.Join(w.real, name)
 }
 
-// send sends the signal when its moment has come; the process may have ended.
-func send(cmd *exec.Cmd, c Call, ready func() bool) {
+// send sends the signal when its moment has come, and says when that was; the process may have ended.
+func send(sent chan<- time.Time, cmd *exec.Cmd, c Call, ready func() bool) {
 	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return
@@ -219,6 +232,8 @@ func send(cmd *exec.Cmd, c Call, ready func() bool) {
 	if c.At == Middle {
 		time.Sleep(settle)
 	}
+	time.Sleep(c.After)
+	sent <- time.Now()
 	pid := cmd.Process.Pid
 	if c.Group {
 		pid = -pid

@@ -67,7 +67,7 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // deliberate are the calls in which the shim means to be better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
-	{"gemini", `^(TERM|INT|HUP) in the middle`, "gemini does not pass signals on to the process that it relaunches itself as; the shim does"},
+	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini does not pass signals on to the process that it relaunches itself as; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, the process that it relaunched itself as continues; if the shim is killed, the tool ends with it"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
 	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},

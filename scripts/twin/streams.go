@@ -98,6 +98,7 @@ type output struct {
 	files          [2]*os.File // where it prints into files
 	theirs         []*os.File  // closed once the command has them
 	terminal       *os.File
+	unread         *os.File // the end of a pipe that is read by nobody, or slowly
 	begin          time.Time
 }
 
@@ -124,6 +125,15 @@ func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
 		}
 		r.Close()
 		cmd.Stdout, o.theirs = unread, append(o.theirs, unread)
+	case Unread, Slow:
+		var theirs *os.File
+		if o.unread, theirs, err = os.Pipe(); err != nil {
+			return o, err
+		}
+		cmd.Stdout, o.theirs = theirs, append(o.theirs, theirs)
+		if c.To == Slow {
+			go readSlowly(o.unread)
+		}
 	case Terminal:
 		var theirs *os.File
 		if o.terminal, theirs, err = terminal(); err != nil {
@@ -132,6 +142,17 @@ func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
 		cmd.Stderr, o.theirs = theirs, append(o.theirs, theirs)
 	}
 	return o, err
+}
+
+// readSlowly reads until the pipe is closed.
+func readSlowly(r *os.File) {
+	piece := make([]byte, 1000)
+	for {
+		if _, err := r.Read(piece); err != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (o *output) started() {
@@ -144,7 +165,7 @@ func (o *output) started() {
 func (o *output) begun() bool { _, first, _ := o.stdout.all(); return !first.IsZero() }
 
 func (o *output) close() {
-	for _, f := range append(o.theirs, o.terminal, o.files[0], o.files[1]) {
+	for _, f := range append(o.theirs, o.terminal, o.unread, o.files[0], o.files[1]) {
 		if f != nil {
 			f.Close()
 		}

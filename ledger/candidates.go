@@ -1,0 +1,336 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/rewrite"
+)
+
+// maxCandidates bounds how many chains an unnamed call is compared with, of those of
+// its directory that begin as it does. Where there are more, it is never known that only
+// one fits.
+const maxCandidates = 256
+
+// factsOf reads the facts. That needs no turn, but for a moment after another
+// process was killed in the midst of a write. A session's row, its holder and its
+// file are not read at once: what another call did in between must not look like a
+// death, or like a change that we know nothing of. All chains are read in full only for
+// who wants to see them.
+func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
+	const tries = 3
+	for range tries {
+		err = (&turn{}).repeat(func() error {
+			f, err = l.facts(c, all)
+			return err
+		})
+		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
+			break
+		}
+	}
+	return f, err
+}
+
+// outdated tells of a session that seems to have died, or to have been changed, and
+// whose row is another one by now.
+func (l *Ledger) outdated(c ChainFacts) bool {
+	if c.File != FileChanged && (c.State != Running || c.Held) {
+		return false
+	}
+	var state State
+	var lastUsed Millis
+	err := l.db.QueryRow("SELECT state, last_used FROM sessions WHERE id = ?", c.Session).Scan(&state, &lastUsed)
+	return err == nil && (state != c.State || lastUsed != c.LastUsed)
+}
+
+func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
+	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Place: c.Place,
+		Limits: c.Limits}
+	if c.Never {
+		return f, nil
+	}
+	if f.Named {
+		err = l.namedFacts(c, &f)
+	} else {
+		err = l.unnamedFacts(c, all, &f)
+	}
+	if err != nil {
+		return f, err
+	}
+	if err := l.readPlaces(&f); err != nil {
+		return f, err
+	}
+	for i := range f.Chains {
+		if cf := &f.Chains[i]; cf.File == FileChanged && f.Fork {
+			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.size)
+		}
+	}
+	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+		return f, nil
+	}
+	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
+		return f, err
+	}
+	// A binary that was never asked is taken at its word: its first refusal is caught, and
+	// noted.
+	probe, _, err := l.Probe(c.Prints.Runtime)
+	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
+	return f, nil
+}
+
+// unnamedFacts finds the chains that begin as the call's prompt does: no other can have
+// been sent the same, or what the prompt extends.
+func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
+	read := l.related
+	if all {
+		read = l.chains
+	}
+	args := append(c.job(), c.firstLine())
+	var n int
+	if f.Chains, n, err = read(c, ends, beginningAlike+newest, args...); err != nil {
+		return err
+	}
+	f.More = n > maxCandidates
+	if n == 0 {
+		var others int
+		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
+		f.Others = others > 0
+		return err
+	}
+	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
+		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || cf.Continuity.Relation == rewrite.Extends && c.Limits.goesOn(&cf))
+	}) {
+		return nil // it goes on from an end, or repeats one
+	}
+	more, _, err := read(c, inner, beginningAlike+newest, args...)
+	f.addInner(more)
+	return err
+}
+
+// namedFacts reads the chain of a name: its ends, and where these do not tell what to go on from, the sessions that led to
+// them. Of a long job there may be many of these.
+func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
+	if f.Chains, _, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
+		return err
+	}
+	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
+		return nil
+	}
+	more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
+	f.addInner(more)
+	return err
+}
+
+// usable reports whether a session has ended well and nobody uses it.
+func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
+
+// addInner adds sessions that others were made of, without those that were ends a moment ago.
+func (f *Facts) addInner(sessions []ChainFacts) {
+	for _, one := range sessions {
+		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
+			f.Chains = append(f.Chains, one)
+		}
+	}
+}
+
+// The sessions of a chain since it was last begun anew, without the copies that ended
+// badly: its ends, and those that were gone on from in copies, of which there may be
+// many.
+const (
+	sinceBegun = `s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
+	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
+	inner      = sinceBegun + ` AND ` + goneOnFrom
+	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state IN ('live', 'running'))`
+)
+
+// The chains of a call's job, whose arguments job gives, and those of them that begin
+// with a line, which is an argument more. Of these there may be few where the job has
+// many: an index of their own finds them, and the plus keeps SQLite from another.
+const (
+	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
+
+	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
+		AND c.first_line = ?`
+)
+
+// newest has as many of the sessions as are looked at, and one more. For a LIMIT that is
+// bound SQLite plans twice.
+var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
+
+func (c *Call) job() []any {
+	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
+}
+
+func (c *Call) firstLine() []byte {
+	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
+}
+
+// A column is what one column of a query is selected by, and where its value goes.
+type column struct {
+	selected string
+	to       any
+}
+
+// list returns the columns as SQL has them.
+func list(columns []column) string {
+	names := make([]string, len(columns))
+	for i, one := range columns {
+		names[i] = one.selected
+	}
+	return strings.Join(names, ", ")
+}
+
+// scan reads the columns of a row.
+func scan(rows *sql.Rows, columns []column) error {
+	values := make([]any, len(columns))
+	for i, one := range columns {
+		values[i] = one.to
+	}
+	return rows.Scan(values...)
+}
+
+// A sentRow has the columns that say what a session was sent.
+type sentRow struct {
+	sent                              rewrite.Sent
+	base, lines, shape, answers, said sql.RawBytes
+	things, gist                      sql.RawBytes
+}
+
+func (r *sentRow) columns() []column {
+	return []column{
+		{"s.base", &r.base}, {"s.base_opening", &r.sent.Base.Opening}, {"s.base_bytes", &r.sent.Base.Bytes},
+		{"s.base_lines", &r.lines}, {"s.shape", &r.shape},
+		{"s.answers", &r.answers}, {"s.said", &r.said}, {"s.transcript", &r.sent.Transcript},
+		{"s.things", &r.things}, {"s.gist", &r.gist},
+	}
+}
+
+func (r *sentRow) compare(c *Call) rewrite.Continuity {
+	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
+	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
+	r.sent.Things, r.sent.Gist = decodeMarks(r.things), decodeMarks(r.gist)
+	r.sent.Named = c.named()
+	return rewrite.Compare(r.sent, c.Prompt)
+}
+
+// A factsRow has the columns of a session, of its chain and of its lease.
+type factsRow struct {
+	sentRow
+	facts ChainFacts
+	lease lease
+}
+
+func (r *factsRow) columns() []column {
+	f, l := &r.facts, &r.lease
+	return append([]column{
+		{"c.id", &f.Chain}, {"coalesce(c.session_id, 0)", &f.Newest}, {"c.concurrent", &f.Concurrent},
+		{"s.id", &f.Session}, {"coalesce(s.parent_id, 0)", &f.Parent}, {"coalesce(s.native_id, '')", &f.NativeID},
+		{"s.state", &f.State}, {"s.state_why", &f.StateWhy}, {"s.errors", &f.Errors},
+		{"s.settings", &f.Prints.Settings}, {"s.model", &f.Prints.Model}, {"s.runtime", &f.Prints.Runtime}, {"s.auth", &f.Prints.Auth},
+		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
+		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
+		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.file_size, 0)", &f.size},
+		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
+		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
+		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
+	}, r.sentRow.columns()...)
+}
+
+// A kinship is how a prompt is related to a session, as far as the choice of one depends on it.
+type kinship struct {
+	relation, verdict rewrite.Reason
+	answer            bool
+}
+
+// related compares a prompt with sessions, and reads the rest only of those that it may
+// continue: of the others a decision needs no more, and a directory may have hundreds. Of
+// those that are related to it in the same way it returns the newest, and of those that it
+// extends all of two chains, which says that there are several.
+func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
+	var id, session int64
+	var r sentRow
+	columns := append([]column{{"c.id", &id}, {"s.id", &session}}, r.columns()...)
+	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	alike := map[kinship][]int64{} // the chains of each kinship
+	var wanted []string
+	for ; rows.Next(); n++ {
+		if n >= maxCandidates {
+			continue // to the end: open rows would keep the connection
+		}
+		if err := scan(rows, columns); err != nil {
+			return nil, 0, err
+		}
+		continuity := r.compare(c)
+		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
+		known := len(alike[kin]) > 0
+		if continuity.Relation == rewrite.Extends {
+			known = len(alike[kin]) > 1 && !slices.Contains(alike[kin], id)
+		}
+		if known {
+			continue
+		}
+		if !slices.Contains(alike[kin], id) {
+			alike[kin] = append(alike[kin], id)
+		}
+		if continuity.Retains() || kin.answer {
+			wanted = append(wanted, strconv.FormatInt(session, 10))
+		} else {
+			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(wanted) == 0 {
+		return chains, n, err
+	}
+	full, _, err := l.chains(c, "s.chain_id = c.id", "WHERE s.id IN ("+strings.Join(wanted, ", ")+")"+newest)
+	return append(full, chains...), n, err // without those that are gone by now
+}
+
+// chains reads all facts about some sessions, and tells how many there are.
+func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
+	var r factsRow
+	columns := r.columns()
+	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+
+		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	tool, known := rewrite.Lookup(c.Tool)
+	for ; rows.Next(); n++ {
+		if n >= maxCandidates {
+			continue
+		}
+		if err := scan(rows, columns); err != nil {
+			return nil, 0, err
+		}
+		cf := r.facts
+		if !known || !tool.ValidID(cf.NativeID) {
+			cf.NativeID = "" // whoever has written it there: it must not get on a command line
+		}
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Share = share(l.key, cf.Chain)
+		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
+			cf.File = c.File(cf.file, cf.size)
+		}
+		chains = append(chains, cf)
+	}
+	return chains, n, rows.Err()
+}
+
+// oldest is the time before which an unnamed chain is not looked at any more. A
+// named one keeps its name for ever.
+func oldest(c *Call) Millis {
+	if c.Task != "" {
+		return 0
+	}
+	return c.Now - c.Limits.MaxAge
+}

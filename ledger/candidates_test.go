@@ -1,0 +1,243 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// generations makes a session, a copy of it, and a copy of that one, each of which was sent more.
+func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, now Millis) *Call) {
+	t.Helper()
+	prompt := fmt.Sprintf(base, 1)
+	for n, id := range []string{sourceID, copyID, otherID} {
+		now := Millis(1000 + 1000*n)
+		_, ticket := beginCall(t, l, call(l, prompt, now))
+		finish(t, l, ticket, outcome(id, "/"+id, 10, "", now+500))
+		prompt += fmt.Sprintf("\n\nRound %d.", n)
+	}
+}
+
+// Of a long job the sessions that others were made of are many: they are read only where the ends do not tell what to go
+// on from.
+func TestWhichSessionsAreRead(t *testing.T) {
+	inUse := ThisProcess()
+	tests := []struct {
+		name, prompt   string
+		change         string // SQL
+		limit          Unnamed
+		unnamed, named int
+	}{
+		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", UnnamedExtends, 1, 1},
+		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", UnnamedEvidence, 3, 1},
+		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", UnnamedExtends, 1, 3},
+		{"says another thing", "\n\nRound 7.", "", UnnamedExtends, 3, 3},
+		{"the end is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", fmt.Sprintf(
+			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, %d, 0)", inUse.Boot, inUse.PID, inUse.Start), UnnamedExtends, 3, 3},
+		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET state = 'running' WHERE id = 3", UnnamedExtends, 3, 3},
+		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE chains SET concurrent = 1", UnnamedExtends, 1, 3},
+		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET parent_id = NULL WHERE id = 2", UnnamedExtends, 2, 3},
+	}
+	for _, tt := range tests {
+		for _, call := range []func(*Ledger, string, Millis) *Call{copyCall, namedCopyCall} {
+			l, _ := newLedger(t)
+			generations(t, l, call)
+			if tt.change != "" {
+				execute(t, l, tt.change)
+			}
+			c := call(l, fmt.Sprintf(base, 1)+tt.prompt, 9000)
+			c.Limits.Unnamed = tt.limit
+			want := tt.unnamed
+			if c.Task != "" {
+				want = tt.named
+			}
+			facts, err := l.factsOf(c, false)
+			var read []int64
+			for _, one := range facts.Chains {
+				read = append(read, one.Session)
+			}
+			if err != nil || len(read) != want {
+				t.Errorf("%s (task %q): sessions %v are read, want %d, %v", tt.name, c.Task, read, want, err)
+			}
+		}
+	}
+}
+
+// What was an end when the ends were read, and was gone on from when the others were, counts once.
+func TestNoSessionCountsTwice(t *testing.T) {
+	f := Facts{Chains: []ChainFacts{{Session: 5}}}
+	f.addInner([]ChainFacts{{Session: 5}, {Session: 6}})
+	if len(f.Chains) != 2 || f.Chains[1].Session != 6 {
+		t.Errorf("%+v", f.Chains)
+	}
+}
+
+// A session's file is looked at only where the call may go on with the session.
+func TestFilesAreLookedAtSeldom(t *testing.T) {
+	prompt := fmt.Sprintf(base, 1)
+	for _, tt := range []struct {
+		name, prompt, task string
+		state              State
+		looked             int
+	}{
+		{"extends", prompt + "\n\nMore.", "", Live, 1},
+		{"extends what has failed", prompt + "\n\nMore.", "", Failed, 0},
+		{"revises", fmt.Sprintf(base, 1)[:60] + "\n\nMore.", "", Live, 0},
+		{"named, revises", fmt.Sprintf(base, 2), "task", Live, 1},
+		{"named, revises what has failed", fmt.Sprintf(base, 2), "task", Failed, 0},
+	} {
+		l, _ := newLedger(t)
+		c := testCall(l, prompt, 1000)
+		c.Task = tt.task
+		_, ticket := beginCall(t, l, c)
+		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		execute(t, l, "UPDATE sessions SET state = ?", tt.state)
+		c = testCall(l, tt.prompt, 3000)
+		c.Task = tt.task
+		looked := 0
+		c.File = func(path string, size int64) FileState {
+			if path != "/f" || size != 1 {
+				t.Errorf("%s: %s of %d bytes", tt.name, path, size)
+			}
+			looked++
+			return FileSame
+		}
+		if _, _, err := l.Preview(c); err != nil || looked != tt.looked {
+			t.Errorf("%s: looked at %d times, want %d, %v", tt.name, looked, tt.looked, err)
+		}
+	}
+}
+
+// An unnamed call that does not say all of a session again is told so, although that session is not read in full.
+func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nThe second part."
+	_, ticket := begin(t, l, prompt, 1000)
+	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	for text, want := range map[string]rewrite.Reason{
+		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": rewrite.BaseChanged,
+		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  rewrite.BaseChanged,
+		prompt:               rewrite.Identical,
+		prompt + "\n\nMore.": rewrite.Extends,
+	} {
+		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want || len(chains) != 1 {
+			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want, err)
+		}
+		facts, err := l.factsOf(testCall(l, text, 3000), false)
+		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != (want == rewrite.Identical || want == rewrite.Extends) {
+			t.Errorf("%q: %+v, %v", text, facts.Chains, err)
+		}
+	}
+}
+
+// Where a name says which job a call belongs to, its words are not weighed.
+func TestANameNeedsNoEvidence(t *testing.T) {
+	for _, task := range []string{"", "task"} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		c := testCall(l, prompt, 1000)
+		c.Task = task
+		_, ticket := beginCall(t, l, c)
+		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		c = testCall(l, prompt+"\n\nYour change fails a test: please fix it.", 3000)
+		c.Task = task
+		_, chains, err := l.Preview(c)
+		if err != nil || len(chains) != 1 || (len(chains[0].Continuity.Evidence.For) == 0) != (task != "") {
+			t.Errorf("task %q: %+v, %v", task, chains, err)
+		}
+	}
+}
+
+// What was sent before is known by its lines and its sections: what a resume sends depends on both.
+func TestDeltaAfterTheLedger(t *testing.T) {
+	l, _ := newLedger(t)
+	section := func(name, text string) string { return "## " + name + "\n\n" + text + "\n\n" }
+	opening := "# Job\n\nYou are the coder.\n\n"
+	rules := section("Rules", fmt.Sprintf(base, 1)+fmt.Sprintf(base, 2)+fmt.Sprintf(base, 3)+fmt.Sprintf(base, 4)+fmt.Sprintf(base, 5)+fmt.Sprintf(base, 6)+fmt.Sprintf(base, 7))
+	before := opening + rules + section("State", "Nothing is done.") + section("Answer", "Say what you did.")
+	after := opening + rules + section("State", "The parser fails.") + section("Answer", "Say what you did.")
+	c := testCall(l, before, 1000)
+	c.Task = "task"
+	_, ticket := beginCall(t, l, c)
+	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	c = testCall(l, after, 3000)
+	c.Task = "task"
+	d, _ := beginCall(t, l, c)
+	sent, whole := rewrite.ToResume(d.NativeID, c.Prompt, d.Continuity, d.Whole).Prompt()
+	if d.Mode != rewrite.Resume || whole || len(sent) >= len(after)/2 {
+		t.Errorf("%s (%s), whole %v, %d of %d bytes are sent", d.Mode, d.Reason, whole, len(sent), len(after))
+	}
+}
+
+// Where there are as many chains as are looked at, all of them count; of one more only that it is there.
+func TestAsManyAsAreLookedAt(t *testing.T) {
+	for _, more := range []int{0, 1} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := begin(t, l, prompt, 1000)
+		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+		for n := range maxCandidates - 1 + more {
+			execute(t, l, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated, first_line, session_id, since)
+				SELECT ?1, tool, cwd, home, rule, task, role, created, updated + 1, first_line, ?1, ?1 FROM chains WHERE id = 1`, n+100)
+			execute(t, l, `INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+				SELECT ?1, ?1, tool, state, created, last_used, settings, model, runtime, auth, x'', 0, 0 FROM sessions WHERE id = 1`, n+100)
+		}
+		for _, all := range []bool{false, true} {
+			facts, err := l.factsOf(testCall(l, prompt+"\n\nMore.", 3000), all)
+			oldest := slices.ContainsFunc(facts.Chains, func(c ChainFacts) bool { return c.Session == 1 })
+			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
+				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all, facts.More, oldest, err)
+			}
+			if all && len(facts.Chains) != maxCandidates {
+				t.Errorf("%d more: %d chains", more, len(facts.Chains))
+			}
+		}
+	}
+}
+
+// A chain from before ledgers noted with which session a job began: its sessions count from the one that it had.
+func TestSinceOfAnOldChain(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
+	execute(t, l, "UPDATE chains SET since = NULL")
+	_, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 2000))
+	wantRow(t, "the chain", row(t, l, "chains", second.chain), map[string]any{"since": first.Session, "session_id": second.Session})
+	finish(t, l, second, outcome(copyID, "/copy", 10, "", 2500))
+	d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nElsewhere.", 3000))
+	wantSource(t, "goes on from the first", d, sourceID)
+}
+
+// A call that has no chain is on no side of a comparison.
+func TestNoArmWithoutAChain(t *testing.T) {
+	l, _ := newLedger(t)
+	c := testCall(l, "Alone.", 1000)
+	c.Never, c.Limits.HoldOut = true, 0.5
+	_, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRow(t, "the call", row(t, l, "invocations", ticket.Invocation), map[string]any{"arm": "", "chain_id": nil})
+}
+
+// A transcript whose earlier part has changed, but which shows the session's answer, tells which session is meant: that is
+// read in full.
+func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
+	l, _ := newLedger(t)
+	opening, answer := fmt.Sprintf(base, 1), "I have written the parser, with a table for its states."
+	sent := opening + "\n\nUser: Write the parser.\n\nUser: And its tests, please."
+	_, ticket := begin(t, l, sent, 1000)
+	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
+	prompt := opening + "\n\nUser: Write the scanner.\n\nUser: And its tests, please.\n\nAssistant: " + answer + "\n\nUser: It still fails."
+	facts, err := l.factsOf(testCall(l, prompt, 3000), false)
+	if err != nil || len(facts.Chains) != 1 {
+		t.Fatalf("%d chains, %v", len(facts.Chains), err)
+	}
+	c := facts.Chains[0]
+	if c.Continuity.Relation != rewrite.HistoryEdited || !c.Continuity.Evidence.Answer || c.NativeID != someID {
+		t.Errorf("%s, shows the answer: %v, %q", c.Continuity.Relation, c.Continuity.Evidence.Answer, c.NativeID)
+	}
+}

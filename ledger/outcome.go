@@ -1,0 +1,238 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// FallBack gives a resume up: the session is dead for that reason, and the call
+// goes on in a new one of the same chain. A session that is only busy stays
+// alive. A copy that was refused is no session; what it was to be made of dies only of a
+// reason that lies in it. Where that can not be recorded, the session stays as a run left
+// it whose end nobody saw, so that it is not resumed again, and the call has none.
+func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
+	refused := t.Session
+	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
+	t.Totals = ""
+	if err != nil {
+		t.Session, t.fellBack = 0, why
+		return fmt.Errorf("record refusal: %w", err)
+	}
+	return nil
+}
+
+// unfit are the refusals that a session gives cause for: it would be refused again.
+var unfit = map[rewrite.Reason]bool{
+	rewrite.RefusedUnknown: true, rewrite.RefusedOtherID: true, rewrite.RefusedContext: true, rewrite.RefusedBroken: true,
+}
+
+func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
+	copied := t.source != 0
+	sourceDies := copied && unfit[why] && !t.cut // a cut may be what was refused
+	onlyBusy := !copied && why == rewrite.RefusedBusy
+	state := Dead
+	if onlyBusy {
+		state = Live
+	}
+	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?", state, why, refused); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
+		errors = errors + 1 WHERE id = ?4`, sourceDies, Dead, why, t.source); err != nil {
+		return err
+	}
+	var alone bool
+	if err := tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
+		return err
+	}
+	if err := t.beginAnew(tx, alone && (sourceDies || !copied && !onlyBusy)); err != nil {
+		return err
+	}
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
+		rewrite.Fresh, why, t.Session, t.Invocation)
+	return err
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Now      Millis
+	Exit     int
+	Signal   int // 0 unless it died by one
+	Seen     rewrite.Seen
+	IDFormat rewrite.Format // of the output that the id was read from
+	Sent     int            // bytes of the prompt that the model was sent
+	File     string         // where the session is kept, "" where it was not found
+	FileSize int64
+	Resets   []string // roles whose chains of the call's task the answer ends
+	Place    Place    // where the run has left the directory
+}
+
+// Good tells whether a session may be gone on with after such a run: it exited 0,
+// its final event was seen and was no error, and the last word was a model's.
+func (o *Outcome) Good() bool {
+	s := &o.Seen
+	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
+}
+
+// Stopped reports whether the run failed for nothing but the turns that its caller allowed it. Its session may be gone on with.
+func (o *Outcome) Stopped() bool {
+	s := &o.Seen
+	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
+}
+
+func (o *Outcome) state() (state State, outcome string) {
+	switch {
+	case o.Signal != 0:
+		return Killed, "killed"
+	case o.Stopped():
+		return Live, "failed"
+	case !o.Good():
+		return Failed, "failed"
+	}
+	return Live, "ok"
+}
+
+// Finish records how the run ended, and gives the lease back. Where the ledger can
+// not be written, the outcome is kept in the spool for whoever writes there next.
+func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
+	e := t.ending(o)
+	e.Ledger = l.name()
+	err := l.write(e.record)
+	if err == nil {
+		return nil
+	}
+	if kept := l.spool.put(&e); kept != nil {
+		return fmt.Errorf("record outcome: %w", errors.Join(err, kept))
+	}
+	return nil
+}
+
+// ending is all that a run leaves to record. What was said in it is there as digests
+// alone.
+func (t *Ticket) ending(o *Outcome) ending {
+	e := ending{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
+		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
+	if t.Session != 0 {
+		base := t.call.Prompt.Footprint()
+		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
+		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
+		traces := rewrite.NewTraces(t.call.Prompt, o.Seen.Answer, o.Seen.Files, t.key)
+		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
+		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
+		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
+	}
+	s := &o.Seen
+	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
+	return e
+}
+
+func (e *ending) record(tx *sql.Tx) error {
+	o := &e.Outcome
+	if err := e.recordRefusal(tx); err != nil {
+		return err
+	}
+	if first, err := e.recordInvocation(tx); err != nil || !first {
+		return err
+	}
+	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
+		return err
+	}
+	if e.Session == 0 {
+		return callersOwn(tx, o.Seen.ID) // of a call that was observed; any other has a new one
+	}
+	if err := e.recordSession(tx); err != nil {
+		return err
+	}
+	if err := keepPlace(tx, e.Session, o.Place, o.Seen.Model); err != nil {
+		return err
+	}
+	if o.Good() && o.Seen.Usage.Known {
+		if err := e.meter(tx); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
+	return err
+}
+
+// recordInvocation tells whether the invocation had no outcome yet.
+func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
+	o := &e.Outcome
+	_, outcome := o.state()
+	s, u := &o.Seen, &o.Seen.Usage
+	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
+		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
+		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
+		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
+		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
+		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
+		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)), outcome, o.Exit, o.Signal, e.Invocation)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
+// recordRefusal records a refusal that could not be recorded when it came.
+func (e *ending) recordRefusal(tx *sql.Tx) error {
+	if e.FellBack == "" {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ? AND outcome IS NULL",
+		rewrite.Fresh, e.FellBack, e.Invocation)
+	return err
+}
+
+// maxFigure is more than any call can take, in tokens and in nano-dollars: a million dollars. Nine thousand of them
+// still add up.
+const maxFigure = 1e15
+
+// plausible keeps what a tool says of its usage to what can be added up.
+func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
+
+func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
+
+func (e *ending) recordSession(tx *sql.Tx) error {
+	o := &e.Outcome
+	state, _ := o.state()
+	s := &o.Seen
+	errorsMore, turnsMore := 0, 1
+	if state != Live {
+		errorsMore, turnsMore = 1, 0
+	}
+	why := s.Refusal
+	if why != "" {
+		state = Dead
+	}
+	if o.Stopped() {
+		why = rewrite.TurnLimit
+	}
+	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
+		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
+		base = ?, base_opening = ?, base_bytes = ?, base_lines = coalesce(?, x''), shape = coalesce(?, x''),
+		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''), gist = coalesce(?, x''),
+		answers = answers || ?, said = said || ?,
+		transcript = transcript OR ?, compacted = compacted OR ?,
+		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
+		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
+		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
+		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
+	if err != nil || state == Live {
+		return err
+	}
+	// What a copy was made of is gone on from again, but not for ever.
+	_, err = tx.Exec("UPDATE sessions SET errors = errors + 1 WHERE id = (SELECT parent_id FROM sessions WHERE id = ?)", e.Session)
+	return err
+}

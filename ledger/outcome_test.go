@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// What becomes of a session by how its run ended. One that was stopped by its caller's limit of turns may be gone on with,
+// if nothing else is wrong.
+func TestWhatBecomesOfASession(t *testing.T) {
+	stopped := func(change func(*Outcome)) *Outcome {
+		o := goodOutcome(someID, "", 2000)
+		o.Exit, o.Seen.Failed, o.Seen.TurnLimit = 1, true, true
+		if change != nil {
+			change(o)
+		}
+		return o
+	}
+	tests := []struct {
+		name    string
+		outcome *Outcome
+		state   State
+		why     rewrite.Reason
+		result  string
+	}{
+		{"good", goodOutcome(someID, "done", 2000), Live, "", "ok"},
+		{"limit of turns", stopped(nil), Live, rewrite.TurnLimit, "failed"},
+		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), Live, rewrite.TurnLimit, "failed"},
+		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }), Failed, "", "failed"},
+		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), Killed, "", "killed"},
+		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), Failed, "", "failed"},
+		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }), Failed, "", "failed"},
+		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }), Failed, "", "failed"},
+		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), Failed, "", "failed"},
+		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = rewrite.RefusedContext }), Dead, rewrite.RefusedContext, "failed"},
+	}
+	for _, tt := range tests {
+		l, _ := newLedger(t)
+		_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+		finish(t, l, ticket, tt.outcome)
+		turns, errors := 1, 0
+		if tt.state != Live {
+			turns, errors = 0, 1
+		}
+		wantRow(t, tt.name, row(t, l, "sessions", ticket.Session), map[string]any{"state": tt.state, "state_why": tt.why, "turns": turns, "errors": errors})
+		wantRow(t, tt.name, row(t, l, "invocations", ticket.Invocation), map[string]any{"outcome": tt.result})
+	}
+}
+
+// Only what a good run is known to have used is metered.
+func TestWhatIsMetered(t *testing.T) {
+	for _, tt := range []struct {
+		exit  int
+		known bool
+		want  int
+	}{{0, true, 1}, {0, false, 0}, {1, true, 0}} {
+		l, _ := newLedger(t)
+		_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+		o := goodOutcome(someID, "done", 2000)
+		o.Exit, o.Seen.Usage = tt.exit, rewrite.Usage{Known: tt.known, Input: 10, Output: 10}
+		finish(t, l, ticket, o)
+		var n int
+		if err := l.db.QueryRow("SELECT count(*) FROM meters").Scan(&n); err != nil || n != tt.want {
+			t.Errorf("exit %d, usage known %v: %d meters, want %d, %v", tt.exit, tt.known, n, tt.want, err)
+		}
+	}
+}
+
+// A session knows what it was sent last, as far as its newest prompt tells, and the forms of all its answers.
+func TestWhatASessionWasSent(t *testing.T) {
+	l, _ := newLedger(t)
+	var said []byte
+	var ticket *Ticket
+	for n, prompt := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
+		c := testCall(l, prompt, Millis(1000*n))
+		c.Task = "task"
+		_, ticket = beginCall(t, l, c)
+		o := goodOutcome(someID, "The last words.", Millis(1000*n+500))
+		o.Seen.Texts = []string{"The first words.", "The last words."}
+		finish(t, l, ticket, o)
+		said = append(said, encodeSaid(rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, l.Key()))...)
+		footprint := c.Prompt.Footprint()
+		wantRow(t, prompt[:10], row(t, l, "sessions", ticket.Session), map[string]any{
+			"base_opening": footprint.Opening, "base_bytes": footprint.Bytes, "said": string(said), "turns": n + 1})
+	}
+}
+
+// A copy that fails counts as an error of what it was made of, which is not gone on from for ever. A good one does not.
+func TestErrorsOfCopies(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
+	for n, exit := range []int{0, 1, 0, 1} {
+		d, ticket := beginCall(t, l, copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), Millis(2000+1000*n)))
+		wantSource(t, "a copy", d, sourceID)
+		o := outcome(nth(n), "/copy", 10, "", Millis(2500+1000*n))
+		o.Exit = exit
+		finish(t, l, ticket, o)
+		wantRow(t, "the source", row(t, l, "sessions", first.Session), map[string]any{"errors": (n + 1) / 2, "state": Live})
+		wantRow(t, "the copy", row(t, l, "sessions", ticket.Session), map[string]any{"errors": exit})
+	}
+}

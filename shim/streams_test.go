@@ -1,0 +1,321 @@
+package shim
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// Each of the tool's streams is the caller's of the same name, whether it goes through us or not.
+func TestStreamsKeepTheirPlaces(t *testing.T) {
+	const script = `read word; echo content $word; echo aside >&2; [ /dev/fd/2 -ef "$ERR" ] && echo own; exit 0`
+	for _, tt := range []struct {
+		name       string
+		plan       rewrite.Plan
+		out, aside string
+	}{
+		{"fresh", rewrite.Plan{}, "content in\nown\n", "aside\n"},
+		{"resumed", rewrite.Plan{Resume: "x"}, "content in\n", "aside\n"},
+		{"stderr is read", rewrite.Plan{ReadStderr: true}, "content in\n", "read: aside\n"},
+		{"one stream, but the caller has two", rewrite.Plan{ReadStderr: true, OneStream: true}, "content in\n", "read: aside\n"},
+	} {
+		in, out, aside := outputFile(t), outputFile(t), outputFile(t)
+		if _, err := in.WriteString("in\n"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		a, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, tt.plan, script, time.Minute, [3]*os.File{in, out, aside})
+		if got, gotAside := contents(t, out), contents(t, aside); got != tt.out || gotAside != tt.aside || st != (status{}) || a.watcher != nil {
+			t.Errorf("%s: stdout %q, stderr %q, %+v; want %q and %q", tt.name, got, gotAside, st, tt.out, tt.aside)
+		}
+	}
+}
+
+// What a tool writes on both of its streams for a caller that has one, a tool of one stream writes in one order, and all of
+// it is read as stderr is.
+func TestOneStream(t *testing.T) {
+	const script = "for i in 1 2 3 4 5; do echo out $i; echo aside $i >&2; done"
+	var want strings.Builder
+	for _, i := range []string{"1", "2", "3", "4", "5"} {
+		want.WriteString("read: out " + i + "\nread: aside " + i + "\n")
+	}
+	out := outputFile(t)
+	perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true, OneStream: true}, script, time.Minute, out)
+	if got := contents(t, out); got != want.String() {
+		t.Errorf("shown %q", got)
+	}
+}
+
+func TestSameFile(t *testing.T) {
+	one, other, closed := outputFile(t), outputFile(t), outputFile(t)
+	again, err := os.Open(one.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	closed.Close()
+	for _, tt := range []struct {
+		a, b *os.File
+		want bool
+	}{{one, one, true}, {one, again, true}, {one, other, false}, {one, closed, false}, {closed, one, false}, {closed, closed, false}} {
+		if got := sameFile(tt.a, tt.b); got != tt.want {
+			t.Errorf("%s and %s: %v", tt.a.Name(), tt.b.Name(), got)
+		}
+	}
+}
+
+// What a resumed run says on stderr waits as its stdout does, and comes out with it.
+func TestStderrWaitsToo(t *testing.T) {
+	for _, tt := range []struct{ name, script, aside string }{
+		{"shown while it runs", `echo aside >&2; sleep 0.05; echo content; until [ -s $ERR ]; do sleep 0.02; done`, "aside\n"},
+		{"shown at the end", `echo aside >&2`, "aside\nlast\n"},
+		{"refused", `echo aside >&2; sleep 0.05; echo refusal; exit 1`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out, aside := outputFile(t), outputFile(t)
+			stream := &scriptedStream{}
+			if tt.name == "shown at the end" {
+				stream.asideAt = "last\n"
+			}
+			performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Resume: "x"}, tt.script, time.Minute, [3]*os.File{devNull(t), out, aside})
+			if got := contents(t, aside); got != tt.aside {
+				t.Errorf("stderr %q, want %q", got, tt.aside)
+			}
+		})
+	}
+}
+
+// A tool is told to have refused by the end of its stderr and its exit code, which is 1 after a signal.
+func TestWhatARefusalIsToldBy(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo no such session >&2; exit 3": `"no such session\n", exit 3`,
+		"echo what >&2; kill -KILL $$":     `"what\n", exit 1`,
+		"exit 0":                           `"", exit 0`,
+	} {
+		var judged string
+		perform(t, scriptedTool{stream: &scriptedStream{}, judged: &judged}, rewrite.Plan{Resume: "x"}, script, time.Minute, outputFile(t))
+		if judged != want {
+			t.Errorf("%s: told by %s", script, judged)
+		}
+	}
+}
+
+// A new session's id is noted once, as soon as the tool says it, and never one that is not the session's.
+func TestAnIDIsPinnedOnce(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo id one; echo content; echo id one": "one", "echo content": "", "echo id one; sleep 0.2; echo other-id": "one",
+		"echo other-id; echo id two": "",
+	} {
+		stream := &scriptedStream{signals: childrensInbox(t)}
+		var pinned []string
+		a := &attempt{tool: scriptedTool{stream: stream}, stream: stream, signals: stream.signals, fault: func(string, error) {}}
+		a.pinned = func(id string, pid int) {
+			if pid != a.process.pid {
+				t.Errorf("pid %d", pid)
+			}
+			pinned = append(pinned, id)
+		}
+		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(pinned, " "); got != want || !isClosed(a.stop) {
+			t.Errorf("%s: %q is pinned, want %q", script, got, want)
+		}
+	}
+}
+
+// openFiles counts this process's descriptors, without those that only the garbage collector closes.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	return len(fds)
+}
+
+// When a run has ended, refused or not, begun or not, none of its descriptors is left: another run may follow.
+func TestARunLeavesNoDescriptor(t *testing.T) {
+	much := "head -c 6000000 /dev/zero | tr '\\0' '\\n'; head -c 6000000 /dev/zero >&2; "
+	for _, tt := range []struct {
+		name, script string
+		plan         rewrite.Plan
+	}{
+		{"fresh", "echo word", rewrite.Plan{}},
+		{"stderr is read", "echo word", rewrite.Plan{ReadStderr: true}},
+		{"resumed", "echo content", rewrite.Plan{Resume: "x"}},
+		{"refused, and much was held", much + "echo refusal; exit 1", rewrite.Plan{Resume: "x"}},
+		{"refused by its end, and much was held", much + "exit 1", rewrite.Plan{Resume: "x"}},
+		{"does not start", "", rewrite.Plan{ReadStderr: true, Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "*"}}}},
+	} {
+		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: rewrite.RefusedUnknown}
+		out, aside, null := outputFile(t), outputFile(t), devNull(t)
+		a := &attempt{plan: tt.plan, tool: tool, stream: tool.stream, signals: tool.stream.signals, fault: func(string, error) {}}
+		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
+		if tt.script == "" {
+			path += "-that-is-not-there"
+		}
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond) // finalizers of earlier tests
+		before := openFiles(t)
+		_, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{null, out, aside}, time.Minute)
+		if (err != nil) != (tt.script == "") {
+			t.Fatal(err)
+		}
+		if err == nil {
+			a.process.witness.close()
+		}
+		after := openFiles(t)
+		for begun := time.Now(); after > before && time.Since(begun) < time.Second; after = openFiles(t) {
+			time.Sleep(10 * time.Millisecond) // a watcher's goroutine closes its own
+		}
+		if after > before {
+			t.Errorf("%s: %d descriptors before, %d after", tt.name, before, after)
+		}
+		if !isClosed(a.stop) {
+			t.Errorf("%s: readers and writers go on", tt.name)
+		}
+	}
+}
+
+// A stream that the tool closes while it runs is at its end: nobody is left to copy what may still come.
+func TestAStreamThatEndsEarly(t *testing.T) {
+	for script, want := range map[string][]bool{
+		"exec >&-; sleep 0.2": {true}, "exec 2>&-; sleep 0.2": {true},
+	} {
+		a, _ := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute,
+			[3]*os.File{devNull(t), outputFile(t), outputFile(t)})
+		which := 0
+		if strings.Contains(script, "2>") {
+			which = 1
+		}
+		if got := []bool{a.taps[which].over}; !slices.Equal(got, want) {
+			t.Errorf("%s: over %v", script, got)
+		}
+	}
+}
+
+// What the tool leaves behind writes on, after we have ended.
+func TestLateOutputArrives(t *testing.T) {
+	out := outputFile(t)
+	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{}, "(sleep 0.3; echo late) & echo early", time.Minute, out)
+	if got := contents(t, out); got != "early\n" || st != (status{}) {
+		t.Fatalf("at the end: %q, %+v", got, st)
+	}
+	for begun := time.Now(); contents(t, out) != "early\nlate\n"; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("later: %q", contents(t, out))
+		}
+	}
+}
+
+// A caller that reads one of its streams gets it, though it does not read the other.
+func TestUnreadStdoutHoldsUpNoStderr(t *testing.T) {
+	r, w := pair(t, blockingPipe)
+	aside := outputFile(t)
+	const script = `(until [ -e "$ERR.full" ]; do sleep 0.02; done; echo aside >&2) & head -c 2000000 /dev/zero | tr '\0' '\n'; wait`
+	go func() {
+		time.Sleep(300 * time.Millisecond) // by then stdout is full
+		f, err := os.Create(aside.Name() + ".full")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		f.Close()
+		begun := time.Now()
+		for {
+			data, _ := os.ReadFile(aside.Name())
+			if string(data) == "read: aside\n" {
+				break
+			}
+			if time.Since(begun) > 20*time.Second {
+				t.Errorf("on stderr: %q", data)
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	if _, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, [3]*os.File{devNull(t), w, aside}); st != (status{}) {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A caller that closes one of its streams: the tool learns of it at its next write there, and only there; of a stdout that
+// is shown at the end it learns nothing.
+func TestACallerThatLeaves(t *testing.T) {
+	const stdout, stderr = 1, 2
+	for _, tt := range []struct {
+		name   string
+		leaves int
+		writes string
+		holds  bool
+		want   status
+	}{
+		{"stdout", stdout, "echo more", false, status{signal: syscall.SIGPIPE}},
+		{"stdout, and writes on stderr", stdout, "echo more >&2", false, status{}},
+		{"stderr", stderr, "echo more >&2", false, status{signal: syscall.SIGPIPE}},
+		{"stderr, and writes on stdout", stderr, "echo more", false, status{}},
+		{"stdout that is held", stdout, "echo more", true, status{}},
+		{"stderr, and stdout is held", stderr, "echo more >&2", true, status{signal: syscall.SIGPIPE}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			begin := t.TempDir() + "/go"
+			r, w := pair(t, blockingPipe)
+			files := [3]*os.File{devNull(t), outputFile(t), outputFile(t)}
+			files[tt.leaves] = w
+			time.AfterFunc(100*time.Millisecond, func() {
+				r.Close()
+				time.AfterFunc(300*time.Millisecond, func() { _ = os.WriteFile(begin, nil, 0o600) })
+			})
+			script := `echo word; echo aside >&2; until [ -e ` + begin + ` ]; do sleep 0.02; done; exec /bin/sh -c '` + tt.writes + `; sleep 0.2; exit 0'`
+			_, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: tt.holds}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, files)
+			if st != tt.want {
+				t.Errorf("%+v, want %+v", st, tt.want)
+			}
+		})
+	}
+}
+
+// A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
+func TestASignalAfterTheTool(t *testing.T) {
+	a := &attempt{ended: &status{}}
+	a.heed(syscall.SIGUSR1)
+	if a.stopped != 0 || a.exhausted != nil {
+		t.Errorf("SIGUSR1 asks for an end: %v", a.stopped)
+	}
+	a.heed(syscall.SIGTERM)
+	a.heed(syscall.SIGHUP)
+	if a.stopped != syscall.SIGTERM || a.exhausted == nil || a.abandoned != (status{signal: syscall.SIGTERM}) {
+		t.Errorf("stopped by %v, %+v", a.stopped, a.abandoned)
+	}
+}
+
+// The caller sees the exit code that the tool would have had in its format, but no other end than the tool's by a signal.
+func TestShownStatus(t *testing.T) {
+	for _, tt := range []struct {
+		exit      int
+		st, shown status
+	}{
+		{0, status{}, status{}}, {0, status{exit: 4}, status{exit: 4}}, {1, status{}, status{exit: 1}}, {53, status{exit: 1}, status{exit: 53}},
+		{1, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
+	} {
+		stream := &scriptedStream{}
+		stream.seen.Exit = tt.exit
+		if got := (&attempt{stream: stream}).shown(tt.st); got != tt.shown {
+			t.Errorf("%+v with exit %d: shown %+v, want %+v", tt.st, tt.exit, got, tt.shown)
+		}
+	}
+}
