@@ -34,6 +34,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
+	flag.Float64Var(&o.share, "share", 1, "run this `part` of the scenarios, drawn by chance")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
 	undoIgnored()
@@ -58,6 +59,7 @@ type options struct {
 	tool, run, shims string
 	verbose, matrix  bool
 	seed             uint64
+	share            float64
 }
 
 func (o options) main() error {
@@ -136,7 +138,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	for _, tool := range tools {
 		all = append(all, clis[tool].scenarios(tool, o.seed)...)
 	}
-	all = slices.DeleteFunc(all, func(s scenario) bool { return !match.MatchString(s.name) })
+	draw := rand.New(rand.NewPCG(o.seed, 0))
+	all = slices.DeleteFunc(all, func(s scenario) bool { return draw.Float64() >= o.share || !match.MatchString(s.name) })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no scenario matches %q", o.run)
 	}
