@@ -434,7 +434,7 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 	if _, got := codexRun(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
 		t.Errorf("interrupted, it shows %q", got)
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := withThousands(n); got != want {
 			t.Errorf("%d is shown as %s", n, got)
 		}
