@@ -72,9 +72,12 @@ func TestClaudeHoldsLittleBack(t *testing.T) {
 				t.Errorf("%s: %q at once", line, got)
 			}
 		}
-		much := strings.Repeat("x", maxBacklog) + "\n"
-		if got := string(s.Line([]byte(much))); got != first+much {
-			t.Errorf("%s: %d bytes of %d", line, len(got), len(first+much))
+		much := strings.Repeat("x", maxBacklog-1) + "\n"
+		if got := s.Line([]byte(much)); len(got) > 0 {
+			t.Errorf("%s: %d bytes at once", line, len(got))
+		}
+		if got := string(s.Line([]byte("\n"))); got != first+much+"\n" {
+			t.Errorf("%s: %d bytes of %d", line, len(got), len(first+much)+1)
 		}
 		if got := string(s.Line([]byte("more\n"))) + string(s.End()); got != "more\n" {
 			t.Errorf("%s: then %q", line, got)
@@ -238,6 +241,8 @@ func TestOddEvents(t *testing.T) {
 			`{"type":"system","subtype":"hook","model":7,"x":"init"}` + "\n" + `{"type":"novel","message":"result"}` + "\n" + `["result"]` + "\n" + claudeInit + claudeEnds, someID, false, false, "yes"},
 		{"claude's broken result", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			claudeInit + `{"type":"result",}` + "\n" + claudeEnds, someID, true, false, "yes"},
+		{"what a tool says to claude, broken", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+			claudeInit + `{"type":"user","result",}` + "\n" + `{"type":"novel",}` + "\n" + claudeEnds, someID, false, false, "yes"},
 		{"claude's result without is_error", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			claudeInit + strings.Replace(claudeEnds, `"is_error":false,`, "", 1), someID, true, false, "yes"},
 		{"codex's thread", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `","usage":[]}` + "\n", "", false, false, ""},
