@@ -357,7 +357,7 @@ func claudeCarried(numbers []jsonNumber, known Totals) Totals {
 		if !ok || !claudeRunsOn(path) {
 			continue
 		}
-		carried[path] = json.Number(formatNano(total - own))
+		carried[path] = json.Number(formatNano(max(0, total-own)))
 		if strings.HasSuffix(path, "\tcostUSD") {
 			cost, told = cost-own, true
 		}

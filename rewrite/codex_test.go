@@ -424,6 +424,9 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		if !strings.HasSuffix(got, "\ntokens used\n"+tt.want+"\n") {
 			t.Errorf("after %s: %q", tt.previous, got[len(got)-30:])
 		}
+		if answer := string(s.ErrLine([]byte("30,000\n"))); answer != "30,000\n" { // where both streams are one
+			t.Errorf("after %s: an answer behind the total is shown as %q", tt.previous, answer)
+		}
 		if s.Seen().Totals != `{"tokens used":10002}` {
 			t.Errorf("totals %s", s.Seen().Totals)
 		}
