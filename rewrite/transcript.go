@@ -47,10 +47,10 @@ func (p *Prompt) conversation() []promptLine {
 			switch {
 			case b.message == nil:
 				l.speaker, l.label, l.text = readLabel(line)
-				if letter, rest := questionOrAnswer(line); letter == 'q' {
-					questions, l.speaker, l.label, l.text = true, other, "q", rest
-				} else if letter == 'a' && questions {
-					l.speaker, l.label, l.text = assistant, "a", rest
+				if letter, rest := questionOrAnswer(line); letter == "q" {
+					questions, l.speaker, l.label, l.text = true, other, letter, rest
+				} else if letter == "a" && questions {
+					l.speaker, l.label, l.text = assistant, letter, rest
 				}
 			case index == 0:
 				l.speaker, l.label, l.text = b.message.speaker, b.message.label, ""
