@@ -80,8 +80,8 @@ func TestHistories(t *testing.T) {
 		{"two turns of answers", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nAssistant: second\n\nUser: two", []string{"first", "second"}, "extends shown  answer <User: two>"},
 		{"the older answer alone", "User: one", "\n\nAssistant: first\n\nUser: two", []string{"first", "second"}, "extends  history_edited"},
 		{"an older answer that was never shown", two, "\n\nAssistant: other\n\nAssistant: second\n\nUser: three", []string{"other", "second"}, "history_edited shown history_edited"},
-		{"an older answer below its name", "Be kind.\n\nUser: one\n\nAssistant:\n\nUser: two", "Be kind.\n\nUser: one\n\nAssistant:\n\nfirst\n\nUser: two\n\nAssistant: second\n\nUser: three",
-			[]string{"first", "second"}, "history_edited shown history_edited"},
+		{"an older answer below its name", two + "\n\nAssistant:\n\nUser: three", two + "\n\nAssistant:\n\nsecond\n\nUser: three\n\nAssistant: third\n\nUser: four",
+			[]string{"first", "second", "third"}, "history_edited shown history_edited"},
 		{"in a tool's turn", two, "\n\nTool: three files\n\n" + cart + "\n\nUser: three", []string{"first", cart}, "history_edited shown history_edited answer"},
 		{"a tool before an older answer", tags, strings.Replace(tags, "<assistant>", "Tool: three files\n\n<assistant>", 1) + "\n\n<assistant>\nsecond\n</assistant>\n\n<user>\nthree\n</user>",
 			[]string{"first", "second"}, "extends shown  answer"},
@@ -92,6 +92,9 @@ func TestHistories(t *testing.T) {
 		{"text before a turn", "Be kind.\n\nUser: one", "Be kind.\n\nAnd quickly.\n\nUser: one\n\nAssistant: first\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
 		{"text before the opening", two, "And quickly.\n\n" + two + "\n\nAssistant: second\n\nUser: three", []string{"first", "second"}, "revises shown "},
 		{"the end of a turn", "Be kind.\n\n<user>\none", "\n</user>\n\n<assistant>\nfirst\n</assistant>\n\n<user>\ntwo\n</user>", []string{"first"}, "extends shown  answer <<user>\ntwo\n</user>>"},
+		{"where it was before", two, "\n\nUser: three", []string{"first"}, "history_edited shown history_edited"},
+		{"an answer before the opening", "Be kind.\n\nBuild it.", "Assistant: zero\n\nBe kind.\n\nBuild it.", []string{"first"}, "history_edited shown history_edited"},
+		{"two strangers", "Be kind.\n\nAda: one", "\n\nBob: other\n\nEve: two", []string{"first"}, "extends  history_edited"},
 		{"another answer under a stranger's name", "Be kind.\n\nAda: one", "\n\nBob: other\n\nAda: two", []string{"first"}, "history_edited shown history_edited"},
 		{"a stranger before the turns", "Be kind.\n\nMoe: zero\n\nAda: one", "Be kind.\n\nMoe: zero\n\nEve: hm\n\nAda: one\n\nAda: two\nmore", []string{"first"}, "extends  history_edited"},
 		{"most of it in a list", "Be kind.\n\nBuild it.", "\n\nResult: The totals are computed when an item is added to the cart.\nThe cart is kept in the session.\nPlease fix it.",
@@ -101,7 +104,7 @@ func TestHistories(t *testing.T) {
 		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown  answer"},
 	} {
 		sent := sentTo(tt.first, tt.answers...)
-		sent.Transcript = strings.Contains(tt.first, "ssistant") || len(tt.answers) == 0
+		sent.Transcript = strings.Contains(tt.first, "Assistant: ") || tt.first == tags || len(tt.answers) == 0 // with an answer, or as if one had been lost
 		text := tt.second
 		if strings.HasPrefix(text, "\n") {
 			text = tt.first + text

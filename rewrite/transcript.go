@@ -237,9 +237,10 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity) {
 	lines := p.conversation()
 	first := p.firstTurnOf(known, c)
-	turned := false // a turn of somebody known follows
-	for i := len(lines) - 1; i >= 0; i-- {
+	turned, inside := false, true // a turn of somebody known follows; the turns have begun
+	for i := range slices.Backward(lines) {
 		l := &lines[i]
+		inside = inside && i != first
 		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
 			h.marked = true // the name asked for an answer, and another one stands there
 		}
@@ -247,7 +248,7 @@ func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity)
 			continue
 		}
 		behind := h.newest && i >= h.end
-		if l.speaker == stranger && turned && i > first && !known[l.label] && !behind {
+		if l.speaker == stranger && turned && inside && !known[l.label] && !behind {
 			h.marked = true // between known speakers another one speaks
 		}
 		turned = turned || known[l.label]
