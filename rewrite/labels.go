@@ -108,8 +108,12 @@ func withoutEmphasis(rest string) string {
 // only numbers, times and words that go with a name, and then a sign that sets it
 // off from what is said.
 func namedTurn(line string) (who speaker, rest string) {
+	const longest = 64
 	var name turnName
 	for i := 0; i < len(line); {
+		if i > longest {
+			return
+		}
 		n := wordLength(line[i:])
 		if n > 0 {
 			if !name.add(strings.ToLower(line[i : i+n])) {
