@@ -54,7 +54,10 @@ func speakerNamed(word string) (who speaker) {
 	return who
 }
 
-const digitSigns = "0123456789"
+const (
+	digitSigns   = "0123456789"
+	latinLetters = "abcdefghijklmnopqrstuvwxyz"
+)
 
 // questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like. letter is "q" or "a", "" for other lines.
 func questionOrAnswer(line string) (letter, rest string) {
@@ -198,7 +201,9 @@ func roleIn(line string) (who speaker) {
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
 		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after, key) {
 			value := strings.TrimLeft(after, "\"'\\:= \t")
-			if strings.TrimRightFunc(before, isWordRune) != before || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
+			// Scripts that do not part their words may have a key right behind one.
+			inside := strings.TrimRight(before, latinLetters+digitSigns) != before
+			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
 			}
 			switch word := value[:wordLength(value)]; {

@@ -118,6 +118,8 @@ func TestReadLabel(t *testing.T) {
 		{"</ turn>", nobody, "", "</ turn>"},
 		{"role: assistant > hello", assistant, "", "role: assistant > hello"},
 		{"Role: Assistant", assistant, "", "Role: Assistant"},
+		{"角色role: assistant", assistant, "", "角色role: assistant"},
+		{"2role: user of it", stranger, "role", "user of it"},
 		{"parole: assistant", nobody, "", "parole: assistant"},
 		{"from user and so on: x", nobody, "", "from user and so on: x"},
 		{"x Assistant: hello", nobody, "", "x Assistant: hello"},
