@@ -148,10 +148,13 @@ func TestClaudeFiguresOfAFork(t *testing.T) {
 			`,"contextWindow":1000}},"type":"result","subtype":"success","result":"x"` + since + "}\n"
 	}
 	const since = `,"model_usage_since_last_result":{"m":{"inputTokens":2,"costUSD":0.125,"contextWindow":1000}}`
+	const smaller = `,"model_usage_since_last_result":{"m":{"inputTokens":2,"costUSD":0.125,"contextWindow":900}}`
+	const dearer = `,"model_usage_since_last_result":{"m":{"inputTokens":2,"costUSD":0.5,"contextWindow":1000}}`
 	const again = `,"model_usage_since_last_result":{"m":{"inputTokens":5,"costUSD":0.5,"contextWindow":1000}}`
 	tests := map[string]struct{ lines, want []string }{
 		"nothing else meanwhile":    {[]string{result(0.375, 5, since)}, []string{result(0.125, 2, since)}},
 		"another run meanwhile":     {[]string{result(1.125, 9, since)}, []string{result(0.125, 2, since)}},
+		"another window meanwhile":  {[]string{result(0.375, 5, smaller)}, []string{result(0.125, 2, smaller)}},
 		"a version that says less":  {[]string{result(0.375, 5, "")}, []string{result(0.125, 2, "")}},
 		"another turn of this call": {[]string{result(1.125, 9, since), result(1.625, 14, again)}, []string{result(0.125, 2, since), result(0.625, 7, again)}},
 	}
@@ -166,5 +169,11 @@ func TestClaudeFiguresOfAFork(t *testing.T) {
 		if u := s.Seen().Usage; len(tt.lines) == 1 && (u.CostNano != 125_000_000 || u.Input != 2) {
 			t.Errorf("%s: usage %+v", name, u)
 		}
+	}
+	// A run that says that it took more than all is not believed to have begun below nothing.
+	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
+	s.Line([]byte(init))
+	if got, want := string(s.Line([]byte(result(0.375, 5, dearer)))), result(0.375, 2, dearer); got != want {
+		t.Errorf("a result that took more than all: %s\nwant %s", got, want)
 	}
 }

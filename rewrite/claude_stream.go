@@ -206,7 +206,7 @@ func (s *claudeStream) passOn(line []byte) {
 
 // waits reports whether there is a result to be shown at the end.
 func (s *claudeStream) waits() bool {
-	return s.seen.Final && (len(s.last) > 0 || len(s.array) > 0 || s.skipped != "")
+	return s.seen.Final && (s.last != nil || s.array != nil || s.skipped != "")
 }
 
 // learn takes from an event what the ledger and the gate want to know. Only init,
@@ -348,17 +348,16 @@ func claudeCarried(numbers []jsonNumber, known Totals) Totals {
 	}
 	carried := map[string]json.Number{}
 	if json.Unmarshal([]byte(known), &carried) != nil {
-		return known
+		return ""
 	}
 	cost, told := at["total_cost_usd"], false
 	for path, own := range at {
-		path, ok := strings.CutPrefix(path, claudeStreamOnlyKey)
-		path = "modelUsage" + path
-		total, in := at[path]
-		if !ok || !in || !claudeRunsOn(path) {
+		path = "modelUsage" + strings.TrimPrefix(path, claudeStreamOnlyKey)
+		total, ok := at[path]
+		if !ok || !claudeRunsOn(path) {
 			continue
 		}
-		carried[path] = json.Number(formatNano(total - own))
+		carried[path] = json.Number(formatNano(max(0, total-own)))
 		if strings.HasSuffix(path, "\tcostUSD") {
 			cost, told = cost-own, true
 		}
@@ -412,24 +411,19 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 // result is printed where nothing else was (2.1.329). Since 2.1.326 errors are
 // repeated on a stderr that is a terminal.
 func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
+	s.skipped = ""
 	text, ok := s.textOf(e)
 	if !ok {
-		s.skipped = ""
 		s.print(string(line))
 		return
 	}
 	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
-		echo := text
-		if e.Subtype == "success" {
-			echo = e.answer()
-		}
-		s.stderr += strings.TrimRight(echo, " \t\r\n") + "\n"
+		s.stderr += strings.TrimRight(text, " \t\r\n") + "\n"
 	}
 	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {
 		s.skipped = text
 		return
 	}
-	s.skipped = ""
 	s.print(text)
 }
 
@@ -484,8 +478,11 @@ func atLeast(version string, want ...int) bool {
 			return true
 		}
 		n, err := strconv.Atoi(parts[i])
-		if err != nil || n != w {
-			return err != nil || n > w
+		if err != nil || n > w {
+			return true
+		}
+		if n < w {
+			return false
 		}
 	}
 	return true
@@ -494,37 +491,37 @@ func atLeast(version string, want ...int) bool {
 func (s *claudeStream) addToArray(line []byte, init bool) {
 	line = withoutKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
 	if init {
-		line = bytes.Replace(line, []byte(claudeStreamOnlyCapability), nil, 1)
+		line = bytes.ReplaceAll(line, []byte(claudeStreamOnlyCapability), nil)
 	}
 	s.array = append(s.array, "[,"[min(len(s.array), 1)])
 	s.array = s.appendJSON(s.array, line)
 }
 
 func (s *claudeStream) End() []byte {
-	s.out = s.out[:0]
 	if s.ended {
-		return s.out
+		return nil
 	}
 	s.ended = true
+	s.out = s.out[:0]
 	if s.seen.Final {
 		s.showLast()
 		return s.out
 	}
 	// A run that was cut short prints nothing in these formats. One that has ended well
 	// has said something, in a way that is not known here.
-	if len(s.array) > 0 {
+	if s.array != nil {
 		s.seen.Unshown = append(s.array, "]\n"...)
 	}
 	s.seen.Unshown = append(s.seen.Unshown, s.hidden...)
-	return s.out
+	return nil
 }
 
 // showLast shows what the caller's format shows at the end, and what came behind it.
 func (s *claudeStream) showLast() {
 	switch {
-	case len(s.last) > 0:
+	case s.last != nil:
 		s.out = append(s.appendJSON(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
-	case len(s.array) > 0:
+	case s.array != nil:
 		s.out = append(append(s.out, s.array...), "]\n"...)
 	case s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
 		s.print(s.skipped)
@@ -554,18 +551,19 @@ func (s *claudeStream) appendJSON(dst, line []byte) []byte {
 // undone.
 func appendRawSeparators(dst, line []byte) []byte {
 	for {
-		i := bytes.IndexByte(line, '\\')
-		if i < 0 || i+1 >= len(line) {
-			return append(dst, line...)
-		}
-		dst = append(dst, line[:i]...)
+		before, escaped, ok := bytes.Cut(line, []byte(`\`))
+		dst = append(dst, before...)
 		switch {
-		case bytes.HasPrefix(line[i:], []byte(`\u2028`)):
-			dst, line = append(dst, "\u2028"...), line[i+6:]
-		case bytes.HasPrefix(line[i:], []byte(`\u2029`)):
-			dst, line = append(dst, "\u2029"...), line[i+6:]
-		default:
-			dst, line = append(dst, line[i], line[i+1]), line[i+2:]
+		case !ok:
+			return dst
+		case bytes.HasPrefix(escaped, []byte("u2028")):
+			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
+		case bytes.HasPrefix(escaped, []byte("u2029")):
+			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
+		default: // the next byte begins no escape of its own
+			one := min(len(escaped), 1)
+			dst = append(append(dst, '\\'), escaped[:one]...)
+			line = escaped[one:]
 		}
 	}
 }

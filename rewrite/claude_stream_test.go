@@ -43,8 +43,8 @@ func TestClaudeLeavesSubagentsOut(t *testing.T) {
 	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) || seen.ContextUse.Used != 4321 {
 		t.Errorf("beside the session's own: %+v", seen)
 	}
-	tool := strings.Replace(own, `{"type":"text","text":"I ask."}`, `{"type":"tool_use","name":"Task"}`, 1)
-	if seen := claudeSees(someID, claudeInit, tool, says); !seen.ToolRan || len(seen.Texts) > 0 {
+	tool := strings.Replace(own, `{"type":"text","text":"I ask."}`, `{"type":"tool_use","name":"Task","input":{"file_path":"/w/a.go"}}`, 1)
+	if seen := claudeSees(someID, claudeInit, tool, says); !seen.ToolRan || len(seen.Texts) > 0 || !slices.Equal(seen.Files, []string{"/w/a.go"}) {
 		t.Errorf("the tool that asks it: %+v", seen)
 	}
 }
@@ -61,7 +61,7 @@ func TestClaudeSeesSyntheticMessages(t *testing.T) {
 	if seen := claudeSees(someID, claudeInit, `{"type":"stream_event","session_id":"`+someID+`"}`); !seen.Content {
 		t.Error("a part of a message opens no gate")
 	}
-	if seen := claudeSees(foreignID, claudeInit, `{"type":"stream_event","session_id":"`+someID+`"}`); seen.Content || !seen.WrongID {
+	if seen := claudeSees(foreignID, `{"type":"stream_event","session_id":"`+someID+`"}`); seen.Content || !seen.WrongID {
 		t.Error("a part of another session's message opens the gate")
 	}
 }
@@ -94,12 +94,12 @@ func TestClaudeRefusals(t *testing.T) {
 	}
 }
 
-// A run that could not begin shows nothing in text and json, and is no end of a run.
+// A run that could not begin shows nothing in text and json unless claude takes it for a good one, and is no end of a run.
 func TestClaudeThatDoesNotBegin(t *testing.T) {
 	event := `{"type":"result","subtype":"error_during_execution","is_error":true,"startup_failure_reason":"x","session_id":"` + someID + `"}` + "\n"
 	for _, line := range []string{"-p x", "-p x --output-format json", "-p x --output-format json --verbose"} {
-		if got, seen := render(line, []byte(event)); got != "" || seen.Final || seen.ID != "" {
-			t.Errorf("%s: %q, final %v, id %q", line, got, seen.Final, seen.ID)
+		if got, seen := render(line, []byte(event)); got != "" || seen.Final || seen.ID != "" || string(seen.Unshown) != event {
+			t.Errorf("%s: %q, final %v, id %q, unshown %q", line, got, seen.Final, seen.ID, seen.Unshown)
 		}
 	}
 	if got := first(render("-p x --output-format stream-json", []byte(event))); got != event {
@@ -117,6 +117,11 @@ func TestClaudeTextOfErrors(t *testing.T) {
 		{result("error_max_budget_usd", ""), "Error: Exceeded USD budget (0.5)"},
 		{result("error_max_structured_output_retries", ""), "Error: Failed to provide valid structured output after maximum retries"},
 		{result("error_max_structured_output_retries", `,"errors":["no","never"]`), "Error: no"},
+		{result("error_max_structured_output_retries", `,"errors":["no"]`), "Error: no"},
+		{result("error_max_turns", "") + result("success", `,"result":"x"`), "Error: Reached max turns (3)\n\nx\n"},
+		{result("outcome", `,"result":"x","api_error_status":"429"`), "x\n"},
+		{result("outcome", `,"result":""`), "\n"},
+		{result("outcome", `,"result":["x"]`), result("outcome", `,"result":["x"]`)},
 		{result("error_during_execution", `,"result":"x"`), "Execution error"},
 		{result("outcome", `,"result":"x"`), "x\n"},
 		{unknown, unknown},
@@ -124,6 +129,35 @@ func TestClaudeTextOfErrors(t *testing.T) {
 	for _, tt := range tests {
 		if got := first(render("-p x --max-turns 3 --max-budget-usd 0.5", []byte(tt.event))); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.event, got, tt.want)
+		}
+	}
+}
+
+// Since 2.1.293 text mode prints the result of each turn as the turn ends, and before that the last one at the end.
+func TestClaudeShowsTextInTime(t *testing.T) {
+	const unread = `{"type":"result","subtype":"outcome"}` + "\n"
+	empty := strings.Replace(claudeEnds, `"yes"`, `""`, 1)
+	for _, tt := range []struct {
+		version string
+		lines   []string
+		want    []string // at once, and at the end
+	}{
+		{"2.1.292", []string{claudeEnds, claudeEndsAgain}, []string{"", "", "no\n"}},
+		{"2.1.293", []string{claudeEnds, claudeEndsAgain}, []string{"yes\n", "\nno\n", ""}},
+		{"2.1.292", []string{claudeEnds, unread}, []string{"", unread, ""}},
+		{"2.1.293", []string{claudeEnds, "aside\n"}, []string{"yes\n", "aside\n", ""}},
+		{"2.1.293", []string{empty, claudeEnds, "aside\n"}, []string{"", "yes\n", "aside\n", ""}},
+		{"2.1.293", []string{empty, "aside\n"}, []string{"", "", "\naside\n"}},
+		{"2.1.293", []string{claudeEnds, empty}, []string{"yes\n", "", ""}},
+	} {
+		s := claude{}.Stream(parse("-p x"), Plan{}, "")
+		s.Line([]byte(strings.Replace(claudeInit, "2.1.329", tt.version, 1)))
+		var got []string
+		for _, line := range tt.lines {
+			got = append(got, string(s.Line([]byte(line))))
+		}
+		if got = append(got, string(s.End())); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q: %q, want %q", tt.version, tt.lines, got, tt.want)
 		}
 	}
 }

@@ -403,7 +403,7 @@ func TestClaudeTakesNoForeignID(t *testing.T) {
 func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	init := `{"type":"system","subtype":"init","session_id":"` + someID + `","claude_code_version":"VERSION"}` + "\n"
 	result := `{"total_cost_usd":0.0451492,"duration_api_ms":54, "modelUsage":{"m":{"inputTokens":6,"costUSD":0.0451492,` +
-		`"contextWindow":1000}},"usage":{"input_tokens":3},"type":"result","subtype":"success","result":"total_cost_usd\":1","list":[1]}` + "\n"
+		`"contextWindow":1000,"maxOutputTokens":100}},"usage":{"input_tokens":3},"subagents":{"inputTokens":7},"type":"result","subtype":"success","result":"total_cost_usd\":1","list":[1]}` + "\n"
 	previous := Totals(`{"total_cost_usd":0.022547800000000003,"duration_api_ms":32,"modelUsage\tm\tinputTokens":3,"modelUsage\tm\tcostUSD":0.022547800000000003}`)
 	run := func(version, resume string, previous Totals) (string, *Seen) {
 		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: resume}, previous)
@@ -419,7 +419,8 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	}{
 		{"2.1.329", someID, previous, own},
 		{"2.1.329", "", previous, result},
-		{"2.1.265", someID, previous, result}, // not cumulative yet
+		{"2.1.277", someID, previous, own},
+		{"2.1.276", someID, previous, result}, // not cumulative yet
 		{"2.1.329", someID, "", result},
 		{"2.1.329", someID, `{"total_cost_usd":9}`, result}, // not a running total after all
 	}
@@ -432,8 +433,20 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 			t.Errorf("usage %+v", seen.Usage)
 		}
 	}
-	if _, seen := run("2.1.329", someID, previous); !strings.Contains(string(seen.Totals), "0.0451492") {
-		t.Errorf("totals %s do not hold the session's", seen.Totals)
+	want := Totals(`{"duration_api_ms":54,"modelUsage\tm\tcostUSD":0.0451492,"modelUsage\tm\tinputTokens":6,"total_cost_usd":0.0451492}`)
+	if _, seen := run("2.1.329", someID, previous); seen.Totals != want {
+		t.Errorf("totals %s, want %s", seen.Totals, want)
+	}
+	// Each result says all that the run took so far, and a figure that cannot be read is none.
+	s := (claude{}).Stream(parse("-p x"), Plan{}, "")
+	s.Line([]byte(result))
+	s.Line([]byte(result))
+	if u := s.Seen().Usage; u.Input != 6 || u.CostNano != 45_149_200 {
+		t.Errorf("of two results: %+v", u)
+	}
+	s.Line([]byte(strings.ReplaceAll(strings.Replace(result, `"inputTokens":6`, `"inputTokens":1e300`, 1), "0.0451492", "1e300")))
+	if u := s.Seen().Usage; u.Known || u.CostKnown {
+		t.Errorf("of figures that cannot be read: %+v", u)
 	}
 }
 

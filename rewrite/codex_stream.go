@@ -27,7 +27,7 @@ type codexStream struct {
 	inFail  bool            // in the lines of an error
 	said    strings.Builder // the final message on stdout, with the newline that codex adds
 	endless bool            // it was too long to be kept
-	heading []byte          // of the total, until that is known
+	pending []byte          // of stderr, until it is known what is shown in its place
 	total   bool            // the transcript has come to its end
 	exact   bool            // the totals are from the rollout
 
@@ -74,11 +74,12 @@ func (s *codexStream) MaxLine() int {
 func (s *codexStream) HoldsOutput() bool { return false }
 
 func (s *codexStream) End() []byte {
-	s.late, s.notice = s.late+s.notice, ""
+	s.late += s.notice + string(s.pending)
+	s.notice, s.pending = "", nil
 	return nil
 }
 
-// TakeStderr gives the notice where stderr had no line to put it before.
+// TakeStderr returns the notice where stderr had no line to put it before, and what was held back when codex ended.
 func (s *codexStream) TakeStderr() string {
 	late := s.late
 	s.late = ""
@@ -185,7 +186,6 @@ func (s *codexStream) learnID(id, source string) {
 	for _, h := range s.held {
 		s.File(h.path, h.data)
 	}
-	s.held = nil
 }
 
 // learnItem: an item of type error is a warning of codex's own, and everything but
@@ -290,12 +290,17 @@ func (s *codexStream) transcript(line []byte) []byte {
 	case inTurn:
 		s.learnTurn(plain)
 		if s.place == atTotal {
-			s.heading = append(s.heading[:0], line...)
+			s.pending = bytes.Clone(line)
 			return nil
 		}
 	case atTotal:
 		s.place, s.total = inTurn, true
-		return s.ownTotal(line, plain)
+		heading := s.pending
+		s.pending = nil
+		if line = s.ownTotal(line, plain); line == nil {
+			return nil
+		}
+		return append(heading, line...)
 	}
 	return line
 }
@@ -320,21 +325,23 @@ func (s *codexStream) learnHeader(plain string) {
 // sent less than the caller's prompt, the caller sees its own.
 func (s *codexStream) promptLine(line []byte) []byte {
 	rest, ok := strings.CutPrefix(s.echo, string(line))
-	if !ok {
-		s.place = lost
-		return line
-	}
 	s.echo = rest
-	if rest == "" {
+	s.pending = append(s.pending, line...)
+	switch {
+	case !ok:
+		s.place = lost
+	case rest == "":
 		s.place = inTurn
 	}
-	switch {
-	case s.plan.Asked == "":
-		return line
-	case rest == "":
+	if s.place == inPrompt && s.plan.Asked != "" {
+		return nil
+	}
+	shown := s.pending
+	s.pending = nil
+	if s.place == inTurn && s.plan.Asked != "" {
 		return []byte(s.plan.Asked + "\n")
 	}
-	return nil
+	return shown
 }
 
 // codexAside tells of a line that codex writes of its own accord while the model
@@ -364,33 +371,32 @@ func (s *codexStream) learnTurn(plain string) {
 	}
 }
 
-// ownTotal gives the last two lines of the transcript with this call's share of
-// the tokens, which run on over the thread (recordings/codex/resume-ok-text). A
-// call that took none, since it was interrupted, would not have had these lines.
+// ownTotal returns the last line of the transcript with this call's share of
+// the tokens, which run on over the thread (recordings/codex/resume-ok-text). It returns nil
+// for a call that took none, since it was interrupted: it would have had neither the line nor its heading.
 func (s *codexStream) ownTotal(line []byte, plain string) []byte {
-	total, err := strconv.ParseInt(strings.ReplaceAll(plain, ",", ""), 10, 64)
+	total, err := strconv.Atoi(strings.ReplaceAll(plain, ",", ""))
 	if err != nil {
-		return append(s.heading, line...)
+		return line
 	}
 	if !s.exact {
-		s.seen.Totals = Totals(`{"` + codexTokensKey + `":` + strconv.FormatInt(total, 10) + "}")
+		s.seen.Totals = Totals(`{"` + codexTokensKey + `":` + strconv.Itoa(total) + "}")
 	}
 	before, known := codexTokensUsed(s.previous)
 	switch {
 	case s.plan.Resume == "" || !known || total < before:
+		return line
 	case total == before:
 		return nil
-	default:
-		line = bytes.Replace(line, []byte(plain), []byte(withThousands(total-before)), 1)
 	}
-	return append(s.heading, line...)
+	return bytes.ReplaceAll(line, []byte(plain), []byte(withThousands(total-before)))
 }
 
 // codexTokensUsed is the sum at a transcript's end that totals stand for.
-func codexTokensUsed(t Totals) (tokens int64, known bool) {
-	var totals map[string]int64
-	if t == "" || json.Unmarshal([]byte(t), &totals) != nil {
-		return 0, false
+func codexTokensUsed(t Totals) (tokens int, known bool) {
+	var totals map[string]int
+	if json.Unmarshal([]byte(t), &totals) != nil {
+		return
 	}
 	if n, ok := totals[codexTokensKey]; ok {
 		return n, true
@@ -399,8 +405,8 @@ func codexTokensUsed(t Totals) (tokens int64, known bool) {
 		totals[codexUsageKey+"output_tokens"], true
 }
 
-func withThousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
+func withThousands(n int) string {
+	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}

@@ -96,6 +96,10 @@ func TestCodexTranscripts(t *testing.T) {
 		}
 	}
 	for name, transcript := range map[string]string{
+		"no session id":              strings.Replace(banner, "session id", "session", 1) + "codex\nyes\n",
+		"another session's id":       strings.Replace(banner, someID, foreignID, 1) + "codex\nyes\n",
+		"a line before the prompt":   strings.Replace(banner, "\nhi\n", "\nho\nhi\n", 1) + "codex\nyes\n",
+		"a total that is cut off":    banner + "tokens used\n",
 		"another prompt":             strings.Replace(banner, "\nhi\n", "\nho\n", 1) + "codex\nyes\ntokens used\n3\n",
 		"a total that is no number":  banner + "tokens used\nmany\n",
 		"no header":                  "user\nhi\ncodex\nyes\n",
@@ -109,6 +113,81 @@ func TestCodexTranscripts(t *testing.T) {
 		if seen := s.Seen(); seen.Content || seen.Totals != "" {
 			t.Errorf("%s: %+v", name, seen)
 		}
+	}
+}
+
+// The caller sees its own prompt in the place of the part of it that the model was sent, and all lines of a transcript that
+// does not have that part.
+func TestCodexShowsTheCallersPrompt(t *testing.T) {
+	const banner = "--------\nsession id: " + someID + "\n--------\nuser\n"
+	for _, tt := range []struct {
+		behind, asked, want string
+		content             bool
+	}{
+		{"one\n\ntwo\ncodex\nyes\n", "", "one\n\ntwo\ncodex\nyes\n", true},
+		{"one\n\ntwo\ncodex\nyes\n", "ALL\nOF IT", "ALL\nOF IT\ncodex\nyes\n", true},
+		{"one\n\nthree\ntwo\ncodex\nyes\n", "", "one\n\nthree\ntwo\ncodex\nyes\n", false},
+		{"one\n\nthree\ntwo\ncodex\nyes\n", "ALL\nOF IT", "one\n\nthree\ntwo\ncodex\nyes\n", false},
+		{"one\n\n", "ALL\nOF IT", "one\n\n", false}, // it was ended here
+	} {
+		s := codex{}.Stream(parseCodex("exec -"), Plan{Prompt: "one\n\ntwo", Asked: tt.asked, Resume: someID}, "")
+		if _, shown := codexRun(s, nil, []byte(banner+tt.behind)); shown != banner+tt.want || s.Seen().Content != tt.content {
+			t.Errorf("%q for %q: %q, content %v", tt.behind, tt.asked, shown, s.Seen().Content)
+		}
+	}
+}
+
+// The final message counts once the header has named the session, whichever of the two is read first.
+func TestCodexBelievesItsFinalMessage(t *testing.T) {
+	header := "--------\nsession id: " + someID + "\n--------\n"
+	for _, tt := range []struct {
+		stdout, resume string
+		final, content bool
+	}{
+		{"y", "", true, true}, {"yes\n", someID, true, true}, {"yes\n", foreignID, true, false}, {"", "", false, false},
+	} {
+		for _, late := range []bool{false, true} {
+			s := codex{}.Stream(parseCodex("exec -"), Plan{Prompt: "hi", Resume: tt.resume}, "")
+			if late && tt.stdout != "" {
+				s.Line([]byte(tt.stdout))
+				if seen := s.Seen(); seen.Final || seen.Content {
+					t.Errorf("%q is believed without a header", tt.stdout)
+				}
+			}
+			for line := range strings.Lines(header) {
+				s.ErrLine([]byte(line))
+			}
+			if !late && tt.stdout != "" {
+				s.Line([]byte(tt.stdout))
+			}
+			if seen := s.Seen(); seen.Final != tt.final || seen.Content != tt.content || seen.Answer != strings.TrimSuffix(tt.stdout, "\n") {
+				t.Errorf("%q, late %v: %+v", tt.stdout, late, seen)
+			}
+		}
+	}
+}
+
+// Input that was read from the cache or written to it is counted there alone, and of the event nothing but its usage is a total.
+func TestCodexUsage(t *testing.T) {
+	for usage, want := range map[string]Usage{
+		`{"input_tokens":9,"cached_input_tokens":4,"cache_write_input_tokens":2,"output_tokens":5}`: {Known: true, Input: 3, CacheRead: 4, CacheWrite: 2, Output: 5},
+		`{"input_tokens":4,"cached_input_tokens":4}`:                                                {Known: true, CacheRead: 4},
+		`{"input_tokens":4,"cached_input_tokens":5}`:                                                {Known: true, CacheRead: 5},
+	} {
+		s := codex{}.Stream(Call{Format: JSON}, Plan{}, "")
+		codexRun(s, []byte(codexStarts+`{"type":"turn.completed","n":7,"usage":`+usage+"}\n"), nil)
+		if seen := s.Seen(); seen.Usage != want || strings.Contains(string(seen.Totals), `"n"`) {
+			t.Errorf("%s: %+v, totals %s", usage, seen.Usage, seen.Totals)
+		}
+	}
+}
+
+// The files that a turn changes are those that the ledger remembers of it.
+func TestCodexTellsFiles(t *testing.T) {
+	s := codex{}.Stream(Call{Format: JSON}, Plan{}, "")
+	s.Line([]byte(`{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"/w/a.go","kind":"add"},{"path":"/w/b.go"}]}}` + "\n"))
+	if seen := s.Seen(); !slices.Equal(seen.Files, []string{"/w/a.go", "/w/b.go"}) {
+		t.Errorf("files %v", seen.Files)
 	}
 }
 

@@ -424,6 +424,9 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		if !strings.HasSuffix(got, "\ntokens used\n"+tt.want+"\n") {
 			t.Errorf("after %s: %q", tt.previous, got[len(got)-30:])
 		}
+		if answer := string(s.ErrLine([]byte("30,000\n"))); answer != "30,000\n" { // where both streams are one
+			t.Errorf("after %s: an answer behind the total is shown as %q", tt.previous, answer)
+		}
 		if s.Seen().Totals != `{"tokens used":10002}` {
 			t.Errorf("totals %s", s.Seen().Totals)
 		}
@@ -434,7 +437,7 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 	if _, got := codexRun(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
 		t.Errorf("interrupted, it shows %q", got)
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := withThousands(n); got != want {
 			t.Errorf("%d is shown as %s", n, got)
 		}

@@ -76,7 +76,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 // between the first turn and the newest answer nothing is new or gone but that answer and what tools said. What frames the
 // conversation may change.
 func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends bool) bool {
-	if !h.whole || h.slipped && extends {
+	if !h.newest || h.slipped && extends {
 		return false
 	}
 	if extends {

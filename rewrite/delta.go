@@ -136,14 +136,17 @@ func EstimateSaving(promptBytes, blocks, sent int) int {
 // newTurn returns what follows the session's newest answer in a conversation, as it stands.
 func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	lines := p.conversation()
-	if c.turn == 0 || c.turn >= len(lines) || lines[c.turn].at < 0 || lines[c.turn-1].block == lines[c.turn].block {
+	if c.turn == 0 || c.turn >= len(lines) || lines[c.turn-1].block == lines[c.turn].block {
 		return "", NoCleanCut
 	}
-	at := lines[c.turn].at
-	if p.again(0, at) {
+	turn := &p.blocks[lines[c.turn].block] // no block begins with a blank line
+	if turn.message != nil {
+		return "", NoCleanCut // a history that was decoded
+	}
+	if p.again(0, turn.at) {
 		return "", SentAgain
 	}
-	return p.Text[at:], ""
+	return p.Text[turn.at:], ""
 }
 
 // again reports whether a block between two places of the prompt is sent again in every delta.

@@ -72,9 +72,12 @@ func TestClaudeHoldsLittleBack(t *testing.T) {
 				t.Errorf("%s: %q at once", line, got)
 			}
 		}
-		much := strings.Repeat("x", maxBacklog) + "\n"
-		if got := string(s.Line([]byte(much))); got != first+much {
-			t.Errorf("%s: %d bytes of %d", line, len(got), len(first+much))
+		much := strings.Repeat("x", maxBacklog-1) + "\n"
+		if got := s.Line([]byte(much)); len(got) > 0 {
+			t.Errorf("%s: %d bytes at once", line, len(got))
+		}
+		if got := string(s.Line([]byte("\n"))); got != first+much+"\n" {
+			t.Errorf("%s: %d bytes of %d", line, len(got), len(first+much)+1)
 		}
 		if got := string(s.Line([]byte("more\n"))) + string(s.End()); got != "more\n" {
 			t.Errorf("%s: then %q", line, got)
@@ -158,11 +161,17 @@ func TestVibeShowsWhatIsNoEntry(t *testing.T) {
 		bare   = `{"sessionId":"` + someID + `","type":"message","role":"user"}`
 		says   = `{"sessionId":"` + someID + `","turnId":"b","type":"message","role":"assistant","content":[{"text":"yes"}]}`
 		odd    = `{"sessionId":"` + someID + `","turnId":"b","type":"message","role":"assistant","content":"yes"}`
+		aside  = `{"sessionId":"` + someID + `","type":"checkpoint","kind":"x"}`
 	)
 	tests := []struct {
 		what, stdout, want string
 		failed             bool
 	}{
+		{"a blank line", "\n[" + old + "," + prompt + "," + says + "]\n", "\n[" + prompt + "," + says + "]\n", false},
+		{"one turn", "[" + old + "]\n", "[" + old + "]\n", false},
+		{"an entry without a turn", "[" + old + "," + prompt + "," + aside + "," + says + "]\n", "[" + prompt + "," + aside + "," + says + "]\n", false},
+		{"one before the prompt", "[" + old + "," + aside + "," + prompt + "," + says + "]\n", "[" + prompt + "," + says + "]\n", false},
+		{"one behind a prompt without a turn", "[" + old + "," + bare + "," + aside + "," + says + "]\n", "[" + says + "]\n", false},
 		{"a banner", "Hello.\n[not yet]\n[" + old + "," + prompt + "," + says + "]\n", "Hello.\n[not yet]\n[" + prompt + "," + says + "]\n", false},
 		{"lines behind", "[" + old + "," + prompt + "," + says + "]\nBye.\n[done]", "[" + prompt + "," + says + "]\nBye.\n[done]", false},
 		{"a prompt without a turn", "[" + old + "," + bare + "," + says + "]\n", "[" + bare + "," + says + "]\n", false},
@@ -177,6 +186,37 @@ func TestVibeShowsWhatIsNoEntry(t *testing.T) {
 		}
 		if fresh, _ := vibeShow(vibeCall("-p x --output json"), Plan{}, []byte(tt.stdout)); fresh != tt.stdout {
 			t.Errorf("%s, fresh: %q", tt.what, fresh)
+		}
+	}
+	// An array that was cut short holds earlier turns, which the caller is not shown unless vibe takes the run for whole.
+	for banner, array := range map[string]string{"": "[" + old + "," + prompt[:20], "Hello.\n": "[" + old, "\n": "["} {
+		if got, seen := vibeShow(vibeCall("-p x --output json"), Plan{Resume: someID}, []byte(banner+array)); got != banner || string(seen.Unshown) != array || seen.ID != "" {
+			t.Errorf("cut short behind %q: %q, and %q unshown", banner, got, seen.Unshown)
+		}
+	}
+}
+
+// Every entry of a session must be of the session that was asked for, and a compaction counts whenever it was.
+func TestVibeReadsEarlierTurns(t *testing.T) {
+	entry := func(id, turn, rest string) string {
+		return `{"sessionId":"` + id + `","turnId":"` + turn + `",` + rest + `}`
+	}
+	const asks, says = `"type":"message","role":"user"`, `"type":"message","role":"assistant","content":[{"text":"yes"}]`
+	for _, tt := range []struct {
+		what, earlier    string
+		wrong, compacted bool
+	}{
+		{"its own", entry(someID, "a", asks), false, false},
+		{"another session's", entry(foreignID, "a", asks), true, false},
+		{"a compaction", entry(someID, "a", `"type":"checkpoint","kind":"compaction"`), false, true},
+		{"another checkpoint", entry(someID, "a", `"type":"checkpoint","kind":"novel"`), false, false},
+		{"a message of that kind", entry(someID, "a", `"type":"message","kind":"compaction"`), false, false},
+		{"a compaction, and more", entry(someID, "a", `"type":"checkpoint","kind":"compaction"`) + "," + entry(someID, "a", asks), false, true},
+	} {
+		_, seen := vibeShow(vibeCall("-p x --output json"), Plan{Resume: someID},
+			[]byte("["+tt.earlier+","+entry(someID, "b", asks)+","+entry(someID, "b", says)+"]\n"))
+		if seen.WrongID != tt.wrong || seen.Content == tt.wrong || seen.Compacted != tt.compacted {
+			t.Errorf("%s: wrong %v, content %v, compacted %v", tt.what, seen.WrongID, seen.Content, seen.Compacted)
 		}
 	}
 }
@@ -201,6 +241,8 @@ func TestOddEvents(t *testing.T) {
 			`{"type":"system","subtype":"hook","model":7,"x":"init"}` + "\n" + `{"type":"novel","message":"result"}` + "\n" + `["result"]` + "\n" + claudeInit + claudeEnds, someID, false, false, "yes"},
 		{"claude's broken result", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			claudeInit + `{"type":"result",}` + "\n" + claudeEnds, someID, true, false, "yes"},
+		{"what a tool says to claude, broken", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+			claudeInit + `{"type":"user","result",}` + "\n" + `{"type":"novel",}` + "\n" + claudeEnds, someID, false, false, "yes"},
 		{"claude's result without is_error", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
 			claudeInit + strings.Replace(claudeEnds, `"is_error":false,`, "", 1), someID, true, false, "yes"},
 		{"codex's thread", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `","usage":[]}` + "\n", "", false, false, ""},

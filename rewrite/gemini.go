@@ -479,8 +479,13 @@ func (gemini) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""
 	}
+	return geminiRefusal(stderr)
+}
+
+// geminiRefusal returns why a session cannot be gone on with, by what gemini says of a failure.
+func geminiRefusal(message string) Reason {
 	for _, r := range geminiRefusals {
-		if strings.Contains(stderr, r.text) {
+		if strings.Contains(message, r.text) {
 			return r.reason
 		}
 	}

@@ -15,7 +15,7 @@ type geminiStream struct {
 
 	stderr  string // text: what it would have written there
 	out     []byte // the last rendering, reused
-	object  []byte // json: the object, as far as it has come
+	object  []byte // json: the object, as far as it has come; nil outside of one
 	newline bool   // text: what was shown ends in one, or nothing was
 	answer  strings.Builder
 	texts   int     // bytes of it in texts that have ended
@@ -108,7 +108,7 @@ func readGeminiEvent(line []byte) *geminiEvent {
 
 func (s *geminiStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
-	if s.call.Format != Text && (len(s.object) > 0 || string(bytes.TrimSpace(line)) == "{") {
+	if s.call.Format != Text && (s.object != nil || string(bytes.TrimSpace(line)) == "{") {
 		s.addToObject(line)
 		return line
 	}
@@ -143,10 +143,9 @@ func (s *geminiStream) addToObject(line []byte) {
 		return
 	}
 	var e geminiEvent
-	var ok bool
-	ok, e.whole = readEvent(s.object, &e)
-	s.object = s.object[:0]
-	if !ok || e.SessionID == "" {
+	_, e.whole = readEvent(s.object, &e)
+	s.object = nil
+	if e.SessionID == "" {
 		return // not gemini's own
 	}
 	s.odd = s.odd || !e.whole
@@ -238,7 +237,7 @@ func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.seen.Refusal == "" {
-		s.seen.Refusal = (gemini{}).Refused(e.Error.Message, 1)
+		s.seen.Refusal = geminiRefusal(e.Error.Message)
 	}
 	if e.Stats != nil {
 		s.learnUsage(e.Stats.Models)
@@ -346,7 +345,7 @@ func (s *geminiStream) printError(e *geminiEvent) bool {
 // not have is the stack that text mode prints below the name of an error.
 func (s *geminiStream) printFailure(kind, message string) {
 	inner, wrapped := strings.CutPrefix(message, "[API Error: ")
-	if i := strings.LastIndexByte(inner, ']'); wrapped && i >= 0 {
+	if i := strings.LastIndexByte(inner, ']'); i >= 0 {
 		inner = inner[:i]
 	}
 	const unexpected = "An unexpected critical error occurred:"

@@ -294,19 +294,33 @@ func TestGeminiRendersTheRest(t *testing.T) {
 		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "NO_COLOR=1", "", "no\n", 0},
+		{result("FatalInputError", "[API Error: no [yet]]"), "NO_COLOR=1", "", "no [yet]\n", 0},
+		{result("FatalInputError", "[API Error: no"), "NO_COLOR=1", "", "no\n", 0},
+		{result("FatalInputError", "[API Error: ]"), "NO_COLOR=1", "", "\n", 0},
+		{result("FatalInputError", "no [API]"), "NO_COLOR=1", "", "[ERROR] no [API]\n", 0},
 		{result("ModelNotFoundError", "[API Error: gone]"), "", "", "An unexpected critical error occurred:ModelNotFoundError: gone\n", 1},
+		{say + `{"type":"tool_result","error":{"type":"stop_execution","message":"no more"}}` + "\n", "", "a\n", "Agent execution stopped: no more\n", 0},
+		{say + `{"type":"tool_result","error":{"type":"not_found","message":"no file"}}` + "\n", "", "a\n", "", 0},
+		{say + `{"type":"message","role":"assistant","content":""}` + "\n", "", "a", "", 0},
+		{say + `{"type":"message","role":"assistant"}` + "\n", "", "a" + `{"type":"message","role":"assistant"}` + "\n", "", 0},
+		{`{"type":"message","content":"hi"}` + "\n", "", "", "", 0}, // the prompt, whoever says it
+		{`{"type":"message","content":""}` + "\n", "", `{"type":"message","content":""}` + "\n", "", 0},
+		{`{"type":"error","severity":"error"}` + "\n", "", `{"type":"error","severity":"error"}` + "\n", "", 0},
 		{`{"type":"error","severity":"error","message":"empty"}` + "\n", "", "", "[ERROR] empty\n", 0},
 		{`{"type":"error","severity":"warning","message":"blocked"}` + "\n", "", "", "[WARNING] blocked\n", 0},
 		{`{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}` + "\n", "", "", "", 0},
 	}
 	for _, tt := range tests {
-		s := (gemini{}).Stream(parseGemini("-p x", tt.env), Plan{}, "")
+		s := (gemini{}).Stream(parseGemini("-p x", tt.env), Plan{Prompt: "hi"}, "")
 		var out []byte
 		for l := range bytes.Lines([]byte(tt.stream)) {
 			out = append(out, s.Line(l)...)
 		}
 		if errOut, seen := s.TakeStderr(), s.Seen(); string(out) != tt.stdout || errOut != tt.stderr || seen.Exit != tt.exit {
 			t.Errorf("%s: %q, stderr %q, exit %d; want %q, %q, %d", tt.stream, out, errOut, seen.Exit, tt.stdout, tt.stderr, tt.exit)
+		}
+		if again := s.TakeStderr(); again != "" {
+			t.Errorf("%s: says again on stderr %q", tt.stream, again)
 		}
 	}
 }
@@ -377,6 +391,53 @@ func TestGeminiSees(t *testing.T) {
 	hook := `{"type":"message","role":"user","content":"<hook_context>x</hook_context>\n\nhi"}` + "\n"
 	if _, seen := geminiRun("-p hi", "", hook); seen.Refusal != RefusedBroken {
 		t.Errorf("a prompt that is not kept: %q", seen.Refusal)
+	}
+}
+
+// What a run tells the ledger, by events that there is no recording of.
+func TestGeminiTellsTheLedger(t *testing.T) {
+	const (
+		say  = `{"type":"message","role":"assistant","content":"a"}` + "\n"
+		use  = `{"type":"tool_use","parameters":{"file_path":"/w/a.go"}}` + "\n"
+		used = `{"type":"tool_result"}` + "\n"
+		ends = `{"type":"result","status":"success","stats":{"models":{"m":{"input_tokens":12,"total_tokens":12}}}}` + "\n"
+	)
+	for _, tt := range []struct {
+		what, stdout  string
+		content, tool bool
+		answer        string
+		window        int64 // by the answers that one can tell apart
+	}{
+		{"an answer", say + ends, true, false, "a", 12},
+		{"an answer in pieces", say + say + ends, true, false, "aa", 12},
+		{"no answer", ends, false, false, "", 12},
+		{"an empty piece", `{"type":"message","role":"assistant","content":""}` + "\n" + ends, false, false, "", 12},
+		{"somebody else's words", `{"type":"message","content":"b"}` + "\n" + ends, false, false, "", 12},
+		{"a tool", use, true, true, "", 0},
+		{"a tool, then an answer", use + used + say + ends, true, true, "a", 6},
+		{"words around two tools of one turn", say + use + say + use + used + used + say + ends, true, true, "aaa", 6},
+		{"two turns with a tool", say + use + used + use + used + say + ends, true, true, "aa", 4},
+	} {
+		_, seen := geminiRun("-p x", "", tt.stdout)
+		if seen.Content != tt.content || seen.ToolRan != tt.tool || seen.Answer != tt.answer || seen.ContextUse.Used != tt.window {
+			t.Errorf("%s: content %v, tool ran %v, answer %q, window %d", tt.what, seen.Content, seen.ToolRan, seen.Answer, seen.ContextUse.Used)
+		}
+		if files := strings.Join(seen.Files, ","); tt.tool != strings.HasPrefix(files, "/w/a.go") {
+			t.Errorf("%s: files %s", tt.what, files)
+		}
+	}
+	_, seen := geminiRun("-p x", "", `{"type":"init","session_id":"`+someID+`","model":"m"}`+"\n"+`{"type":"result","status":"success","stats":{"models":{}}}`+"\n")
+	if seen.Model != "m" || seen.Usage.Known {
+		t.Errorf("a run that asked no model: %+v", seen)
+	}
+	for calls, want := range map[string]bool{"0": false, "1": true, "2": true} {
+		_, seen := geminiRun("-p x -o json", "", "{\n"+`"session_id":"`+someID+`","response":"a","stats":{"tools":{"totalCalls":`+calls+"}}\n}\n")
+		if seen.ToolRan != want || seen.Answer != "a" {
+			t.Errorf("%s tool calls: %+v", calls, seen)
+		}
+	}
+	if _, seen := geminiRun("-p x -o json", "", "{\n\"response\":\"a\"\n}\n"); seen.Final || seen.Answer != "" {
+		t.Errorf("another program's object: %+v", seen)
 	}
 }
 

@@ -6,12 +6,15 @@ import (
 	"testing"
 )
 
-// What a prompt shows of a session's answers decides how it relates to it. want says the relation, "shown" where the prompt counts as
+// What a prompt shows of a session's answers decides how it relates to it. second is the prompt that follows first, or what stands behind
+// first in it where it begins with a newline. want says the relation, "shown" where the prompt counts as
 // a conversation, the verdict of the evidence, "answer" where it shows the newest answer, and what a resume is sent where that is not
 // the whole prompt.
 func TestHistories(t *testing.T) {
 	const long = "The totals are computed when an item is added to the cart.\n    begin it\n        add one\nThe cart is kept in the session."
 	const two = "Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: two"
+	const cart, page = "The totals are computed when an item is added to the cart.", "The cart is kept in the session, and the page is drawn from it."
+	const tags = "Be kind.\n\n<user>\none\n</user>\n\n<assistant>\nfirst\n</assistant>\n\n<user>\ntwo\n</user>"
 	for _, tt := range []struct {
 		name, first, second string
 		answers             []string
@@ -40,6 +43,9 @@ func TestHistories(t *testing.T) {
 		{"a cue behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nAssistant:", []string{"first"}, "extends shown  answer <User: two\n\nAssistant:>"},
 		{"the cue before it", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nfirst\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
 		{"another one behind the cue", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nsecond\n\nUser: two", []string{"first"}, "history_edited shown history_edited"},
+		{"another one behind the cue, and nothing more", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nsecond", []string{"first"}, "history_edited shown history_edited"},
+		{"the name again behind the cue", "Be kind.\n\nUser: one\n\nAssistant:", "\n\nAssistant: first\n\nUser: two", []string{"first"}, "extends shown  answer <User: two>"},
+		{"text before the cue", "Be kind.\n\nUser: one\n\nAssistant:", "Be kind.\n\nUser: one\n\nAnd quickly.\n\nAssistant:", []string{"first"}, "extends  no_evidence"},
 		{"the assistant again", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nAssistant: more\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
 		{"a tool before it", "Be kind.\n\nUser: one", "\n\nTool: three files\n\nAssistant: first\n\nUser: two", []string{"first"}, "extends shown  answer"},
 		{"a tool behind it", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nTool: three files\n\nUser: two", []string{"first"}, "extends shown history_edited answer"},
@@ -60,11 +66,53 @@ func TestHistories(t *testing.T) {
 		{"an aside below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nSummarize the talk.", []string{"first"}, "extends shown new_role answer <User: two\n\nSummarize the talk.>"},
 		{"a request within the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\nSummarize the talk.", []string{"first"}, "extends shown  answer <User: two\nSummarize the talk.>"},
 		{"a way below the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nUser: two\n\nUse a mutex.", []string{"first"}, "extends shown  answer <User: two\n\nUse a mutex.>"},
+		{"indented as a whole, with lines alike", "Be kind.\n\nUser: one", "\n\nAssistant:\n  do\n  more\n    and more\n\nUser: two", []string{"do\nmore\n  and more"}, "extends shown  answer <User: two>"},
+		{"indented from its first line on", "Be kind.\n\nUser: one", "\n\nAssistant:\n  do\nmore\n\nUser: two", []string{"  do\nmore"}, "extends shown  answer <User: two>"},
+		{"an empty answer", "Be kind.\n\nUser: one", "\n\nUser: two", []string{""}, "extends  history_edited"},
+		{"no answer", two, "\n\nUser: three", nil, "history_edited shown history_edited"},
+		{"names in its lines", "Be kind.\n\nUser: one", "\n\nAssistant: first\nPath: a\n\nUser: two", []string{"first\nPath: a"}, "extends shown  answer <User: two>"},
+		{"a name in its first line", "Be kind.\n\nUser: one", "\n\nAssistant:\nPath: a\nmore\n\nUser: two", []string{"Path: a\nmore"}, "extends shown  answer <User: two>"},
+		{"chat markup on a line", "Be kind.\n\n<|im_start|>user\none<|im_end|>", "\n\n<|im_start|>assistant\nfirst<|im_end|>\n\n<|im_start|>user\ntwo<|im_end|>", []string{"first"},
+			"extends shown  answer <<|im_start|>user\ntwo<|im_end|>>"},
+		{"a heading within the turn", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\n## Details\n\nmore\n\nUser: two", []string{"first"}, "history_edited shown history_edited"},
+		{"under a heading within a section", "# Rules\n\nBe kind.\n\nBuild it.", "\n\n## Report\n\nfirst\n\n# Rules\n\nBe quick.", []string{"first"}, "extends  no_evidence answer"},
+		{"under a heading between sections", "## Rules\n\nBe kind.\n\nBuild it.", "\n\n## Report\n\nfirst\n\n## Rules\n\nBe quick.", []string{"first"}, "extends shown  answer"},
+		{"a distinctive answer, then a turn", "Be kind.\n\nBuild it.", "\n\n" + cart + "\n\nUser: Please fix it.", []string{cart}, "extends  no_evidence answer"},
+		{"the answer within an older one", "Be kind.\n\nBuild it.", "\n\nSo:\n" + cart + "\n\nPlease fix it.", []string{"So:\n" + cart, cart}, "extends  history_edited"},
+		{"an older answer right before it", "Be kind.\n\nBuild it.", "\n\n" + page + "\n\n" + cart + "\n\nPlease fix it.", []string{page, cart}, "extends  no_evidence answer"},
+		{"two turns of answers", "Be kind.\n\nUser: one", "\n\nAssistant: first\n\nAssistant: second\n\nUser: two", []string{"first", "second"}, "extends shown  answer <User: two>"},
+		{"the older answer alone", "User: one", "\n\nAssistant: first\n\nUser: two", []string{"first", "second"}, "extends  history_edited"},
+		{"an older answer that was never shown", two, "\n\nAssistant: other\n\nAssistant: second\n\nUser: three", []string{"other", "second"}, "history_edited shown history_edited"},
+		{"an older answer below its name", two + "\n\nAssistant:\n\nUser: three", two + "\n\nAssistant:\n\nsecond\n\nUser: three\n\nAssistant: third\n\nUser: four",
+			[]string{"first", "second", "third"}, "history_edited shown history_edited"},
+		{"in a tool's turn", two, "\n\nTool: three files\n\n" + cart + "\n\nUser: three", []string{"first", cart}, "history_edited shown history_edited answer"},
+		{"a tool before an older answer", tags, strings.Replace(tags, "<assistant>", "Tool: three files\n\n<assistant>", 1) + "\n\n<assistant>\nsecond\n</assistant>\n\n<user>\nthree\n</user>",
+			[]string{"first", "second"}, "extends shown  answer"},
+		{"a tool within a turn", "Be kind.\n\nUser: one\n\nmore of it", "Be kind.\n\nUser: one\n\nTool: three files\n\nmore of it\n\nAssistant: first\n\nUser: two", []string{"first"},
+			"history_edited shown history_edited answer"},
+		{"text behind a turn behind a tool", "Be kind.\n\nUser: one", "Be kind.\n\nTool: three files\n\nUser: one\n\nAnd quickly.\n\nAssistant: first\n\nUser: two", []string{"first"},
+			"history_edited shown history_edited answer"},
+		{"text before a turn", "Be kind.\n\nUser: one", "Be kind.\n\nAnd quickly.\n\nUser: one\n\nAssistant: first\n\nUser: two", []string{"first"}, "history_edited shown history_edited answer"},
+		{"text before the opening", two, "And quickly.\n\n" + two + "\n\nAssistant: second\n\nUser: three", []string{"first", "second"}, "revises shown "},
+		{"the end of a turn", "Be kind.\n\n<user>\none", "\n</user>\n\n<assistant>\nfirst\n</assistant>\n\n<user>\ntwo\n</user>", []string{"first"}, "extends shown  answer <<user>\ntwo\n</user>>"},
+		{"where it was before", two, "\n\nUser: three", []string{"first"}, "history_edited shown history_edited"},
+		{"an answer before the opening", "Be kind.\n\nBuild it.", "Assistant: zero\n\nBe kind.\n\nBuild it.", []string{"first"}, "history_edited shown history_edited"},
+		{"two strangers", "Be kind.\n\nAda: one", "\n\nBob: other\n\nEve: two", []string{"first"}, "extends  history_edited"},
+		{"another answer under a stranger's name", "Be kind.\n\nAda: one", "\n\nBob: other\n\nAda: two", []string{"first"}, "history_edited shown history_edited"},
+		{"a stranger before the turns", "Be kind.\n\nMoe: zero\n\nAda: one", "Be kind.\n\nMoe: zero\n\nEve: hm\n\nAda: one\n\nAda: two\nmore", []string{"first"}, "extends  history_edited"},
+		{"most of it in a list", "Be kind.\n\nBuild it.", "\n\nResult: The totals are computed when an item is added to the cart.\nThe cart is kept in the session.\nPlease fix it.",
+			[]string{"The totals are computed when an item is added to the cart.\nThe cart is kept in the session.\nSo."}, "extends  history_edited"},
+		{"most of 39 bytes", "Be kind.\n\nBuild it.", "\n\n" + strings.Repeat("a", 20) + "\n" + strings.Repeat("b", 18) + "\n\nPlease fix it.", []string{strings.Repeat("a", 20) + "\n" + strings.Repeat("b", 18) + "\nc"}, "extends  "},
+		{"most of 40 bytes", "Be kind.\n\nBuild it.", "\n\n" + strings.Repeat("a", 20) + "\n" + strings.Repeat("b", 19) + "\n\nPlease fix it.", []string{strings.Repeat("a", 20) + "\n" + strings.Repeat("b", 19) + "\nc"}, "extends  history_edited"},
 		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown  answer"},
 	} {
 		sent := sentTo(tt.first, tt.answers...)
-		sent.Transcript = len(tt.answers) > 1
-		p := NewPrompt(tt.first+tt.second, testKey)
+		sent.Transcript = strings.Contains(tt.first, "Assistant: ") || tt.first == tags || len(tt.answers) == 0 // with an answer, or as if one had been lost
+		text := tt.second
+		if strings.HasPrefix(text, "\n") {
+			text = tt.first + text
+		}
+		p := NewPrompt(text, testKey)
 		c := Compare(sent, p)
 		got := fmt.Sprintf("%s %s %s", c.Relation, map[bool]string{true: "shown"}[c.Transcript], c.Evidence.Verdict)
 		if c.Evidence.Answer {
@@ -75,6 +123,26 @@ func TestHistories(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A run that says several things may be shown as its final answer alone, as all that it said, or as that without lines between.
+func TestShownForms(t *testing.T) {
+	const base = "Be kind.\n\nUser: one"
+	sent := Sent{Base: NewPrompt(base, testKey).Footprint(), Answers: []Answer{NewAnswer("second", []string{"first", "second"}, testKey)}}
+	for shown, want := range map[string]Reason{"second": Extends, "first\nsecond": Extends, "first\n\nsecond": Extends, "firstsecond": Extends,
+		"first": HistoryEdited, "second\nfirst": HistoryEdited, "secondfirst": HistoryEdited} {
+		p := NewPrompt(base+"\n\nAssistant: "+shown+"\n\nUser: two", testKey)
+		c := Compare(sent, p)
+		text, whole := ToResume("id", p, c, false).Prompt()
+		if c.Relation != want || want == Extends && (whole || text != "User: two") {
+			t.Errorf("%q: %s, sends %q", shown, c.Relation, text)
+		}
+	}
+	for _, said := range [][]string{nil, {"second"}} {
+		if a := NewAnswer("second", said, testKey); a.Said != nil {
+			t.Errorf("%q: %d other forms are kept", said, len(a.Said))
 		}
 	}
 }

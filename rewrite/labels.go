@@ -42,29 +42,34 @@ var besideNames = wordSet{words: `s code cli message output result turn step rou
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
 	b strong em p div span summary`}
 
-func speakerNamed(word string) speaker {
+func speakerNamed(word string) (who speaker) {
 	switch {
 	case assistantNames.has(word), plainNames.has(word):
-		return assistant
+		who = assistant
 	case toolNames.has(word):
-		return toolOutput
+		who = toolOutput
 	case otherNames.has(word):
-		return other
+		who = other
 	}
-	return nobody
+	return who
 }
 
-// questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like.
-func questionOrAnswer(line string) (letter byte, rest string) {
+const (
+	digitSigns   = "0123456789"
+	latinLetters = "abcdefghijklmnopqrstuvwxyz"
+)
+
+// questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like. letter is "q" or "a", "" for other lines.
+func questionOrAnswer(line string) (letter, rest string) {
 	label := strings.TrimLeft(line, "*_#> \t")
 	if label == "" || !strings.ContainsRune("QA", rune(label[0])) {
-		return 0, ""
+		return "", ""
 	}
-	rest = strings.TrimLeft(label[1:], "0123456789")
+	rest = strings.TrimLeft(label[1:], digitSigns)
 	if rest == "" || !strings.ContainsRune(":.)", rune(rest[0])) {
-		return 0, ""
+		return "", ""
 	}
-	return label[0] | 0x20, withoutEmphasis(rest[1:])
+	return strings.ToLower(label[:1]), withoutEmphasis(rest[1:])
 }
 
 // opensTurn reads a line as the start of a turn in any usual notation:
@@ -107,72 +112,81 @@ func withoutEmphasis(rest string) string {
 // off from what is said.
 func namedTurn(line string) (who speaker, rest string) {
 	const longest = 64
-	plain := false
+	var name turnName
 	for i := 0; i < len(line); {
 		if i > longest {
-			return nobody, ""
+			return
 		}
-		if n := wordLength(line[i:]); n > 0 {
-			word := strings.ToLower(line[i : i+n])
-			found := speakerNamed(word)
-			switch {
-			case found != nobody && who == nobody:
-				who, plain = found, plainNames.has(word)
-			case found == nobody && !besideNames.has(word) && !calendarWords.has(word) && !strings.ContainsAny(word, "0123456789"):
-				return nobody, ""
+		n := wordLength(line[i:])
+		if n > 0 {
+			if !name.add(strings.ToLower(line[i : i+n])) {
+				return
 			}
-			i += n
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(line[i:])
-		if who != nobody {
-			if line[0] == '<' && r == ' ' { // the attributes of a tag
-				if _, after, ok := strings.Cut(line[i:], ">"); ok {
-					return who, after
-				}
-			}
-			if setsOff(line, i, r, plain) {
-				return who, line[i+size:]
+		} else {
+			var sign rune
+			sign, n = utf8.DecodeRuneInString(line[i:])
+			if rest, ok := name.endsAt(line[:i], sign, line[i+n:]); ok {
+				return name.speaker, rest
 			}
 		}
-		i += size
+		i += n
 	}
-	if who != nobody && (!plain || strings.ContainsRune("#*_=<[", rune(line[0]))) {
-		return who, ""
+	if name.plain && !strings.ContainsRune("#*_=<[", rune(line[0])) {
+		return
 	}
-	return nobody, ""
+	return name.speaker, ""
 }
+
+// A turnName is the name over a turn, as far as it has been read.
+type turnName struct {
+	speaker speaker
+	plain   bool // it is an everyday word too
+}
+
+// add reads a word of the name in lower case, and reports whether it may stand there.
+func (n *turnName) add(word string) bool {
+	found := speakerNamed(word)
+	if n.speaker == nobody {
+		n.speaker, n.plain = found, plainNames.has(word)
+	}
+	return found != nobody || besideNames.has(word) || calendarWords.has(word) || strings.ContainsAny(word, digitSigns)
+}
+
+// endsAt reports whether the sign between two parts of the line sets the name off from what is said, which it returns.
+func (n *turnName) endsAt(before string, sign rune, after string) (rest string, ok bool) {
+	if n.speaker == nobody {
+		return "", false
+	}
+	if sign == ' ' && strings.HasPrefix(before, "<") {
+		_, rest, ok = strings.Cut(after, ">") // behind the attributes of a tag
+		return rest, ok
+	}
+	return after, setsOff(before, sign, after, n.plain)
+}
+
+// isWordRune reports whether words consist of such characters.
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // wordLength is the length in bytes of the word that text starts with.
-func wordLength(text string) int {
-	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if end < 0 {
-		return len(text)
-	}
-	return end
-}
+func wordLength(text string) int { return len(text) - len(strings.TrimLeftFunc(text, isWordRune)) }
 
-// setsOff reports whether the sign at i ends a name.
-func setsOff(line string, i int, sign rune, plain bool) bool {
-	near := func(j int, chars string) bool {
-		return j >= 0 && j < len(line) && strings.IndexByte(chars, line[j]) >= 0
-	}
-	const digits = "0123456789"
+// setsOff reports whether a sign between two parts of a line ends a name.
+func setsOff(before string, sign rune, after string, plain bool) bool {
 	switch sign {
-	case ':':
-		return !near(i-1, digits) || !near(i+1, digits) // not within a time
+	case ':': // not within a time
+		return strings.TrimRight(before, digitSigns) == before || strings.TrimLeft(after, digitSigns) == after
 	case '：':
 		return true
 	case '>':
-		return !near(i-1, "-=")
+		return !strings.HasSuffix(before, "-") && !strings.HasSuffix(before, "=")
 	case ']':
-		return line[0] == '['
+		return strings.HasPrefix(before, "[")
 	case '|':
-		return !plain && line[0] == '|'
+		return !plain && strings.HasPrefix(before, "|")
 	case '—', '–':
 		return !plain
 	case '-':
-		return !plain && near(i-1, " ") && near(i+1, " ")
+		return !plain && strings.HasSuffix(before, " ") && strings.HasPrefix(after, " ")
 	}
 	return false
 }
@@ -181,19 +195,15 @@ func setsOff(line string, i int, sign rune, plain bool) bool {
 // program's own print. A line with several turns is the assistant's if one is.
 func roleIn(line string) (who speaker) {
 	if !strings.ContainsAny(line, ":=") {
-		return nobody
+		return
 	}
 	line = strings.ToLower(line)
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
-		for rest := line; ; {
-			i := strings.Index(rest, key)
-			if i < 0 {
-				break
-			}
-			inside := i > 0 && wordLength(rest[i-1:i]) > 0
-			rest = rest[i+len(key):]
-			value := strings.TrimLeft(rest, "\"'\\:= \t")
-			if inside || !strings.ContainsAny(rest[:len(rest)-len(value)], ":=") {
+		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after, key) {
+			value := strings.TrimLeft(after, "\"'\\:= \t")
+			// Scripts that do not part their words may have a key right behind one.
+			inside := strings.TrimRight(before, latinLetters+digitSigns) != before
+			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
 			}
 			switch word := value[:wordLength(value)]; {
@@ -226,7 +236,7 @@ func closesTurn(line string) bool {
 		return false
 	}
 	name, ok := strings.CutSuffix(line[2:], ">")
-	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }) < 0
+	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
 }
 
 // The longest name of a turn that is not known, in words and in characters: of one alone in its line, and of one with
@@ -237,13 +247,24 @@ const (
 	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence stands
 )
 
-// feedbackWords are stems of words that make a label or a heading one over notes on the work, in the languages that
-// callers write.
-var feedbackWords = []string{"feedback", "review", "rejection", "rejected", "finding", "remark", "notes", "note",
-	"problem", "failure", "failing", "failed", "correction", "rückmeld", "anmerk", "beanstand", "mängel", "durchsicht",
-	"relecture", "retour", "remarque", "correcci", "observaci", "revisi", "osservazion",
-	"opmerking", "uwag", "recenz", "popraw", "замечан", "отзыв", "правк", "ревью", "意见", "反馈", "评审", "审查", "问题", "指摘", "レビュー",
-	"フィードバック", "修正依頼", "피드백", "리뷰", "要修正", "qa", "nit", "nits", "blocking", "regression", "followup", "ci", "lint", "changes"}
+// What makes a label or a heading one over notes on the work, in the languages that callers write: words, what words begin
+// with, and what stands anywhere in a word, for scripts that do not part their words.
+var (
+	feedbackWords = wordSet{words: "note qa nit nits ci lint uwag uwagi"}
+	feedbackStems = []string{"feedback", "review", "rejection", "rejected", "finding", "remark", "notes",
+		"problem", "failure", "failing", "failed", "correction", "rückmeld", "anmerk", "beanstand", "mängel", "durchsicht",
+		"relecture", "retour", "remarque", "correcci", "observaci", "revisi", "osservazion",
+		"opmerking", "recenz", "popraw", "blocking", "regression", "followup", "changes"}
+	feedbackParts = []string{"замечан", "отзыв", "правк", "ревью", "意见", "反馈", "评审", "审查", "问题", "指摘", "レビュー",
+		"フィードバック", "修正依頼", "피드백", "리뷰", "要修正"}
+)
+
+// isFeedback reports whether a word makes a label one over notes on the work.
+func isFeedback(word string) bool {
+	return feedbackWords.has(word) ||
+		slices.ContainsFunc(feedbackStems, func(stem string) bool { return strings.HasPrefix(word, stem) }) ||
+		slices.ContainsFunc(feedbackParts, func(part string) bool { return strings.Contains(word, part) })
+}
 
 // notFeedback are words that make such a label one over instructions to a reviewer, or over the work itself.
 var notFeedback = wordSet{words: "task instructions guidelines criteria rubric checklist guide policy format role received template rules process " +
@@ -280,19 +301,26 @@ func readLabel(line string) (who speaker, label, text string) {
 	case line[0] == '<':
 		return tagLabel(line)
 	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
-		most, words := longestLabel, labelWords
-		if strings.HasSuffix(line, line[:3]) {
-			most, words = longestFenced, fencedWords
-		}
-		if inner := strings.Trim(line, "-=*# "); inner != "" && shortLabel(inner, most, words) {
-			if first, _, _ := strings.Cut(strings.ToLower(inner), " "); first == "end" {
-				return closing, normalLabel(inner), ""
-			}
-			return kindOf(inner, stranger), normalLabel(inner), ""
-		}
-		return nobody, "", line
+		return fencedLabel(line)
 	}
 	return wordLabel(line)
+}
+
+// fencedLabel reads a line that begins with three signs that set a label apart.
+func fencedLabel(line string) (who speaker, label, text string) {
+	most, words := longestLabel, labelWords
+	if strings.HasSuffix(line, line[:3]) {
+		most, words = longestFenced, fencedWords
+	}
+	inner := strings.Trim(line, "-=*# ")
+	first, _, _ := strings.Cut(strings.ToLower(inner), " ")
+	switch {
+	case !shortLabel(inner, most, words):
+		return nobody, "", line
+	case first == "end":
+		return closing, normalLabel(inner), ""
+	}
+	return kindOf(inner, stranger), normalLabel(inner), ""
 }
 
 // tagLabel reads a line that begins with a tag.
@@ -310,8 +338,7 @@ func wordLabel(line string) (who speaker, label, text string) {
 	bare := strings.Trim(line, "*_[]# ")
 	emphasis := bare != line && (strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
 		strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
-	sign := strings.LastIndexAny(bare, ":：>")
-	atEnd := sign >= 0 && strings.Trim(bare[sign:], ":：>") == "" && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
+	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
 	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
 		who = kindOf(bare, stranger)
 		if who == stranger && !emphasis && speaksOfWork(bare) {
@@ -347,11 +374,12 @@ func speaksOfWork(line string) bool {
 		return false
 	}
 	found := false
-	matchPhrases(line, func(kind, _ string) {
-		found = found || kind == "work" || kind == "state" || kind == "log" || kind == "fix"
-	})
+	matchPhrases(line, func(kind, _ string) { found = found || workKinds.has(kind) })
 	return found
 }
+
+// workKinds are the kinds of phrases that speak of the session's work.
+var workKinds = wordSet{words: "work state log fix"}
 
 // shortLabel reports whether a text is short enough for a label and holds no sentence.
 func shortLabel(text string, most, words int) bool {
@@ -376,7 +404,7 @@ func isName(text string) bool {
 		return false
 	}
 	for _, word := range fields {
-		if strings.IndexFunc(word, func(r rune) bool { return !isNameRune(r) && r != '*' && r != '\'' && r != '#' }) >= 0 || strings.Contains(word, ".") {
+		if strings.ContainsFunc(word, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("-_*'#", r) }) {
 			return false
 		}
 	}
@@ -403,10 +431,7 @@ func kindOf(label string, otherwise speaker) speaker {
 	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
 	notes, instructions, plain := false, false, len(words) > 0
 	for _, word := range words {
-		for _, stem := range feedbackWords {
-			notes = notes || strings.HasPrefix(word, stem) && (len(stem) > 4 || word == stem) || stem[0] > 0x7f && strings.Contains(word, stem)
-		}
-		notes = notes || otherwise == heading && roundWords.has(word)
+		notes = notes || isFeedback(word) || otherwise == heading && roundWords.has(word)
 		instructions = instructions || notFeedback.has(word)
 		plain = plain && (neutralWords.has(word) || countWords.has(word))
 	}

@@ -1,6 +1,9 @@
 package rewrite
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestReadLabel(t *testing.T) {
 	names := map[speaker]string{nobody: "nobody", assistant: "assistant", toolOutput: "tool", other: "other", stranger: "stranger",
@@ -111,6 +114,51 @@ func TestReadLabel(t *testing.T) {
 		{"x ->", nobody, "", "x ->"},
 		{"https://example.com", nobody, "", "https://example.com"},
 		{"plain words", nobody, "", "plain words"},
+		{"</assistant> hello", closing, "assistant", "hello"},
+		{"</ turn>", nobody, "", "</ turn>"},
+		{"role: assistant > hello", assistant, "", "role: assistant > hello"},
+		{"Role: Assistant", assistant, "", "Role: Assistant"},
+		{"角色role: assistant", assistant, "", "角色role: assistant"},
+		{"2role: user of it", stranger, "role", "user of it"},
+		{"parole: assistant", nobody, "", "parole: assistant"},
+		{"from user and so on: x", nobody, "", "from user and so on: x"},
+		{"x Assistant: hello", nobody, "", "x Assistant: hello"},
+		{"<user mood=\"glad\">hello", other, "user mood glad", "hello"},
+		{"<user mood", nobody, "", "<user mood"},
+		{strings.Repeat("=", 54) + " assistant: hello", assistant, "assistant", "hello"},
+		{strings.Repeat("=", 55) + " assistant: hello", stranger, "assistant hello", ""},
+		{"--- one two three four five six seven ---", stranger, "one two three four five six seven", ""},
+		{"--- one two three four five six seven --", nobody, "", "--- one two three four five six seven --"},
+		{"**Dev hello", nobody, "", "**Dev hello"},
+		{"[ ] hello there", nobody, "", "[ ] hello there"},
+		{"**:**", nobody, "", "**:**"},
+		{"**\u00a0: hello", nobody, "", "**\u00a0: hello"},
+		{"OUT>", stranger, "out", ""},
+		{"12:", stranger, "", ""},
+		{strings.Repeat("a", 48) + ":", stranger, strings.Repeat("a", 48), ""},
+		{strings.Repeat("a", 49) + ":", nobody, "", strings.Repeat("a", 49) + ":"},
+		{strings.Repeat("A", 28) + ": hello", stranger, strings.Repeat("a", 28), "hello"},
+		{strings.Repeat("A", 29) + ": hello", nobody, "", strings.Repeat("A", 29) + ": hello"},
+		{".env:", stranger, "env", ""},
+		{"x.y:", nobody, "", "x.y:"},
+		{"Ada B.:", stranger, "ada b", ""},
+		{"O'Neil: hello", stranger, "o neil", "hello"},
+		{"Dev#2: hello", stranger, "dev", "hello"},
+		{"Dev-2_b: hello", stranger, "dev b", "hello"},
+		{"**Dev** **Two**: hello", stranger, "dev two", "hello"},
+		{"Dev(x): hello", nobody, "", "Dev(x): hello"},
+		{"Please fix it after review:", feedback, "please fix it after review", ""},
+		{"Your change:", stranger, "your change", ""},
+		{"Your change failed:", everyday, "your change failed", ""},
+		{"Your change and its output:", stranger, "your change and its output", ""},
+		{"It still fails here:", everyday, "it still fails here", ""},
+		{"Please fix it so:", everyday, "please fix it so", ""},
+		{"You are the judge:", stranger, "you are the judge", ""},
+		{"## Round 2", feedback, "round", ""},
+		{"Round 2:", everyday, "round", ""},
+		{"Uwagi:", feedback, "uwagi", ""},
+		{"Notebook:", stranger, "notebook", ""},
+		{"## 代码评审", feedback, "代码评审", ""},
 	} {
 		who, name, say := readLabel(tt.line)
 		if who != tt.who || who != nobody && name != tt.name || say != tt.say {
@@ -121,8 +169,8 @@ func TestReadLabel(t *testing.T) {
 
 func TestQuestionsAndAnswers(t *testing.T) {
 	for line, want := range map[string]string{"Q: one": "q one", "A: one": "a one", "Q1: one": "q one", "**Q1.** one": "q one", "A2) one": "a one", "> A. one": "a one",
-		"Q one": "\x00 ", "Apple: one": "\x00 ", "Q": "\x00 ", "": "\x00 ", "B: one": "\x00 "} {
-		if letter, rest := questionOrAnswer(line); string(letter)+" "+rest != want {
+		"Q:one": "q one", "Q one": " ", "Apple: one": " ", "Q": " ", "": " ", "B: one": " "} {
+		if letter, rest := questionOrAnswer(line); letter+" "+rest != want {
 			t.Errorf("%q: %q %q, want %q", line, letter, rest, want)
 		}
 	}

@@ -29,71 +29,66 @@ func cutMessages(text string) []block {
 		return cut(text, 0)
 	}
 	var blocks []block
-	from := 0
-	for at, tries := 0, 0; at < len(text) && tries < maxHistories; {
-		line := text[at:]
-		if i := strings.IndexByte(line, '\n'); i >= 0 {
-			line = line[:i+1]
-		}
-		start := at + len(line) - len(strings.TrimLeft(line, " \t"))
-		at += len(line)
-		if start >= len(text) || text[start] != '[' && text[start] != '{' {
+	from, rest := 0, text // what stands from there on is still to be cut, and what is still to be looked at
+	for tries := 0; rest != "" && tries < maxHistories; {
+		line := strings.TrimLeft(rest, " \t")
+		_, rest, _ = strings.Cut(rest, "\n")
+		if !strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "{") {
 			continue
 		}
 		tries++
-		found, end := readMessages(text, start)
-		if len(found) == 0 {
-			continue
+		start := len(text) - len(line)
+		if found, behind := readMessages(line, start); len(found) > 0 {
+			blocks = append(blocks, cut(text[from:start], from)...)
+			blocks = append(blocks, found...)
+			from, rest = len(text)-len(behind), behind
 		}
-		blocks = append(blocks, cut(text[from:start], from)...)
-		blocks = append(blocks, found...)
-		from, at = end, end
 	}
 	return append(blocks, cut(text[from:], from)...)
 }
 
-// readMessages reads a conversation that begins at start: an array of messages, an object that holds one, or one message.
-// It returns where the conversation ends, and none where there is none.
-func readMessages(text string, start int) (blocks []block, end int) {
-	decoder := json.NewDecoder(strings.NewReader(text[start:]))
-	var raw json.RawMessage
-	if decoder.Decode(&raw) != nil {
-		return nil, 0
+// readMessages reads the conversation that a text begins with, and returns what stands behind it. It returns no blocks where
+// there is none. at is where the text stands in the prompt.
+func readMessages(text string, at int) (blocks []block, rest string) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var value json.RawMessage
+	if decoder.Decode(&value) != nil {
+		return nil, ""
 	}
-	end = start + int(decoder.InputOffset())
-	var array []json.RawMessage
-	var object map[string]json.RawMessage
-	switch {
-	case raw[0] == '[':
-		_ = json.Unmarshal(raw, &array)
-	case json.Unmarshal(raw, &object) == nil:
-		if m := messageOf(object); m != nil {
-			return []block{{text: string(raw), at: start, message: m}}, end
+	frame, messages := unfold(value)
+	if frame != "" {
+		blocks = append(blocks, block{text: frame, at: at})
+	}
+	for _, one := range messages {
+		var fields map[string]json.RawMessage
+		_ = json.Unmarshal(one, &fields) // what is no object is no message
+		m := messageOf(fields)
+		if m == nil {
+			return nil, ""
 		}
+		blocks = append(blocks, block{text: string(one), at: at, message: m})
+	}
+	return blocks, text[decoder.InputOffset():]
+}
+
+// unfold returns the messages of a conversation: the elements of an array, those of an array in an object with all else that
+// stands in it as the frame, or the object itself. Whether they are messages is not checked.
+func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
+	if json.Unmarshal(value, &messages) == nil {
+		return "", messages
+	}
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(value, &object) // it is no array
+	if messageOf(object) == nil {
 		for _, key := range historyKeys {
-			if inner, ok := object[key]; ok && json.Unmarshal(inner, &array) == nil && len(array) > 0 {
+			if json.Unmarshal(object[key], &messages) == nil && len(messages) > 0 {
 				delete(object, key)
-				frame, _ := json.Marshal(object)
-				blocks = append(blocks, block{text: string(frame), at: start})
-				break
+				rest, _ := json.Marshal(object) // it was read from JSON
+				return string(rest), messages
 			}
 		}
 	}
-	for _, element := range array {
-		var fields map[string]json.RawMessage
-		m := (*message)(nil)
-		if json.Unmarshal(element, &fields) == nil {
-			m = messageOf(fields)
-		}
-		if m == nil {
-			return nil, 0
-		}
-		blocks = append(blocks, block{text: string(element), at: start, message: m})
-	}
-	if len(array) == 0 {
-		return nil, 0
-	}
-	return blocks, end
+	return "", []json.RawMessage{value}
 }
 
 // messageOf reads one message, nil where the object is none.

@@ -11,6 +11,7 @@ func TestReadMessages(t *testing.T) {
 	for range maxHistories {
 		many.WriteString("{\"a\": 1}\n")
 	}
+	plain := strings.Repeat("word\n", maxHistories+1)
 	const one = `{"role": "user", "content": "hi"}`
 	for _, tt := range []struct{ name, prompt, want string }{
 		{"an array", `[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]`, "user/hi|assistant/yo"},
@@ -20,6 +21,9 @@ func TestReadMessages(t *testing.T) {
 		{"JSON lines", one + "\n{\"role\": \"model\", \"text\": \"yo\"}\nEnd.", "user/hi|model/yo|=End."},
 		{"an object that holds them", `{"id": 7, "messages": [` + one + `]}`, `={"id":7}|user/hi`},
 		{"history", `{"history": [` + one + `]}`, `={}|user/hi`},
+		{"an empty list beside another", `{"messages": [], "history": [` + one + `]}`, `={"messages":[]}|user/hi`},
+		{"the first of two lists", `{"messages": [` + one + `], "history": [7]}`, `={"history":[7]}|user/hi`},
+		{"a message with a list", `{"role": "user", "content": "hi", "messages": [` + one + `]}`, "user/hi"},
 		{"an object with none", `{"messages": [], "id": 7}`, `={"messages": [], "id": 7}`},
 		{"an object that holds something else", `{"messages": 7}`, `={"messages": 7}`},
 		{"text parts", `[{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}, {"text": "there"}]}]`, "user/hi/there"},
@@ -30,6 +34,9 @@ func TestReadMessages(t *testing.T) {
 		{"who is no text", `{"role": 7, "content": "hi"}`, `={"role": 7, "content": "hi"}`},
 		{"no content", `{"role": "user", "id": "x"}`, `={"role": "user", "id": "x"}`},
 		{"one element is none", `[` + one + `, 7]`, "=[" + one + ", 7]"},
+		{"the first element is none", `[7, ` + one + `]`, "=[7, " + one + "]"},
+		{"space at the end", "Go.\n" + one + "\n \t", "=Go.|user/hi"},
+		{"behind many lines", plain + one, "=" + strings.TrimSuffix(plain, "\n") + "|user/hi"},
 		{"an empty array", `[] {"a": 1}`, `=[] {"a": 1}`},
 		{"broken", `[{"role": "user", "content": "hi"}`, `=[{"role": "user", "content": "hi"}`},
 		{"no JSON", `{"a": b}`, `={"a": b}`},

@@ -10,7 +10,6 @@ import (
 type promptLine struct {
 	block    int // the block it stands in
 	index    int // which line of the block it is
-	at       int // where it stands in the prompt, -1 in a history that was decoded
 	speaker  speaker
 	label    string // the name over a turn that the line opens, in lower case without digits
 	full     string // the line as it stands
@@ -26,21 +25,17 @@ func (p *Prompt) conversation() []promptLine {
 	if p.lines != nil {
 		return p.lines
 	}
-	p.lines = make([]promptLine, 0, strings.Count(p.Text, "\n")+1)
+	lines := make([]promptLine, 0, strings.Count(p.Text, "\n"))
 	questions, indent := false, ""
 	for i, b := range p.blocks {
-		text, at := b.text, b.at
+		text := b.text
 		if b.message != nil {
-			text, at = b.message.text, -1
+			text = b.message.text
 		}
 		quoted := allQuoted(text)
 		index := -1
 		for full := range strings.SplitSeq(text, "\n") {
 			index++
-			start := at
-			if at >= 0 {
-				at += len(full) + 1
-			}
 			if quoted {
 				full = strings.TrimPrefix(strings.TrimPrefix(full, ">"), " ")
 			}
@@ -48,23 +43,24 @@ func (p *Prompt) conversation() []promptLine {
 			if line == "" {
 				continue
 			}
-			l := promptLine{block: i, index: index, at: start, full: full, line: line, text: line}
+			l := promptLine{block: i, index: index, full: full, line: line, text: line}
 			switch {
 			case b.message == nil:
 				l.speaker, l.label, l.text = readLabel(line)
-				if letter, rest := questionOrAnswer(line); letter == 'q' {
-					questions, l.speaker, l.label, l.text = true, other, "q", rest
-				} else if letter == 'a' && questions {
-					l.speaker, l.label, l.text = assistant, "a", rest
+				if letter, rest := questionOrAnswer(line); letter == "q" {
+					questions, l.speaker, l.label, l.text = true, other, letter, rest
+				} else if letter == "a" && questions {
+					l.speaker, l.label, l.text = assistant, letter, rest
 				}
 			case index == 0:
 				l.speaker, l.label, l.text = b.message.speaker, b.message.label, ""
 			}
 			l.step, indent = step(indent, full)
-			p.lines = append(p.lines, l)
+			lines = append(lines, l)
 		}
 	}
-	return p.lines
+	p.lines = lines
+	return lines
 }
 
 // allQuoted reports whether every line of a block is quoted as in a mail.
@@ -150,19 +146,18 @@ const distinctiveAnswer = 40
 
 // history is what a prompt shows of a session's answers.
 type history struct {
-	whole    bool   // every answer stands there unchanged and in order, the newest in what the prompt adds
-	newest   bool   // the newest does
+	newest   bool   // every answer stands there unchanged and in order, the newest in what the prompt adds
 	turns    bool   // the newest is laid out as the turn of a conversation
 	sameName bool   // the newest stands under the assistant's name, or that of the answers before it
 	tools    bool   // before the newest, the prompt shows something new that tools said
-	proven   bool   // whole, as turns, and nothing else is put into anybody's mouth
+	proven   bool   // newest, as turns, and nothing else is put into anybody's mouth
 	marked   bool   // a turn under an assistant's name that the session never had
 	slipped  bool   // something new stands before the newest answer that is neither its name nor a tool's turn
 	part     bool   // most lines of the newest answer stand there, but not all of it
 	foreign  string // what is added has a turn under this name
 	end      int    // the line behind the newest answer
 	spans    []span // the answers, with the lines of their names
-	label    string // the name over the newest answer, "" for none
+	label    string // the name over the last answer found, "" for none
 	speaker  speaker
 }
 
@@ -177,44 +172,36 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
-// historyOf looks for the session's answers in the prompt, in order: the newest in what the prompt adds. conversed
-// reports that the session has been sent a conversation before; then every answer but the newest was sent with it.
+// historyOf looks for the session's answers in the prompt, in order.
 func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
 	h := &history{}
 	lines := p.conversation()
-	next, slipped, tools, shown := 0, false, false, false
-	for i := 0; i < len(lines); i++ {
+	inTool, slipped, tools := false, false, false // inTool: in a tool's turn that is new
+	for i := 0; i < len(lines); {
 		l := &lines[i]
-		newest := next == len(sent.Answers)-1
-		if next < len(sent.Answers) {
-			// Of a conversation the session was sent every answer but the newest, which it was never sent.
-			at, ok := p.findAnswer(sent.Answers[next], i, c)
-			if ok && !(newest && c.old(&lines[at.first])) && !(sent.Transcript && !newest && !(c.old(l) && c.old(&lines[at.first]))) {
-				slipped = slipped || tools && at.label == "" // a tool's words stand between a name and its turn
-				tools = false
-				if newest {
-					h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
-					h.newest, h.end, h.speaker = true, at.to, l.speaker
-					h.slipped, h.tools = slipped, shown
-				}
-				h.label = at.label
-				h.spans = append(h.spans, span{i, at.to})
-				next++
-				i = at.to - 1
-				continue
+		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
+			slipped = slipped || inTool && at.label == "" // a tool's words stand between a name and its turn
+			inTool = false
+			h.spans = append(h.spans, span{i, at.to})
+			if len(h.spans) == len(sent.Answers) {
+				h.newest, h.end, h.speaker, h.slipped, h.tools = true, at.to, l.speaker, slipped, tools
+				h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
 			}
+			h.label = at.label
+			i = at.to
+			continue
 		}
+		i++
 		if c.old(l) {
-			slipped = slipped || tools && !l.speaker.isTurn() // within a turn that the session knows
-			tools = false
+			slipped = slipped || inTool && !l.speaker.isTurn() // within a turn that the session knows
+			inTool = false
 			continue
 		}
 		if l.speaker != nobody {
-			tools = l.speaker == toolOutput
+			inTool = l.speaker == toolOutput
 		}
-		slipped, shown = slipped || !tools && l.speaker != closing, shown || tools
+		slipped, tools = slipped || !inTool && l.speaker != closing, tools || inTool
 	}
-	h.whole = h.newest && next == len(sent.Answers)
 	p.lookAtTurns(h, sent, c)
 	if n := len(sent.Answers); n > 0 && !h.newest {
 		h.part = p.showsMost(sent.Answers[n-1], c)
@@ -231,33 +218,7 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
-	first := p.firstTurnOf(known, c)
-	turned := false // a turn of somebody known follows
-	for i := len(lines) - 1; i >= 0; i-- {
-		l := &lines[i]
-		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
-			h.marked = true // the name asked for an answer, and another one stands there
-		}
-		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
-			continue
-		}
-		if l.speaker == stranger && turned && i > first && !known[l.label] && !(h.newest && i >= h.end) {
-			h.marked = true // between known speakers another one speaks
-		}
-		turned = turned || known[l.label]
-		if l.text == "" && i == len(lines)-1 {
-			continue // "Assistant:" at the very end asks for the answer
-		}
-		behind := h.newest && i >= h.end
-		switch {
-		case l.speaker == assistant:
-			h.marked = true
-		case l.speaker == toolOutput && !behind:
-		case behind && (l.speaker == other || known[l.label]) && l.label != h.label:
-		default:
-			h.foreign = l.line
-		}
-	}
+	p.lookForOthers(h, known, c)
 	for h.end < len(lines) && (lines[h.end].speaker == closing || isRule(lines[h.end].line)) {
 		h.end++
 	}
@@ -269,7 +230,38 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 	h.turns = follows || h.speaker == assistant
 	// An answer under the name of somebody who has spoken before is put into the wrong mouth.
 	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
-	h.proven = h.whole && follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
+	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
+}
+
+// lookForOthers looks for turns that the prompt adds and that are neither the session's answers nor what is said to it.
+func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity) {
+	lines := p.conversation()
+	first := p.firstTurnOf(known, c)
+	turned, inside := false, true // a turn of somebody known follows; the turns have begun
+	for i := range slices.Backward(lines) {
+		l := &lines[i]
+		inside = inside && i != first
+		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
+			h.marked = true // the name asked for an answer, and another one stands there
+		}
+		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
+			continue
+		}
+		behind := h.newest && i >= h.end
+		if l.speaker == stranger && turned && inside && !known[l.label] && !behind {
+			h.marked = true // between known speakers another one speaks
+		}
+		turned = turned || known[l.label]
+		switch {
+		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end asks for the answer
+		case l.speaker == assistant:
+			h.marked = true
+		case l.speaker == toolOutput && !behind:
+		case behind && (l.speaker == other || known[l.label]) && l.label != h.label:
+		default:
+			h.foreign = l.line
+		}
+	}
 }
 
 // A found answer: from its first line to behind its last, and the name it stands under, "" for none.
@@ -278,25 +270,42 @@ type foundAnswer struct {
 	label     string
 }
 
+// nextAnswer reports whether line i opens the session's answer n where that may stand: the newest in what the prompt adds,
+// and each other one of a conversation in what the session was sent before, with all of them but the newest.
+func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bool) {
+	if n == len(sent.Answers) {
+		return foundAnswer{}, false
+	}
+	lines := p.conversation()
+	at, ok := p.findAnswer(sent.Answers[n], i, c)
+	switch {
+	case !ok:
+	case n == len(sent.Answers)-1:
+		ok = !c.old(&lines[at.first])
+	case sent.Transcript:
+		ok = c.old(&lines[i]) && c.old(&lines[at.first])
+	}
+	return at, ok
+}
+
 // findAnswer reports whether line i opens a turn that is the answer, from its first line to its last, or where it is long
 // enough to be no accident, begins the answer without a name.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
-	lines := p.conversation()
-	if l := &lines[i]; l.speaker.isTurn() || l.speaker == heading || l.speaker == feedback {
+	if l := &p.conversation()[i]; l.speaker.isTurn() || l.speaker == heading || l.speaker == feedback {
 		first, named := i, l.text != ""
 		if !named {
 			first++
 		}
-		if n := p.answerIn(a, first, named, false); n > 0 && p.endsTurn(first+n, l.speaker, c) {
-			return foundAnswer{first, first + n, l.label}, true
+		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l.speaker, c) {
+			return foundAnswer{first, to, l.label}, true
 		}
-		if n := p.answerIn(a, first, named, true); n > 0 {
-			return foundAnswer{first, first + n, l.label}, true
+		if to, ok := p.answerAt(a, first, named, true); ok {
+			return foundAnswer{first, to, l.label}, true
 		}
 	}
 	if a.Bytes >= distinctiveAnswer {
-		if n := p.answerIn(a, i, false, false); n > 0 {
-			return foundAnswer{i, i + n, ""}, true
+		if to, ok := p.answerAt(a, i, false, false); ok {
+			return foundAnswer{i, to, ""}, true
 		}
 	}
 	return foundAnswer{}, false
@@ -341,37 +350,40 @@ func (p *Prompt) endsSection(name, i int) bool {
 // isRule reports whether a line is nothing but signs that set texts apart.
 func isRule(line string) bool { return strings.Trim(line, "-=_*") == "" }
 
-// answerIn returns how many lines from line first on are the answer in any of its forms: all of its lines, or 0. tagged
-// has its last line also hold the sign that ends the turn.
-func (p *Prompt) answerIn(a Answer, first int, named, tagged bool) int {
-	n := p.answerAt(a, first, named, tagged)
-	for i := 0; n == 0 && i < len(a.Said); i++ {
-		n = p.answerAt(a.Said[i], first, named, tagged)
+// answerAt reports whether the answer, in any of its forms, stands from line first on, and returns the line behind it. named has
+// its first line stand behind a name, tagged its last line before the sign that ends the turn.
+func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok bool) {
+	if p.standsAt(a.Lines, first, named, tagged) {
+		return first + len(a.Lines), true
 	}
-	return n
-}
-
-func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) int {
-	lines := p.conversation()
-	n := len(a.Lines)
-	if n == 0 || first+n > len(lines) {
-		return 0
-	}
-	for i, want := range a.Lines {
-		if p.shownDigest(first+i, i == 0, i == 0 && named, tagged && i == n-1) != want {
-			return 0
+	for _, form := range a.Said {
+		if p.standsAt(form.Lines, first, named, tagged) {
+			return first + len(form.Lines), true
 		}
 	}
-	return n
+	return
+}
+
+// standsAt reports whether all lines of one form of an answer stand from line first on.
+func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
+	if len(answer) == 0 || first+len(answer) > len(p.conversation()) {
+		return false
+	}
+	for i, want := range answer {
+		if p.shownDigest(first+i, i == 0, i == 0 && named, tagged && i == len(answer)-1) != want {
+			return false
+		}
+	}
+	return true
 }
 
 // shownDigest returns the digest of a line as one of an answer: without the name before it, with the step of its
 // indentation, without the tag that ends its turn.
 func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
-	l := &p.lines[i]
-	if !named && !tagged && (first || l.step == "") {
+	if first && !named && !tagged {
 		return p.lineDigest(i)
 	}
+	l := &p.lines[i]
 	text := l.line
 	if named {
 		text = l.text

@@ -126,20 +126,17 @@ func (s *vibeStream) endUnread() []byte {
 // vibe may have written before it.
 func findVibeEntries(output []byte) (start int, entries []vibeEntry, last vibeTurn, ok bool) {
 	const tries = 100 // each may read to the end
-	at := 0
 	for range tries {
-		if bytes.HasPrefix(output[at:], []byte("[")) {
-			if entries, last, ok = readVibeEntries(output[at:]); ok {
-				return at, entries, last, true
-			}
+		if entries, last, ok = readVibeEntries(output[start:]); ok {
+			return
 		}
-		next := bytes.Index(output[at:], []byte("\n["))
-		if next < 0 {
-			break
+		_, rest, found := bytes.Cut(output[start:], []byte("\n["))
+		if !found {
+			return
 		}
-		at += next + 1
+		start = len(output) - len("[") - len(rest)
 	}
-	return 0, nil, vibeTurn{}, false
+	return
 }
 
 // A vibeTurn is where a turn begins in an array of entries: its first entry, and
@@ -149,13 +146,14 @@ type vibeTurn struct{ first, offset int }
 // readVibeEntries reads an array of entries. The last turn in it is the one that
 // the run has made (recordings/vibe/resume-ok-json).
 func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(array))
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, last, false
+	if !bytes.HasPrefix(array, []byte("[")) {
+		return
 	}
+	d := json.NewDecoder(bytes.NewReader(array))
+	_, _ = d.Token() // the bracket
 	id := ""
 	last.offset = int(d.InputOffset())
-	asked := vibeTurn{first: -1} // the prompt, where nothing but its turn is missing
+	var asked *vibeTurn // the entry before, where it is a prompt that lacks nothing but its turn
 	for at := last.offset; d.More(); at = int(d.InputOffset()) {
 		rest := bytes.TrimPrefix(array[at:], []byte(","))
 		var text json.RawMessage
@@ -165,18 +163,22 @@ func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool)
 		var e vibeEntry
 		_, e.whole = readEvent(text, &e)
 		here := vibeTurn{len(entries), len(array) - len(rest)}
-		switch {
-		case e.TurnID == "" && e.Role == "user":
-			asked = here
-		case e.TurnID != "" && e.TurnID != id && asked.first == here.first-1 && asked.first >= 0:
-			id, last = e.TurnID, asked
-		case e.TurnID != "" && e.TurnID != id:
+		if e.TurnID != "" && e.TurnID != id {
 			id, last = e.TurnID, here
+			if asked != nil {
+				last = *asked
+			}
+		}
+		asked = nil
+		if e.TurnID == "" && e.Role == "user" {
+			asked = &here
 		}
 		entries = append(entries, e)
 	}
-	_, err := d.Token()
-	return entries, last, err == nil && len(entries) > 0
+	if _, err := d.Token(); err != nil || len(entries) == 0 {
+		return nil, vibeTurn{}, false
+	}
+	return entries, last, true
 }
 
 // A vibeEntry holds the fields of all kinds of entries that matter here.

@@ -330,6 +330,11 @@ func TestVibeAnswers(t *testing.T) {
 			t.Errorf("%s: answer %q, want %q", tt.name, seen.Answer, tt.want)
 		}
 	}
+	for output, want := range map[string]string{"y": "y", "y\n": "y", "\n": "", "": ""} {
+		if _, seen := vibeShow(vibeCall("-p x"), Plan{}, []byte(output)); seen.Answer != want || seen.Final != (output != "") {
+			t.Errorf("%q: answer %q, final %v", output, seen.Answer, seen.Final)
+		}
+	}
 }
 
 var vibeVolatile = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|turn-[0-9a-f]{32}(-\d+)?|At": ?\d+`)
@@ -491,6 +496,21 @@ func TestVibeCheckpoints(t *testing.T) {
 		}
 		if seen := s.Seen(); seen.ContextUse.Used != 42789 || !seen.Compacted {
 			t.Errorf("read in the order %v: %+v", order, seen)
+		}
+	}
+	s := (vibe{}).Stream(vibeCall("-p x"), Plan{}, "")
+	for _, tt := range []struct {
+		text      string
+		used      int64
+		compacted bool
+	}{
+		{`{"compaction_count":0,"last_reported_context_tokens":9}`, 9, false},
+		{`{"compaction_count":0,"last_reported_context_tokens":12}`, 12, false}, // put in place again
+		{`{"compaction_count":1,"last_reported_context_tokens":5}`, 5, true},
+	} {
+		s.File("/tmp/x/session/generations/1/checkpoint.json", []byte(tt.text))
+		if seen := s.Seen(); seen.ContextUse.Used != tt.used || seen.Compacted != tt.compacted {
+			t.Errorf("%s: %+v", tt.text, seen)
 		}
 	}
 }
