@@ -202,9 +202,9 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 		e.condition(n.X)
 		e.condition(n.Y)
 		number := e.add(n, "%s becomes %s: %s", n.Op, other, e.text(n))
-		e.wrap(n, fmt.Sprintf("%s(%d, ", name, number), " })")
-		at := e.offset(n.OpPos)
-		e.edits = append(e.edits, edit{at, at + 2, ", func() bool { return ", true, 0, len(e.edits)})
+		e.wrap(n, fmt.Sprintf("%s(%d, ", name, number), ") })")
+		at := e.offset(n.OpPos) // a line may end here
+		e.edits = append(e.edits, edit{at, at + 2, ", func() bool { return (", true, 0, len(e.edits)})
 		return
 	}
 	with, ok := opposite[n.Op]

@@ -14,7 +14,8 @@ const (
 type Level int
 
 func Judge(level, limit Level, known bool) (Level, bool) {
-	if level > limit && known {
+	if level > limit &&
+		known {
 		level = limit
 	}
 	return level - 1, known
