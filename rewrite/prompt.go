@@ -70,10 +70,11 @@ type Prompt struct {
 	blocks []block
 	digest func(string) Digest
 	// What is made when it is first needed.
-	lines   []promptLine    // by turns
-	print   *Footprint      // by Footprint
-	digests map[Digest]bool // by hasAny
-	parts   []part          // by sections
+	lines []promptLine   // by turns
+	print *Footprint     // by Footprint
+	first map[Digest]int // by places: the first block of each digest
+	next  []int          // by places: the next block with the same digest
+	parts []part         // by sections
 }
 
 // A Footprint is what the ledger keeps of a prompt.

@@ -36,26 +36,33 @@ func TestSentBlocks(t *testing.T) {
 
 // What frames a conversation may change, what was said in it may not.
 func TestFramesChange(t *testing.T) {
-	const turns = "User: one\n\nAssistant: first\n\nUser: two"
-	for _, tt := range []struct{ name, prompt, want string }{
-		{"the frame changed", "Frame B.\n\nMore.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"the frame is gone", turns + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a first turn twice", "User: one\n\nFrame B.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn more in front", "Frame B.\n\nUser: zero\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn gone", "Frame B.\n\nMore.\n\nAssistant: first\n\nUser: two\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn changed", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "one", "One", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"something new within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a tool's words within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a tool's words of two paragraphs", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a tool's words before the answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nTool: ok\n\nAssistant: second\n\nUser: three", "revises"},
-		{"no answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nUser: three", "history_edited"},
+	const turns, long = "User: one\n\nAssistant: first\n\nUser: two", "User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"
+	const rest, frame = "\n\nAssistant: second\n\nUser: three", "Frame B.\n\nMore.\n\n"
+	with := func(turns, old, new string) string { return frame + strings.Replace(turns, old, new, 1) + rest }
+	for _, tt := range []struct{ name, before, prompt, want string }{
+		{"the frame changed", "Frame A.\n\n" + turns, frame + turns + rest, "revises"},
+		{"the frame is gone", "Frame A.\n\n" + turns, turns + rest, "revises"},
+		{"the frame is new", turns, frame + turns + rest, "revises"},
+		{"a turn of two paragraphs", "Frame A.\n\n" + long, frame + long + rest, "revises"},
+		{"a first turn twice", "Frame A.\n\n" + turns, "User: one\n\nFrame B.\n\n" + turns + rest, "history_edited"},
+		{"a turn more in front", "Frame A.\n\n" + turns, "Frame B.\n\nUser: zero\n\n" + turns + rest, "history_edited"},
+		{"a turn gone", "Frame A.\n\n" + turns, with(turns, "User: one\n\n", ""), "history_edited"},
+		{"a paragraph gone", "Frame A.\n\n" + long, with(long, "In short.\n\n", ""), "history_edited"},
+		{"the paragraphs in another order", "Frame A.\n\n" + long, with(long, "User: one\n\nIn short.", "In short.\n\nUser: one"), "history_edited"},
+		{"a turn changed", "Frame A.\n\n" + turns, with(turns, "one", "One"), "history_edited"},
+		{"something new within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
+		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "revises"},
+		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "revises"},
+		{"a tool's words within a turn", "Frame A.\n\n" + long, with(long, "In short.", "Tool: ok\n\nIn short."), "history_edited"},
+		{"a tool's words before the answer", "Frame A.\n\n" + turns, frame + turns + "\n\nTool: ok" + rest, "revises"},
+		{"no answer", "Frame A.\n\n" + turns, frame + turns + "\n\nUser: three", "history_edited"},
 	} {
-		sent := sentTo("Frame A.\n\n"+turns, "first", "second")
+		sent := sentTo(tt.before, "first", "second")
 		sent.Transcript = true
 		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); string(c.Relation) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
 		}
-		for _, first := range []int{-1, 9} {
+		for _, first := range []int{-1, len(sent.Base.Blocks), len(sent.Base.Blocks) + 1} {
 			sent.Base.Shape.FirstTurn = first
 			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != HistoryEdited {
 				t.Errorf("%s, not knowing where it began: %s", tt.name, c.Relation)
@@ -84,6 +91,10 @@ func TestOpenings(t *testing.T) {
 	base.Base.Lines = nil // from before lines were kept
 	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != Unrelated {
 		t.Errorf("a block that grew, not knowing its lines: %s", c.Relation)
+	}
+	base.Base.Opening = 3 // of a ledger that is damaged
+	if c := Compare(base, NewPrompt("a\n\nb\n\nmore", testKey)); c.Relation != Revises {
+		t.Errorf("more blocks in the opening than there are: %s", c.Relation)
 	}
 	for relation, want := range map[Reason]bool{Identical: true, Extends: true, Revises: false, Unrelated: false} {
 		if got := (Continuity{Relation: relation}).Retains(); got != want {
