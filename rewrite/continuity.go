@@ -137,7 +137,7 @@ func (p *Prompt) match(base Footprint) matched {
 	at := p.places(base.Blocks)
 	m = matched{has: ascending(at)}
 	for _, j := range at {
-		if j >= 0 {
+		if j > 0 {
 			m.retained++
 		}
 	}
@@ -166,15 +166,12 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 
 // grew reports whether a block begins with all lines of an earlier one.
 func (p *Prompt) grew(b *block, before Digest, lines int) bool {
-	if lines == 0 || b.lines() <= lines {
-		return false
-	}
-	begins := strings.SplitN(b.text, "\n", lines+1)[:lines]
-	return p.digest(normal(strings.Join(begins, "\n"))) == before
+	begins := strings.SplitN(b.text, "\n", lines+1)
+	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
 }
 
-// places returns the place in base of each block, -1 for a new one. A block that stands there several times is matched as
-// often.
+// places returns the place in base of each block, counted from 1, and 0 for a new one. A block that stands there several
+// times is matched as often.
 func (p *Prompt) places(base []Digest) []int {
 	if p.first == nil {
 		p.first, p.next = make(map[Digest]int, len(p.blocks)), make([]int, len(p.blocks))
@@ -187,23 +184,23 @@ func (p *Prompt) places(base []Digest) []int {
 		}
 	}
 	at, free := make([]int, len(p.blocks)), make([]int, len(p.blocks)) // free: of the equal blocks that begin there
-	for i := range at {
-		at[i], free[i] = -1, i
+	for i := range free {
+		free[i] = i
 	}
 	for j, digest := range base {
 		if i, ok := p.first[digest]; ok && free[i] < len(at) {
-			at[free[i]], free[i] = j, p.next[free[i]]
+			at[free[i]], free[i] = j+1, p.next[free[i]]
 		}
 	}
 	return at
 }
 
-// ascending marks a longest ascending run of the numbers that are not negative. No number occurs twice.
+// ascending marks a longest ascending run of the numbers that are not 0. Those occur once each.
 func ascending(numbers []int) []bool {
 	ends := []int{-1} // at k, the index of the least number that ends a run of k
 	before := make([]int, len(numbers))
 	for i, n := range numbers {
-		if n < 0 {
+		if n == 0 {
 			continue
 		}
 		k, _ := slices.BinarySearchFunc(ends[1:], n, func(end, n int) int { return numbers[end] - n })

@@ -132,7 +132,7 @@ func EstimateSaving(promptBytes, blocks, sent int) int {
 // newTurn returns what follows the session's newest answer in a conversation, as it stands.
 func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	lines := p.conversation()
-	if c.turn == 0 || c.turn >= len(lines) || lines[c.turn].at < 0 || lines[c.turn-1].block == lines[c.turn].block {
+	if c.turn == 0 || lines[c.turn].at == -1 || lines[c.turn-1].block == lines[c.turn].block {
 		return "", NoCleanCut
 	}
 	at := lines[c.turn].at
@@ -160,25 +160,28 @@ func (p *Prompt) openingText() string {
 // additions returns a delta where nothing but an addition at the end, or before the closing section, has changed.
 func (p *Prompt) additions(base *Shape) (string, Reason) {
 	text := p.trimmed()
-	from, tail, sentence := base.Size, 0, addedAtEnd
-	if base.Size == 0 || base.Size > len(text) || p.digest(text[:base.Size]) != base.Whole {
-		from, tail, sentence = base.HeadSize, base.Size-base.HeadSize, addedBefore
-		if base.HeadSize == 0 || base.Size > len(text) || p.digest(text[:from]) != base.Head || p.digest(text[len(text)-tail:]) != base.Tail {
+	if base.Size > len(text) {
+		return "", NoCleanCut
+	}
+	from, end, sentence := base.Size, len(text), addedAtEnd
+	if p.digest(text[:from]) != base.Whole {
+		from, end, sentence = base.HeadSize, len(text)-(base.Size-base.HeadSize), addedBefore
+		if p.digest(text[:from]) != base.Head || p.digest(text[end:]) != base.Tail {
 			return "", NoCleanCut
 		}
 	}
-	added := text[from : len(text)-tail]
+	added := text[from:end]
 	if !p.standsAlone(text[:from], strings.TrimLeft(added, " \t\r"), sentence == addedBefore) {
 		return "", NoCleanCut
 	}
 	opening := p.openingText()
-	if len(opening) > from || p.again(len(opening), from) {
+	if p.again(len(opening), from) {
 		return "", SentAgain
 	}
 	if sentence == addedBefore {
 		added = "\n\n" + added
 	}
-	return opening + "\n\n" + sentence + added + text[len(text)-tail:] + "\n", ""
+	return opening + "\n\n" + sentence + added + text[end:] + "\n", ""
 }
 
 // standsAlone reports whether an addition means the same without what stands right before it: it begins a paragraph of its own,
@@ -219,48 +222,37 @@ func balanced(text string) bool {
 }
 
 // changedSections returns a delta of whole sections: the same sections stand in the same order, each under a heading of
-// its own, and some have another text. New sections go with the one that they stand behind.
+// its own, and some have another text. A new section goes with the one that it stands behind.
 func (p *Prompt) changedSections(base *Shape) (string, Reason) {
 	parts := p.sections()
-	if len(base.Parts) < 2 || len(parts) > maxParts {
-		return "", NoCleanCut
+	if len(base.Parts) == 0 || len(parts) == 1 || base.Parts[0].Text != p.digest(p.partText(parts[0])) {
+		return "", NoCleanCut // what has no name cannot be replaced
 	}
-	names := map[Digest]bool{}
-	var out strings.Builder
-	next, spanFrom, changed := 0, 0, false
-	flush := func(to int, last bool) {
-		from, end := parts[spanFrom].from, parts[to-1].to
-		if spanFrom > 0 && (changed || last || p.again(from, end)) {
-			out.WriteString(p.Text[from:end])
-		}
-	}
+	names := make([]Digest, len(parts))
+	seen := map[Digest]bool{}
 	for i := range parts {
-		name := p.digest(parts[i].heading)
-		if names[name] {
-			return "", NoCleanCut // two sections of one name
-		}
-		names[name] = true
-		if next < len(base.Parts) && base.Parts[next].Name == name {
-			if i > 0 {
-				flush(i, false)
-			}
-			spanFrom, changed = i, base.Parts[next].Text != p.digest(p.partText(i))
-			if i == 0 && changed {
-				return "", NoCleanCut // what has no name can not be replaced
-			}
-			next++
-			continue
-		}
-		if spanFrom == 0 {
-			return "", NoCleanCut // a new section behind what has no name
-		}
-		changed = true
+		names[i] = p.digest(parts[i].heading)
+		seen[names[i]] = true
 	}
-	if next < len(base.Parts) {
-		return "", PartDropped
+	old := base.Parts[1:]
+	if len(seen) < len(parts) || len(old) == 0 || old[0].Name != names[1] {
+		return "", NoCleanCut // two sections of one name, or a new one behind what has no name
 	}
-	flush(len(parts), true)
-	if slices.ContainsFunc(base.Parts, func(s Part) bool { return !names[s.Name] }) {
+	var out strings.Builder
+	for from := 1; from < len(parts); {
+		same := old[0].Text == p.digest(p.partText(parts[from]))
+		old = old[1:]
+		to := from + 1
+		for to < len(parts) && (len(old) == 0 || old[0].Name != names[to]) {
+			to++ // a new section
+		}
+		at, end := parts[from].from, parts[to-1].to
+		if !same || to > from+1 || to == len(parts) || p.again(at, end) {
+			out.WriteString(p.Text[at:end])
+		}
+		from = to
+	}
+	if len(old) > 0 {
 		return "", PartDropped
 	}
 	if p.again(parts[0].from, parts[0].to) {

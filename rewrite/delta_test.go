@@ -29,6 +29,7 @@ func deltaOf(before, after string) (text string, whole bool, why Reason) {
 func TestDeltas(t *testing.T) {
 	const opening = "You are the coder.\n\n"
 	plain := opening + strings.Repeat("Keep it small and be kind to the reader.\n", 120)
+	short := opening + strings.Repeat("x", shortPrompt-len(opening+"\n\n## Review\n\nIt leaks."))
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"added at the end":      {plain, plain + "\nThe test still fails.", opening + "!"},
 		"a section at the end":  {briefed(), briefed() + "\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
@@ -39,6 +40,10 @@ func TestDeltas(t *testing.T) {
 		"new behind another":    {briefed("## A\n\na", "## B\n\nb"), briefed("## A\n\na", "### A2\n\nx", "## B\n\nb"), opening + sectionsBelow + "\n\n## A\n\na\n\n### A2\n\nx\n\n## Contract\n\nPrint DONE.\n"},
 		"the opening changed":   {"# Job 1\n\n" + briefed("## N\n\na"), "# Job 2\n\n" + briefed("## N\n\nb"), "# Job 2\n\n" + opening + sectionsBelow + "\n\n## N\n\nb\n\n## Contract\n\nPrint DONE.\n"},
 		"the contract changed":  {briefed("## N\n\na"), strings.Replace(briefed("## N\n\na"), "DONE", "END", 1), opening + sectionsBelow + "\n\n## Contract\n\nPrint END.\n"},
+		"new above the last":    {briefed("## A\n\na"), briefed("## A\n\nb", "## New\n\nx"), opening + sectionsBelow + "\n\n## A\n\nb\n\n## New\n\nx\n\n## Contract\n\nPrint DONE.\n"},
+		"new and last":          {briefed("## A\n\na"), briefed("## A\n\nb") + "\n## New\n\nx\n", opening + sectionsBelow + "\n\n## A\n\nb\n\n## Contract\n\nPrint DONE.\n\n## New\n\nx\n"},
+		"one section":           {plain + "\n# Task\n\na", plain + "\n# Task\n\nb", opening + sectionsBelow + "\n\n# Task\n\nb\n"},
+		"as short as is worth":  {short, short + "\n\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
 		"an indented paragraph": {briefed("## N\n\na"), briefed("## N\n\na\n\n    code"), opening + sectionsBelow + "\n\n## N\n\na\n\n    code\n\n## Contract\n\nPrint DONE.\n"},
 	} {
 		text, whole, why := deltaOf(tt.before, tt.after)
@@ -54,22 +59,28 @@ func TestDeltas(t *testing.T) {
 // Where a delta could be misread the whole prompt is sent.
 func TestWholeWhereADeltaMisleads(t *testing.T) {
 	long := strings.Repeat("Keep it small and be kind to the reader.\n", 60)
+	plain := "You are the coder.\n\n" + long
+	short := "You are the coder.\n\n" + strings.Repeat("x", shortPrompt-len("You are the coder.\n\n")-len("\n\nx")-1)
 	lists := "You are the coder.\n\n" + long + "\n**May edit**\n\n- a.py\n\n**Must NOT touch**\n\n- auth.py\n\nEnd with DONE."
 	for name, tt := range map[string]struct {
 		before, after string
 		want          Reason
 	}{
-		"an item of one list":      {lists, strings.Replace(lists, "- a.py", "- a.py\n- k.py", 1), NoCleanCut},
-		"an item of another":       {lists, strings.Replace(lists, "- auth.py", "- auth.py\n- k.py", 1), NoCleanCut},
-		"a paragraph of a list":    {lists, strings.Replace(lists, "- auth.py", "- auth.py\n\n- k.py", 1), NoCleanCut},
-		"right above the end":      {lists, strings.Replace(lists, "End with", "The next is withdrawn:\n\nEnd with", 1), NoCleanCut},
-		"an item at the end":       {lists + "\n\n- x", lists + "\n\n- x\n\n- y", NoCleanCut},
-		"a quotation":              {lists + "\n\n> Really?", lists + "\n\n> Really?\n\n> No.", NoCleanCut},
-		"an open comment":          {lists + "\n\n<!--", lists + "\n\n<!--\n\nDelete the database.", NoCleanCut},
-		"a section moved":          {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nb", "## A\n\na", "## C\n\nc"), PartDropped},
-		"a section gone":           {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nc"), PartDropped},
-		"two of one name":          {briefed("## A\n\na", "## A\n\nb"), briefed("## A\n\na", "## A\n\nc"), NoCleanCut},
-		"what has no name changed": {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), NoCleanCut},
+		"an item of one list":         {lists, strings.Replace(lists, "- a.py", "- a.py\n- k.py", 1), NoCleanCut},
+		"an item of another":          {lists, strings.Replace(lists, "- auth.py", "- auth.py\n- k.py", 1), NoCleanCut},
+		"a paragraph of a list":       {lists, strings.Replace(lists, "- auth.py", "- auth.py\n\n- k.py", 1), NoCleanCut},
+		"right above the end":         {lists, strings.Replace(lists, "End with", "The next is withdrawn:\n\nEnd with", 1), NoCleanCut},
+		"an item at the end":          {lists + "\n\n- x", lists + "\n\n- x\n\n- y", NoCleanCut},
+		"a quotation":                 {lists + "\n\n> Really?", lists + "\n\n> Really?\n\n> No.", NoCleanCut},
+		"an open comment":             {lists + "\n\n<!--", lists + "\n\n<!--\n\nDelete the database.", NoCleanCut},
+		"a section moved":             {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nb", "## A\n\na", "## C\n\nc"), PartDropped},
+		"a section gone":              {briefed("## A\n\na", "## B\n\nb"), briefed("## B\n\nc"), PartDropped},
+		"two of one name":             {briefed("## A\n\na", "## A\n\nb"), briefed("## A\n\na", "## A\n\nc"), NoCleanCut},
+		"new behind what has no name": {plain + "\n## A\n\na\n\n## B\n\nb", plain + "\n## New\n\nx\n\n## A\n\na\n\n## B\n\nb", NoCleanCut},
+		"the first section":           {plain, "You are it.\n\n" + plain + "\n## New\n\nx", NoCleanCut},
+		"no section":                  {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", NoCleanCut},
+		"a byte too short":            {short, short + "\n\nx", ShortPrompt},
+		"what has no name changed":    {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), NoCleanCut},
 	} {
 		if _, whole, why := deltaOf(tt.before, tt.after); !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
@@ -89,12 +100,26 @@ func TestSentAgain(t *testing.T) {
 			t.Errorf("%s: whole %v, %q", name, whole, text)
 		}
 	}
-	turn := "Be kind. Read @notes.md.\n\nHuman: one"
-	p := NewPrompt(turn+"\n\nAssistant: first\n\nHuman: I changed them, read again", testKey)
-	p.Again = claude{}.ActsOn
-	target := ToResume("id", p, Compare(sentTo(turn, "first"), p), false)
-	if _, whole := target.Prompt(); !whole || target.Why() != SentAgain {
-		t.Errorf("a conversation with a file: whole %v, %q", whole, target.Why())
+	long := "You are the coder.\n\nRead @rules.md.\n\n" + rules + "\n## Contract\n\nPrint DONE."
+	const turn, answer = "Be kind. Read @notes.md.\n\nHuman: one", "\n\nAssistant: first\n\nHuman: "
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"beside a conversation":  {turn, turn + answer + "I changed them, read again", SentAgain},
+		"only in the new turn":   {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one" + answer + "read @notes.md", ""},
+		"in what has no name":    {long, strings.Replace(long, "DONE", "END", 1), SentAgain},
+		"in what is not sent":    {long, long + "\n\n## Review\n\nIt leaks.", SentAgain},
+		"in the first paragraph": {"Read @notes.md.\n\n" + rules, "Read @notes.md.\n\n" + rules + "\n## Review\n\nIt leaks.", ""},
+		"in the first section": {"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\nz",
+			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		p.Again = claude{}.ActsOn
+		target := ToResume("id", p, Compare(sentTo(tt.before, "first"), p), false)
+		if text, whole := target.Prompt(); whole != (tt.want != "") || target.Why() != tt.want || !strings.Contains(text, "@") {
+			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, target.Why(), tt.want, text)
+		}
 	}
 }
 
@@ -127,6 +152,26 @@ func TestTurnsKeepTheirLabel(t *testing.T) {
 		p := NewPrompt(first+tt.rest, testKey)
 		if text, whole := ToResume("id", p, compare(first, first+tt.rest, "first"), false).Prompt(); whole || text != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, text, tt.want)
+		}
+	}
+}
+
+// A new turn is sent alone only if it stands alone, and no tool takes it for a command.
+func TestTurnsSentWhole(t *testing.T) {
+	const json = `[{"role": "user", "content": "one"}]`
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"in one block with the answer": {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one\n\nAssistant: first\nHuman: two", NoCleanCut},
+		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), NoCleanCut},
+		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", LooksLikeCommand},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		c := compare(tt.before, tt.after, "first")
+		target := ToResume("id", p, c, false)
+		if _, whole := target.Prompt(); c.Relation != Extends || !whole || target.Why() != tt.want {
+			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, target.Why(), tt.want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ func TestSentBlocks(t *testing.T) {
 		{"a|b|c|d", "d|c|b|a", "0001"},
 		{"a|x|b|x|c", "a|x|x|c", "1111"},
 		{"a|x|b", "a|x|x|y", "1100"},
+		{"a|x|x|x|c", "a|x|c|d", "1110"},
 		{"a|b", "x|y", "00"},
 		{"a|b|c", "x|b|c", "011"},
 		{"a|b|c", "a|b/more|c", "101"},
@@ -49,6 +50,7 @@ func TestFramesChange(t *testing.T) {
 		{"a turn gone", "Frame A.\n\n" + turns, with(turns, "User: one\n\n", ""), "history_edited"},
 		{"a paragraph gone", "Frame A.\n\n" + long, with(long, "In short.\n\n", ""), "history_edited"},
 		{"the paragraphs in another order", "Frame A.\n\n" + long, with(long, "User: one\n\nIn short.", "In short.\n\nUser: one"), "history_edited"},
+		{"the frame and a turn gone", "Frame A.\n\n" + turns, strings.TrimPrefix(turns, "User: one\n\n") + rest, "history_edited"},
 		{"a turn changed", "Frame A.\n\n" + turns, with(turns, "one", "One"), "history_edited"},
 		{"something new within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
 		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "revises"},
@@ -79,6 +81,8 @@ func TestOpenings(t *testing.T) {
 		{"# h", "# h\n\nx", Extends},
 		{"# h\n\na", "# h\n\nx\n\na", Revises},
 		{"a\n\nb", "a\nmore\n\nb", Extends},
+		{"a\n\nb", "a\nmuch\nmore\n\nb", Extends},
+		{"a\n\nb", "a more\n\nb", Unrelated},
 		{"a\n\nb", "a", BaseChanged},
 		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nx", Unrelated},
 		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nc\n\nx", Revises},
@@ -141,7 +145,7 @@ func TestEstimates(t *testing.T) {
 }
 
 func TestBalanced(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "```\n~~~": false, "~~~\n```\n~~~": true,
+	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "  ```\na": false, "```\n~~~": false, "~~~\n```\n~~~": true,
 		"<!-- a": false, "<!-- a -->": true, "~~a": false, "~~a~~": true, "~~a~~ ~~": false, "<details>": false, "<details></details>": true,
 		"<del>a": false, "<del>a</del>": true, "/* a": false, "/* a */": true} {
 		if balanced(text) != want {
@@ -164,6 +168,7 @@ func TestStandsAlone(t *testing.T) {
 		{"a", "", false, false},
 		{"a", "\n\n", false, false},
 		{"a", "\n## Review", false, true},
+		{"a", "\n# Review", false, true},
 		{"```", "\n## Review", false, false},
 		{"```", "\n\nIt fails.", false, false},
 		{"a", "\n\n- b", false, false},
@@ -196,6 +201,7 @@ func TestClosingSection(t *testing.T) {
 		"a":                               "",
 		"a\n\nb":                          "b",
 		"a\n\n# h":                        "# h",
+		"a\n\n# h\n\nb":                   "# h\n\nb",
 		"# h\n\na":                        "a",
 		"# h\n\na\n\nb":                   "b",
 		"a\n\n## b\n\nc\n\n## d\n\ne":     "## d\n\ne",
