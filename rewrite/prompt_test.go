@@ -1,7 +1,11 @@
 package rewrite
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +26,9 @@ func TestWithoutCount(t *testing.T) {
 		"Runde 3":             "Runde #",
 		"раунд 3":             "раунд #",
 		"Step 3":              "Step 3",
+		"Turn é3, turn 4":     "Turn é3, turn #",
+		"Go, turn 3 of 50 é.": "Go, turn # of # é.",
+		"Go, turn 3 is on 50": "Go, turn # is on 50",
 		"3 of 5":              "3 of 5",
 		"round trip":          "round trip",
 		"Round 2a":            "Round 2a",
@@ -118,9 +125,25 @@ func TestFences(t *testing.T) {
 	}
 }
 
+// What the ledger keeps can be compared with what later versions make of the same text.
+func TestDigestsStayTheSame(t *testing.T) {
+	mac := hmac.New(sha256.New, testKey)
+	mac.Write([]byte("text"))
+	sum := mac.Sum(nil)
+	if d := testKey.Digester()("text"); string(d[:]) != string(sum[:DigestSize]) {
+		t.Errorf("%x is the digest, want %x", d, sum[:DigestSize])
+	}
+	if name := testKey.Name("text"); name != hex.EncodeToString(sum[:8]) {
+		t.Errorf("%s is the name, want %x", name, sum[:8])
+	}
+}
+
 func TestFootprint(t *testing.T) {
+	if texts := NewPrompt("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts, []string{"# Job", "One. \nTwo."}) {
+		t.Errorf("blocks: %q", texts)
+	}
 	f := NewPrompt("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": \"hi\"}]", testKey).Footprint()
-	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != NewPrompt("# Job", testKey).Footprint().First {
+	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != testKey.Digester()("# Job") {
 		t.Errorf("%v, %d", f.Lines, f.Opening)
 	}
 	if f.Shape.FirstTurn != 4 {
