@@ -168,7 +168,7 @@ type passage struct {
 func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 	lines := p.conversation()
 	notes, under := false, ""
-	var before *promptLine        // known, and right above a passage
+	var above *promptLine         // the line above, if the prompt does not add it
 	headings := map[string]bool{} // of what the session was sent
 	for i := range lines {
 		if l := &lines[i]; l.speaker == heading && c.old(l) {
@@ -181,14 +181,14 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 			notes, under = l.speaker == feedback, l.line
 		}
 		if c.old(l) || h.isAnswer(i) {
-			before = l
+			above = l
 			continue
 		}
-		if before != nil || len(out) == 0 || out[len(out)-1].notes != notes {
-			item := before != nil && !notes && (before.leavesPlace() || p.blocks[before.block].level > 0)
+		if above != nil || len(out) == 0 || out[len(out)-1].notes != notes {
+			item := above != nil && !notes && (above.leavesPlace() || p.blocks[above.block].level > 0)
 			out = append(out, passage{notes: notes, heading: under, material: item})
 		}
-		before = nil
+		above = nil
 		last := &out[len(out)-1]
 		last.lines = append(last.lines, *l)
 		// A section of a name that is there already is the next item of its kind.
