@@ -153,6 +153,9 @@ func TestFootprint(t *testing.T) {
 	if f.Shape.FirstTurn != 4 {
 		t.Errorf("the first turn is in block %d", f.Shape.FirstTurn)
 	}
+	if f := NewPrompt("One. \nTwo.", testKey).Footprint(); f.First != testKey.Digester()("One.") {
+		t.Error("the first line of one block is not kept")
+	}
 	if f := NewPrompt("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 || f.Shape.FirstTurn != -1 {
 		t.Errorf("headings alone: %d, %d", f.Opening, f.Shape.FirstTurn)
 	}
