@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -37,18 +38,17 @@ var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday w
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 	september october november december am pm`}
 
-// withoutClock returns a line with the time cut out of it, if it tells the time of
-// the day and nothing else, and any other line as it is. A date alone stays: it
-// changes once in a session's life at most, and often names the job. So does a line
-// that starts with its time, as those of a log do.
+// withoutClock returns a line without its time if it says nothing but what time of day it is, and any other line as it
+// is. A date alone stays: it changes at most once in a session's life, and often names the job. A line that starts with
+// its time stays too, as those of a log do.
 func withoutClock(line string) string {
 	const longest = 80
-	if len(line) > longest || !mayHoldTime(line) {
+	if len(line) > longest {
 		return line
 	}
 	var kept []string
-	now, clock, date, numbers, names := false, false, false, 0, 0
-	for _, word := range words(line) {
+	now, clock, date, number, name := false, false, false, false, false
+	for word := range words(line) {
 		switch {
 		case clockWords.has(word):
 			kept = append(kept, word)
@@ -56,55 +56,36 @@ func withoutClock(line string) string {
 		case len(kept) == 0:
 			return line
 		case calendarWords.has(word):
-			names++
+			name = true
 		case isClock(word):
 			clock = true
 			date = date || strings.Contains(word, "t")
 		case isDate(word):
 			date = true
-		case isSmallNumber(word):
-			numbers++
+		case isNumber(word, 1, 4):
+			number = true
 		default:
 			return line
 		}
 	}
-	// A lone number counts as part of a date only beside a month or a weekday. A time without its date may be a
-	// parameter ("Now: 22:00").
-	date = date || numbers > 0 && names > 0
-	if !now || !clock || !date || numbers > 0 && names == 0 {
+	if number { // a lone number is part of a date only beside a month or a weekday
+		date = name
+	}
+	if !now || !clock || !date { // a time without its date may be a parameter ("Now: 22:00")
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")
 }
 
-// mayHoldTime is a quick look for what every time of day has: a colon between two
-// digits.
-func mayHoldTime(line string) bool {
-	digit := func(i int) bool { return i >= 0 && i < len(line) && line[i] >= '0' && line[i] <= '9' }
-	for i := range len(line) {
-		if line[i] == ':' && digit(i-1) && digit(i+1) {
-			return true
-		}
-	}
-	return false
-}
-
 // words cuts a line into lower-case words, where a time or a date is one word.
-func words(line string) []string {
-	fields := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r > 0x7f:
-			return false
-		}
-		return !strings.ContainsRune(":-+./", r)
-	})
-	trimmed := fields[:0]
-	for _, f := range fields {
-		if f = strings.Trim(f, ":-+./"); f != "" {
-			trimmed = append(trimmed, f)
+func words(line string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r) }) {
+			if word = strings.Trim(word, ":-+./"); word != "" && !yield(strings.ToLower(word)) {
+				return
+			}
 		}
 	}
-	return trimmed
 }
 
 // isClock reports whether a word is a time of day, alone or behind a date, with or
@@ -117,41 +98,30 @@ func isClock(word string) bool {
 		word = clock
 	}
 	word = strings.TrimSuffix(word, "z")
-	if i := strings.IndexAny(word, "+-"); i >= 0 {
-		if zone := strings.Replace(word[i+1:], ":", "", 1); len(zone) != 4 || !digits(zone) {
+	if i := strings.IndexAny(word, "+-"); i != -1 {
+		if !isNumber(strings.ReplaceAll(word[i+1:], ":", ""), 4, 4) {
 			return false
 		}
 		word = word[:i]
 	}
 	hour, rest, _ := strings.Cut(word, ":")
-	minute, second, seconds := strings.Cut(rest, ":")
-	second, fraction, _ := strings.Cut(second, ".")
-	return len(hour) >= 1 && len(hour) <= 2 && digits(hour) && len(minute) == 2 && digits(minute) &&
-		(!seconds || len(second) == 2) && digits(second) && digits(fraction)
+	minute, rest, seconds := strings.Cut(rest, ":")
+	second, fraction, _ := strings.Cut(rest, ".")
+	return isNumber(hour, 1, 2) && isNumber(minute, 2, 2) && (!seconds || isNumber(second, 2, 2)) && digits(fraction)
 }
 
 // isDate reports whether a word is a date with its year.
 func isDate(word string) bool {
-	for _, sign := range []string{"-", "/", "."} {
-		groups := strings.Split(word, sign)
-		if len(groups) != 3 {
-			continue
-		}
-		year, most := false, 0
-		for _, g := range groups {
-			if !digits(g) || g == "" {
-				return false
-			}
-			year = year || len(g) == 4
-			most = max(most, len(g))
-		}
-		return year && most == 4
-	}
-	return false
+	return slices.ContainsFunc([]string{"-", "/", "."}, func(sign string) bool {
+		first, rest, _ := strings.Cut(word, sign)
+		second, third, _ := strings.Cut(rest, sign)
+		return isNumber(second, 1, 2) && (isNumber(first, 4, 4) && isNumber(third, 1, 2) || isNumber(first, 1, 2) && isNumber(third, 4, 4))
+	})
 }
 
 func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-func isSmallNumber(word string) bool {
-	return len(word) <= 4 && digits(word)
+// isNumber reports whether a word is a number of so many digits.
+func isNumber(word string, least, most int) bool {
+	return len(word) >= least && len(word) <= most && digits(word)
 }

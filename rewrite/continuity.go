@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -29,9 +28,9 @@ type Continuity struct {
 	// Evidence is weighed where the prompt extends what the session was sent, and nothing names the task.
 	Evidence Evidence
 
-	known []int  // how many lines of each block the session was sent
-	turn  int    // the line where the new turn starts; 0 where it can not be sent alone
-	base  *Shape // of what the session was sent
+	known map[int]int // how many lines the session was sent of a block that has grown
+	turn  int         // the line where the new turn starts; 0 where it can not be sent alone
+	base  *Shape      // of what the session was sent
 }
 
 // old reports whether the session was sent the line.
@@ -46,7 +45,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	c := Continuity{Relation: Unrelated, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
 	c.Has, c.known = m.has, m.known
-	if m.whole && m.retained == len(p.blocks) && !m.grown {
+	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
 		c.Relation = Identical
 		return c
 	}
@@ -59,7 +58,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends):
 		c.Relation, c.Evidence = HistoryEdited, Evidence{Verdict: HistoryEdited, Answer: (h.newest || h.part) && p.sameOpening(sent.Base, m.known)}
-	case m.retained == len(p.blocks) && !m.grown:
+	case m.retained == len(p.blocks) && len(m.known) == 0:
 		c.Relation = BaseChanged
 	case extends:
 		c.Relation, c.Evidence = Extends, Evidence{Answer: h.newest}
@@ -86,15 +85,16 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 		return false // where the conversation began is not known
 	}
 	lines, turns := p.conversation(), base.Blocks[base.Shape.FirstTurn:]
-	first, left, tools := 0, len(turns), false
-	for i := len(p.blocks) - 1; i >= 0 && left > 0; i-- { // from the end: what frames it may repeat its first lines
-		if p.blocks[i].digest == turns[left-1] {
-			first, left = i, left-1
+	first, left := len(p.blocks), len(turns)
+	for first > 0 && left > 0 { // from the end: what frames it may repeat its first lines
+		if first--; p.blocks[first].digest == turns[left-1] {
+			left--
 		}
 	}
 	if left > 0 {
 		return false
 	}
+	tools := false
 	for i := range lines[:h.end] {
 		l := &lines[i]
 		if l.block < first {
@@ -118,143 +118,105 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 
 // matched is how blocks match those of a base.
 type matched struct {
-	has      []bool // in order; a block that moved counts as new
-	known    []int  // how many lines of a block that has grown were there before
-	retained int    // wherever they stand
-	whole    bool   // all of the base, in order
-	grown    bool   // one of the blocks has grown
+	has      []bool      // in order; a block that moved counts as new
+	known    map[int]int // how many lines of a block that has grown were there before
+	retained int         // wherever they stand
+	whole    bool        // all of the base, in order
 }
 
 // match finds base in the prompt's blocks. If base stands there whole and in order, has marks its places; otherwise it
 // marks as many blocks as stand in the order of the base.
 func (p *Prompt) match(base Footprint) matched {
-	m := matched{has: make([]bool, len(p.blocks)), known: make([]int, len(p.blocks))}
-	if p.inOrder(base, &m, false) || p.inOrder(base, &m, true) {
-		m.whole = true
+	m := p.inOrder(base, false)
+	if !m.whole && len(base.Lines) == len(base.Blocks) { // else it is from before lines were kept
+		m = p.inOrder(base, true)
+	}
+	if m.whole {
 		return m
 	}
-	clear(m.has)
-	clear(m.known)
-	m.retained, m.grown = 0, false
-	if !p.hasAny(base.Blocks) { // as with nearly all chains of a directory
-		return m
-	}
-	at := places(base.Blocks, p.blocks)
+	at := p.places(base.Blocks)
+	m = matched{has: ascending(at)}
 	for _, j := range at {
-		if j >= 0 {
+		if j > 0 {
 			m.retained++
 		}
-	}
-	for i, keep := range ascending(at) {
-		m.has[i] = keep
 	}
 	return m
 }
 
-// inOrder reports whether all blocks of base stand in the prompt, in their order; with grow, also as the beginning of a
-// block that has more lines now.
-func (p *Prompt) inOrder(base Footprint, m *matched, grow bool) bool {
-	clear(m.has)
-	clear(m.known)
-	m.retained, m.grown = 0, false
-	if grow && len(base.Lines) != len(base.Blocks) {
-		return false // from before lines were kept
-	}
+// inOrder looks for all blocks of base in the prompt, in their order; with grow, also as the beginning of a block that has
+// more lines now.
+func (p *Prompt) inOrder(base Footprint, grow bool) matched {
+	m := matched{has: make([]bool, len(p.blocks)), known: map[int]int{}}
 	for i := range p.blocks {
 		if m.retained == len(base.Blocks) {
-			return true
+			break
 		}
 		if p.blocks[i].digest == base.Blocks[m.retained] {
 			m.has[i] = true
 			m.retained++
 		} else if grow && p.grew(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
-			m.known[i], m.grown = base.Lines[m.retained], true
+			m.known[i] = base.Lines[m.retained]
 			m.retained++
 		}
 	}
-	return m.retained == len(base.Blocks)
+	m.whole = m.retained == len(base.Blocks)
+	return m
 }
 
 // grew reports whether a block begins with all lines of an earlier one.
 func (p *Prompt) grew(b *block, before Digest, lines int) bool {
-	if lines == 0 || b.lines() <= lines {
-		return false
-	}
-	end := 0
-	for range lines {
-		end += strings.IndexByte(b.text[end:], '\n') + 1
-	}
-	return p.digest(normal(b.text[:end-1])) == before
+	begins := strings.SplitN(b.text, "\n", lines+1)
+	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
 }
 
-// hasAny reports whether one of the base's blocks stands in the prompt.
-func (p *Prompt) hasAny(base []Digest) bool {
-	if p.digests == nil {
-		p.digests = make(map[Digest]bool, len(p.blocks))
-		for _, b := range p.blocks {
-			p.digests[b.digest] = true
+// places returns the place in base of each block, counted from 1, and 0 for a new one. A block that stands there several
+// times is matched as often.
+func (p *Prompt) places(base []Digest) []int {
+	if p.first == nil {
+		p.first, p.next = make(map[Digest]int, len(p.blocks)), make([]int, len(p.blocks))
+		for i := len(p.blocks) - 1; i >= 0; i-- {
+			next, ok := p.first[p.blocks[i].digest]
+			if !ok {
+				next = len(p.blocks)
+			}
+			p.first[p.blocks[i].digest], p.next[i] = i, next
 		}
 	}
-	return slices.ContainsFunc(base, func(d Digest) bool { return p.digests[d] })
-}
-
-// places returns the place in base of each block, -1 for a new one. A block that
-// stands there several times is matched as often.
-func places(base []Digest, blocks []block) []int {
-	at := make([]int, len(blocks))
-	same := 0 // as long as nothing differs no map is needed, which is most of the time
-	for same < len(base) && same < len(blocks) && base[same] == blocks[same].digest {
-		at[same] = same
-		same++
+	at, free := make([]int, len(p.blocks)), make([]int, len(p.blocks)) // free: of the equal blocks that begin there
+	for i := range free {
+		free[i] = i
 	}
-	first := make(map[Digest]int, len(base)-same) // counted from 1
-	after := make([]int, len(base))               // the next place of the same block
-	for j := len(base) - 1; j >= same; j-- {
-		after[j] = first[base[j]]
-		first[base[j]] = j + 1
-	}
-	for i := same; i < len(blocks); i++ {
-		at[i] = first[blocks[i].digest] - 1
-		if at[i] >= 0 {
-			first[blocks[i].digest] = after[at[i]]
+	for j, digest := range base {
+		if i, ok := p.first[digest]; ok && free[i] < len(at) {
+			at[free[i]], free[i] = j+1, p.next[free[i]]
 		}
 	}
 	return at
 }
 
-// ascending marks a longest ascending run of the numbers that are not negative.
+// ascending marks a longest ascending run of the numbers that are not 0. Those occur once each.
 func ascending(numbers []int) []bool {
-	var ends []int // index of the least number that ends a run of each length
+	ends := []int{-1} // at k, the index of the least number that ends a run of k
 	before := make([]int, len(numbers))
 	for i, n := range numbers {
-		if n < 0 {
+		if n == 0 {
 			continue
 		}
-		k := len(ends)
-		if k > 0 && numbers[ends[k-1]] >= n {
-			k = sort.Search(k, func(k int) bool { return numbers[ends[k]] >= n })
-		}
-		before[i] = -1
-		if k > 0 {
-			before[i] = ends[k-1]
-		}
-		if k == len(ends) {
-			ends = append(ends, 0)
-		}
-		ends[k] = i
+		k, _ := slices.BinarySearchFunc(ends[1:], n, func(end, n int) int { return numbers[end] - n })
+		before[i] = ends[k]
+		ends = slices.Replace(ends, k+1, min(k+2, len(ends)), i)
 	}
 	marks := make([]bool, len(numbers))
-	if len(ends) > 0 {
-		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
-			marks[i] = true
-		}
+	for i := ends[len(ends)-1]; i != -1; i = before[i] {
+		marks[i] = true
 	}
 	return marks
 }
 
 // sameOpening reports whether the prompt begins as the base does; its last paragraph there may have grown.
-func (p *Prompt) sameOpening(base Footprint, known []int) bool {
-	if len(p.blocks) < base.Opening || len(base.Blocks) < base.Opening {
+func (p *Prompt) sameOpening(base Footprint, known map[int]int) bool {
+	if base.Opening > min(len(p.blocks), len(base.Blocks)) {
 		return false
 	}
 	for i := range base.Opening {

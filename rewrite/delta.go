@@ -136,7 +136,7 @@ func EstimateSaving(promptBytes, blocks, sent int) int {
 // newTurn returns what follows the session's newest answer in a conversation, as it stands.
 func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	lines := p.conversation()
-	if c.turn == 0 || c.turn >= len(lines) || lines[c.turn-1].block == lines[c.turn].block {
+	if c.turn == 0 || lines[c.turn-1].block == lines[c.turn].block {
 		return "", NoCleanCut
 	}
 	turn := &p.blocks[lines[c.turn].block] // no block begins with a blank line
@@ -167,25 +167,28 @@ func (p *Prompt) openingText() string {
 // additions returns a delta where nothing but an addition at the end, or before the closing section, has changed.
 func (p *Prompt) additions(base *Shape) (string, Reason) {
 	text := p.trimmed()
-	from, tail, sentence := base.Size, 0, addedAtEnd
-	if base.Size == 0 || base.Size > len(text) || p.digest(text[:base.Size]) != base.Whole {
-		from, tail, sentence = base.HeadSize, base.Size-base.HeadSize, addedBefore
-		if base.HeadSize == 0 || base.Size > len(text) || p.digest(text[:from]) != base.Head || p.digest(text[len(text)-tail:]) != base.Tail {
+	if base.Size > len(text) {
+		return "", NoCleanCut
+	}
+	from, end, sentence := base.Size, len(text), addedAtEnd
+	if p.digest(text[:from]) != base.Whole {
+		from, end, sentence = base.HeadSize, len(text)-(base.Size-base.HeadSize), addedBefore
+		if p.digest(text[:from]) != base.Head || p.digest(text[end:]) != base.Tail {
 			return "", NoCleanCut
 		}
 	}
-	added := text[from : len(text)-tail]
+	added := text[from:end]
 	if !p.standsAlone(text[:from], strings.TrimLeft(added, " \t\r"), sentence == addedBefore) {
 		return "", NoCleanCut
 	}
 	opening := p.openingText()
-	if len(opening) > from || p.again(len(opening), from) {
+	if p.again(len(opening), from) {
 		return "", SentAgain
 	}
 	if sentence == addedBefore {
 		added = "\n\n" + added
 	}
-	return opening + "\n\n" + sentence + added + text[len(text)-tail:] + "\n", ""
+	return opening + "\n\n" + sentence + added + text[end:] + "\n", ""
 }
 
 // standsAlone reports whether an addition means the same without what stands right before it: it begins a paragraph of its own,
@@ -229,7 +232,7 @@ func balanced(text string) bool {
 // and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, Reason) {
 	parts := p.sections()
-	if len(parts) < 2 || len(parts) > maxParts || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(0)) || strings.Contains(p.Text, unchanged) {
+	if len(parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(parts[0])) || strings.Contains(p.Text, unchanged) {
 		return "", NoCleanCut
 	}
 	if p.again(parts[0].from, parts[0].to) {
@@ -252,7 +255,7 @@ func (p *Prompt) outline(base *Shape) (string, Reason) {
 	closing := p.closing()
 	for i := 1; i < len(parts); i++ {
 		s, name := parts[i], names[i]
-		if s.from >= closing || given[name] != p.digest(p.partText(i)) || sharesName[name] || uses[name] > 1 || p.again(s.from, s.to) {
+		if s.from >= closing || given[name] != p.digest(p.partText(s)) || sharesName[name] || uses[name] > 1 || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
 			out.WriteString(s.heading + unchanged)

@@ -30,6 +30,7 @@ func TestDeltas(t *testing.T) {
 	const opening = "You are the coder.\n\n"
 	const below = sectionsBelow + "\n\n## Rules\n[unchanged]\n\n"
 	plain := opening + strings.Repeat("Keep it small and be kind to the reader.\n", 120)
+	short := opening + strings.Repeat("x", shortPrompt-len(opening+"\n\n## Review\n\nIt leaks."))
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"added at the end":      {plain, plain + "\nThe test still fails.", opening + "!"},
 		"a section at the end":  {briefed(), briefed() + "\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
@@ -46,6 +47,12 @@ func TestDeltas(t *testing.T) {
 		"the opening changed":   {"# Job 1\n\n" + briefed("## N\n\na"), "# Job 2\n\n" + briefed("## N\n\nb"), "# Job 2\n\n" + opening + below + "## N\n\nb\n\n## Contract\n\nPrint DONE.\n"},
 		"the contract changed":  {briefed("## N\n\na"), strings.Replace(briefed("## N\n\na"), "DONE", "END", 1), opening + below + "## N\n[unchanged]\n\n## Contract\n\nPrint END.\n"},
 		"an indented paragraph": {briefed("## N\n\na"), briefed("## N\n\na\n\n    code"), opening + below + "## N\n\na\n\n    code\n\n## Contract\n\nPrint DONE.\n"},
+		"new above the last":    {briefed("## A\n\na"), briefed("## A\n\nb", "## New\n\nx"), opening + below + "## A\n\nb\n\n## New\n\nx\n\n## Contract\n\nPrint DONE.\n"},
+		"new and last":          {briefed("## A\n\na"), briefed("## A\n\nb") + "\n## New\n\nx\n", opening + below + "## A\n\nb\n\n## Contract\n\nPrint DONE.\n\n## New\n\nx\n"},
+		"new behind no name":    {plain + "\n## A\n\na\n\n## B\n\nb", plain + "\n## New\n\nx\n\n## A\n\na\n\n## B\n\nb", opening + sectionsBelow + "\n\n## New\n\nx\n\n## A\n[unchanged]\n\n## B\n\nb\n"},
+		"the first section":     {plain + "\nb\n\nc\n\n", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n## New\n\nx", strings.Replace(opening, "coder", "writer", 1) + sectionsBelow + "\n\n## New\n\nx\n"},
+		"one section":           {plain + "\n# Task\n\na", plain + "\n# Task\n\nb", opening + sectionsBelow + "\n\n# Task\n\nb\n"},
+		"as short as is worth":  {short, short + "\n\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
 	} {
 		text, whole, why := deltaOf(tt.before, tt.after)
 		if strings.HasSuffix(tt.want, "!") { // the opening is all of the earlier prompt but the addition
@@ -60,6 +67,8 @@ func TestDeltas(t *testing.T) {
 // Where a delta could be misread the whole prompt is sent.
 func TestWholeWhereADeltaMisleads(t *testing.T) {
 	long := strings.Repeat("Keep it small and be kind to the reader.\n", 60)
+	plain := "You are the coder.\n\n" + long
+	short := "You are the coder.\n\n" + strings.Repeat("x", shortPrompt-len("You are the coder.\n\n")-len("\n\nx")-1)
 	lists := "You are the coder.\n\n" + long + "\n**May edit**\n\n- a.py\n\n**Must NOT touch**\n\n- auth.py\n\nEnd with DONE."
 	for name, tt := range map[string]struct {
 		before, after string
@@ -75,6 +84,11 @@ func TestWholeWhereADeltaMisleads(t *testing.T) {
 		"the mark itself":          {briefed("## A\n\na"), briefed("## A\n[unchanged]\n\n", "## N\n\nb"), NoCleanCut},
 		"no headings left":         {"You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\n## N\n\na", "You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\nEnd.", NoCleanCut},
 		"what has no name changed": {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), NoCleanCut},
+		"all sections gone":        {plain + "\n# A\n\na", plain + "\na\n\nmore", NoCleanCut},
+		"the only section gone":    {plain + "\nb\n\nc\n\n# A", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n", NoCleanCut},
+		"the first section":        {plain, "You are it.\n\n" + plain + "\n## New\n\nx", NoCleanCut},
+		"no section":               {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", NoCleanCut},
+		"a byte too short":         {short, short + "\n\nx", ShortPrompt},
 	} {
 		if _, whole, why := deltaOf(tt.before, tt.after); !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
@@ -86,7 +100,7 @@ func TestSentAgain(t *testing.T) {
 	before := briefed("## Notes\n\nRead @notes.md.", "## More\n\nmore")
 	for name, tt := range map[string]struct{ after, want string }{
 		"beside a change":    {briefed("## Notes\n\nRead @notes.md.", "## More\n\nless"), "## Notes\n\nRead @notes.md.\n\n## More\n\nless\n\n## Contract"},
-		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## More\n[unchanged]\n\n## Contract\n[unchanged]\n\n## Review\n\nIt leaks."},
+		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## More\n[unchanged]\n\n## Contract\n\nPrint DONE.\n\n## Review\n\nIt leaks."},
 	} {
 		p := NewPrompt(tt.after, testKey)
 		p.Again = claude{}.ActsOn
@@ -94,12 +108,26 @@ func TestSentAgain(t *testing.T) {
 			t.Errorf("%s: whole %v, %q", name, whole, text)
 		}
 	}
-	turn := "Be kind. Read @notes.md.\n\nHuman: one"
-	p := NewPrompt(turn+"\n\nAssistant: first\n\nHuman: I changed them, read again", testKey)
-	p.Again = claude{}.ActsOn
-	target := ToResume("id", p, Compare(sentTo(turn, "first"), p), false)
-	if _, whole := target.Prompt(); !whole || target.Why() != SentAgain {
-		t.Errorf("a conversation with a file: whole %v, %q", whole, target.Why())
+	long := "You are the coder.\n\nRead @rules.md.\n\n" + rules + "\n## Contract\n\nPrint DONE."
+	const turn, answer = "Be kind. Read @notes.md.\n\nHuman: one", "\n\nAssistant: first\n\nHuman: "
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"beside a conversation":  {turn, turn + answer + "I changed them, read again", SentAgain},
+		"only in the new turn":   {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one" + answer + "read @notes.md", ""},
+		"in what has no name":    {long, strings.Replace(long, "DONE", "END", 1), SentAgain},
+		"in what is not sent":    {long, long + "\n\n## Review\n\nIt leaks.", SentAgain},
+		"in the first paragraph": {"Read @notes.md.\n\n" + rules, "Read @notes.md.\n\n" + rules + "\n## Review\n\nIt leaks.", ""},
+		"in the first section": {"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\nz",
+			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		p.Again = claude{}.ActsOn
+		target := ToResume("id", p, Compare(sentTo(tt.before, "first"), p), false)
+		if text, whole := target.Prompt(); whole != (tt.want != "") || target.Why() != tt.want || !strings.Contains(text, "@") {
+			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, target.Why(), tt.want, text)
+		}
 	}
 }
 
@@ -110,7 +138,7 @@ func TestActsOn(t *testing.T) {
 		want bool
 	}{
 		{claude{}, "see @0001-fix.patch", true}, {claude{}, "@_notes.md", true}, {claude{}, "see\n@./x", true}, {claude{}, "@\"a b\"", true},
-		{claude{}, "mail a@b.example", false}, {claude{}, "@ 5 o'clock", false}, {claude{}, "please Ultrathink", true}, {claude{}, "plain", false},
+		{claude{}, "mail a@b.example", false}, {claude{}, "@ 5 o'clock", false}, {claude{}, "meet me @", false}, {claude{}, "please Ultrathink", true}, {claude{}, "plain", false},
 		{gemini{}, "mail a@b.example", true}, {gemini{}, `mail a\@b.example`, false}, {gemini{}, "(@x)", true}, {gemini{}, "at @ home", false},
 		{codex{}, "use $skill-creator", true}, {codex{}, "costs 5$", false}, {codex{}, "see @x", true}, {codex{}, "plain", false},
 		{vibe{}, "see @x", true}, {vibe{}, "use $x", true}, {vibe{}, "plain", false},
@@ -132,6 +160,26 @@ func TestTurnsKeepTheirLabel(t *testing.T) {
 		p := NewPrompt(first+tt.rest, testKey)
 		if text, whole := ToResume("id", p, compare(first, first+tt.rest, "first"), false).Prompt(); whole || text != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, text, tt.want)
+		}
+	}
+}
+
+// A new turn is sent alone only if it stands alone, and no tool takes it for a command.
+func TestTurnsSentWhole(t *testing.T) {
+	const json = `[{"role": "user", "content": "one"}]`
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"in one block with the answer": {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one\n\nAssistant: first\nHuman: two", NoCleanCut},
+		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), NoCleanCut},
+		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", LooksLikeCommand},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		c := compare(tt.before, tt.after, "first")
+		target := ToResume("id", p, c, false)
+		if _, whole := target.Prompt(); c.Relation != Extends || !whole || target.Why() != tt.want {
+			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, target.Why(), tt.want)
 		}
 	}
 }
@@ -186,7 +234,6 @@ func reconstruct(base, sent string) string {
 		names, given := headed(behindOpening(base))
 		newNames, texts := headed(strings.TrimPrefix(rest, "\n\n"))
 		texts[0] = given[0]
-		given[len(given)-1] = trim(given[len(given)-1]) + "\n\n" // as if another section followed
 		for i, text := range texts {
 			if strings.HasSuffix(text, "\n[unchanged]\n\n") {
 				texts[i] = given[slices.Index(names, newNames[i])]

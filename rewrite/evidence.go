@@ -3,9 +3,6 @@ package rewrite
 import (
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Evidence is what speaks for and against a prompt going on with a session's own work, where nothing but the prompt
@@ -106,6 +103,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	var f findings
 	added := p.added(c, h)
 	for _, passage := range added {
+		passage.material = passage.material && !h.proven // a turn is no item
 		p.scanPassage(&f, passage, sent.Things)
 	}
 	if h.proven {
@@ -169,7 +167,8 @@ type passage struct {
 // added cuts what the prompt adds into passages, without the answers of the session that it shows unchanged.
 func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 	lines := p.conversation()
-	notes, under, run := false, "", false
+	notes, under := false, ""
+	var above *promptLine         // the line above, if the prompt does not add it
 	headings := map[string]bool{} // of what the session was sent
 	for i := range lines {
 		if l := &lines[i]; l.speaker == heading && c.old(l) {
@@ -182,22 +181,18 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 			notes, under = l.speaker == feedback, l.line
 		}
 		if c.old(l) || h.isAnswer(i) {
-			run = false
+			above = l
 			continue
 		}
-		if !run || out[len(out)-1].notes != notes {
-			next := passage{notes: notes, heading: under}
-			if !run && i > 0 && c.old(&lines[i-1]) {
-				before := &lines[i-1]
-				next.material = !notes && l.speaker != feedback &&
-					(before.leavesPlace() || p.blocks[before.block].level > 0) && !h.proven
-			}
-			out, run = append(out, next), true
+		if above != nil || len(out) == 0 || out[len(out)-1].notes != notes {
+			item := above != nil && !notes && (above.leavesPlace() || p.blocks[above.block].level > 0)
+			out = append(out, passage{notes: notes, heading: under, material: item})
 		}
+		above = nil
 		last := &out[len(out)-1]
 		last.lines = append(last.lines, *l)
 		// A section of a name that is there already is the next item of its kind.
-		last.material = last.material || l.speaker == heading && headings[l.line] && !h.proven
+		last.material = last.material || l.speaker == heading && headings[l.line]
 		last.system = last.system || l.label == "system" || l.label == "developer"
 	}
 	return out
@@ -264,7 +259,7 @@ func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
 }
 
 func firstSentence(line string) string {
-	if i := strings.IndexAny(line, ".!?"); i > 0 {
+	if i := strings.IndexAny(line, ".!?"); i != -1 {
 		return line[:i]
 	}
 	return line
@@ -273,8 +268,8 @@ func firstSentence(line string) string {
 // filePlace returns the first word of a line where it names a place in a file, as compilers do: "a.go:12:3:".
 func filePlace(line string) string {
 	word, _, _ := strings.Cut(strings.TrimLeft(line, "-*> \t"), " ")
-	name, number, ok := strings.Cut(word, ":")
-	if !ok || !namesFile(name) || number == "" || number[0] < '0' || number[0] > '9' {
+	name, number, _ := strings.Cut(word, ":")
+	if !namesFile(name) || number == "" || !digits(number[:1]) {
 		return ""
 	}
 	return word
@@ -286,12 +281,12 @@ func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 	lines := p.conversation()
 	var aside []string
 	for i := h.end; i < len(lines); i++ {
-		if l := &lines[i]; !c.old(l) && !h.isAnswer(i) && l.block != lines[h.end].block && l.speaker == nobody {
+		if l := &lines[i]; !c.old(l) && l.block != lines[h.end].block && l.speaker == nobody {
 			aside = append(aside, l.line)
 		}
 	}
 	matchPhrases(strings.Join(aside, "\n"), func(kind, words string) {
-		if _, soft := softAgainst[kind]; soft && kind != "process" && kind != "vary" {
+		if _, soft := softAgainst[kind]; soft && kind != "vary" {
 			f.add(kindAside, words)
 		}
 	})
@@ -307,320 +302,4 @@ func (p *Prompt) scanBase(f *findings, c *Continuity) {
 		}
 	}
 	phrases().base.match(strings.Join(old, "\n"), f.add)
-}
-
-// A phrase is an entry of evidenceTable.
-type phrase struct {
-	kind  string
-	start bool // it must begin a sentence
-	words []alternatives
-}
-
-// alternatives are the words that may stand in one place of a phrase; nil is a gap.
-type alternatives []string
-
-func (a alternatives) match(word string) bool {
-	for _, want := range a {
-		if prefix, ok := strings.CutSuffix(want, "*"); want == word || ok && strings.HasPrefix(word, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// phrases is evidenceTable, read when it is first needed: the entries that are looked for in what a prompt adds, and those in
-// what the session was sent before.
-var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
-	t.added.byWord, t.base.byWord = map[string][]*phrase{}, map[string][]*phrase{}
-	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
-		kind, _, _ := strings.Cut(line, " ")
-		if kind == "base" || kind == "process" {
-			t.base.add(line)
-		}
-		if kind != "process" { // what is added is judged by the other kinds
-			t.added.add(line)
-		}
-	}
-	return t
-})
-
-type phraseTable struct {
-	byWord   map[string][]*phrase // by the words that a phrase may begin with
-	prefixed []*phrase            // those that begin with a word that ends in *
-	pieces   []piece              // of the languages without spaces
-}
-
-type piece struct{ kind, text string }
-
-func (t *phraseTable) add(line string) {
-	fields := strings.Fields(line)
-	kind, language := fields[0], fields[1]
-	if language == "zh" || language == "ja" {
-		for _, text := range strings.Split(strings.Join(fields[2:], " "), "|") {
-			t.pieces = append(t.pieces, piece{kind, text})
-		}
-		return
-	}
-	ph := &phrase{kind: kind}
-	for i, field := range fields[2:] {
-		if i == 0 {
-			field, ph.start = strings.TrimPrefix(field, "^"), strings.HasPrefix(field, "^")
-		}
-		if field == ".." {
-			ph.words = append(ph.words, nil)
-			continue
-		}
-		ph.words = append(ph.words, strings.Split(field, "|"))
-	}
-	for _, word := range ph.words[0] {
-		if strings.HasSuffix(word, "*") {
-			t.prefixed = append(t.prefixed, ph)
-			continue
-		}
-		t.byWord[word] = append(t.byWord[word], ph)
-	}
-}
-
-// longestGap is how many words ".." stands for at most.
-const longestGap = 3
-
-// match returns the length in words of the phrase where it stands at the beginning of words, else 0.
-func (ph *phrase) match(words []textWord) int { return matchPlaces(ph.words, words, 0) }
-
-func matchPlaces(places []alternatives, words []textWord, used int) int {
-	switch {
-	case len(places) == 0:
-		return used
-	case places[0] == nil:
-		for skip := 0; skip <= longestGap && used+skip < len(words); skip++ {
-			if n := matchPlaces(places[1:], words, used+skip); n > 0 {
-				return n
-			}
-		}
-		return 0
-	case used == len(words) || used > 0 && words[used].start || !places[0].match(words[used].text):
-		return 0
-	}
-	return matchPlaces(places[1:], words, used+1)
-}
-
-// A textWord is a word of a text in lower case; start reports whether it begins a sentence or a line.
-type textWord struct {
-	text     string
-	start    bool
-	from, to int // where it stands
-}
-
-// maxScanned bounds how many bytes of a text are looked at from its beginning, and as many from its end.
-const maxScanned = 128 << 10
-
-func textWords(text string) []textWord {
-	var out []textWord
-	start := true
-	for i := 0; i < len(text); {
-		if n := wordLength(text[i:]); n > 0 {
-			out = append(out, textWord{strings.ToLower(text[i : i+n]), start, i, i + n})
-			start = false
-			i += n
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		end := i + size
-		space := end == len(text) || unicode.IsSpace(rune(text[end]))
-		start = start || r == '\n' || strings.ContainsRune("!?;…。！？", r) || (r == '.' || r == ':') && space
-		i = end
-	}
-	return out
-}
-
-// matchPhrases looks through a text that a prompt adds.
-func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
-
-// match calls found for every phrase of the table that stands in the text, with the words it stands for.
-func (t phraseTable) match(text string, found func(kind, words string)) {
-	if len(text) > 2*maxScanned {
-		t.match(text[:maxScanned], found)
-		text = text[len(text)-maxScanned:]
-	}
-	words := textWords(text)
-	for i := range words {
-		try := func(ph *phrase) {
-			if ph.start && !words[i].start {
-				return
-			}
-			if n := ph.match(words[i:]); n > 0 {
-				found(ph.kind, text[words[i].from:words[i+n-1].to])
-			}
-		}
-		for _, ph := range t.byWord[words[i].text] {
-			try(ph)
-		}
-		for _, ph := range t.prefixed {
-			if ph.words[0].match(words[i].text) {
-				try(ph)
-			}
-		}
-	}
-	for _, pc := range t.pieces {
-		if strings.Contains(text, pc.text) {
-			found(pc.kind, pc.text)
-		}
-	}
-}
-
-// A Mark is a short keyed digest of a word or of some words.
-type Mark uint64
-
-func markOf(d Digest) Mark {
-	var m Mark
-	for _, b := range d[:8] {
-		m = m<<8 | Mark(b)
-	}
-	return m
-}
-
-// Traces is what the ledger keeps of a run so that a later prompt can be seen to speak of it.
-type Traces struct {
-	Things []Mark // the files it touched, and the names that its answer said first
-	Gist   []Mark // a sample of the answer's runs of three words
-}
-
-// The bounds of what is kept.
-const (
-	MaxThings = 128
-	maxGist   = 128
-	// maxTraced is how much of an answer is looked at, in bytes. The caller waits for it when the tool has ended, and each
-	// run of three words costs a digest: megabytes would take seconds.
-	maxTraced = 256 << 10
-)
-
-// NewTraces digests what a run that was sent p has answered, and the files that it touched.
-func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
-	answer = answer[:min(len(answer), maxTraced)]
-	digest := key.Digester()
-	var t Traces
-	known := map[string]bool{}
-	for name := range names(p.Text) {
-		known[name] = true
-	}
-	add := func(name string) {
-		if m := markOf(digest(name)); len(t.Things) < MaxThings && !known[name] {
-			known[name] = true
-			t.Things = append(t.Things, m)
-		}
-	}
-	for _, file := range files {
-		add(strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]))
-	}
-	for name := range names(answer) {
-		add(name)
-	}
-	t.Gist = gist(answer, digest, maxGist)
-	return t
-}
-
-// names returns the words of a text that look like the name of a file, a function or a test, each with the name of
-// the file that a path ends with.
-func names(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r) }) {
-			word = strings.Trim(word, ".:!?-/")
-			for part := range strings.SplitSeq(word, ":") {
-				if !looksLikeName(part) {
-					continue
-				}
-				part = strings.ToLower(part)
-				if !yield(part) {
-					return
-				}
-				if i := strings.LastIndexByte(part, '/'); i >= 0 && !yield(part[i+1:]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// looksLikeName reports whether a word can hardly be one of a language.
-func looksLikeName(word string) bool {
-	if len(word) < 4 || len(word) > 200 || strings.Contains(word, "//") {
-		return false
-	}
-	letters, inner, mixed := false, false, false
-	for i, r := range word {
-		switch {
-		case unicode.IsLetter(r):
-			mixed = mixed || i > 0 && letters && unicode.IsUpper(r)
-			letters = letters || unicode.IsLower(r)
-		case strings.ContainsRune("._/", r):
-			inner = inner || i > 0 && i < len(word)-1
-		}
-	}
-	return letters && (inner || mixed)
-}
-
-// findThings looks for names that the session touched or said first.
-func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
-	if len(things) == 0 {
-		return
-	}
-	for _, l := range s.lines {
-		for name := range names(l.line) {
-			if slices.Contains(things, markOf(p.digest(name))) {
-				f.add(kindThing, name)
-			}
-		}
-	}
-}
-
-// gist returns the marks of a text's runs of three words: all of them, or of a long text the least ones, so that the same
-// runs are taken of every text.
-func gist(text string, digest func(string) Digest, most int) []Mark {
-	words := textWords(text)
-	var marks []Mark
-	for i := range len(words) - 2 {
-		marks = append(marks, markOf(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
-	}
-	slices.Sort(marks)
-	marks = slices.Compact(marks)
-	return marks[:min(len(marks), most)]
-}
-
-// quotedShare is the share of a paragraph's runs of words that may come from the session's answer without the
-// paragraph counting as a quotation of it.
-const quotedShare = 0.34
-
-// quotes reports whether what is added repeats part of the session's newest answer.
-func (p *Prompt) quotes(sent Sent, added []passage) bool {
-	if len(sent.Gist) < 4 {
-		return false
-	}
-	limit := sent.Gist[len(sent.Gist)-1]
-	if len(sent.Gist) < maxGist {
-		limit = ^Mark(0)
-	}
-	for _, s := range added {
-		for from := 0; from < len(s.lines); {
-			to := from
-			var text strings.Builder
-			for ; to < len(s.lines) && s.lines[to].block == s.lines[from].block; to++ {
-				text.WriteString(s.lines[to].text + "\n")
-			}
-			from = to
-			seen, quoted := 0, 0
-			for _, m := range gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned) {
-				if m > limit {
-					break
-				}
-				seen++
-				if _, found := slices.BinarySearch(sent.Gist, m); found {
-					quoted++
-				}
-			}
-			if quoted >= 3 && float64(quoted) >= quotedShare*float64(seen) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -70,10 +70,11 @@ type Prompt struct {
 	blocks []block
 	digest func(string) Digest
 	// What is made when it is first needed.
-	lines   []promptLine    // by turns
-	print   *Footprint      // by Footprint
-	digests map[Digest]bool // by hasAny
-	parts   []part          // by sections
+	lines []promptLine   // by turns
+	print *Footprint     // by Footprint
+	first map[Digest]int // by places: the first block of each digest
+	next  []int          // by places: the next block with the same digest
+	parts []part         // by sections
 }
 
 // A Footprint is what the ledger keeps of a prompt.
@@ -137,11 +138,11 @@ func (p *Prompt) opening() int {
 
 // cut cuts a text that stands at offset into blocks.
 func cut(text string, offset int) []block {
-	blocks := make([]block, 0, min(strings.Count(text, "\n\n"), len(text)/32)+1)
+	var blocks []block
 	from, at := -1, 0 // where the run and the line begin
 	fence := ""
 	flush := func() {
-		if from >= 0 {
+		if from != -1 {
 			blocks = append(blocks, block{text: text[from : at-1], at: offset + from})
 			from = -1
 		}
@@ -159,7 +160,7 @@ func cut(text string, offset int) []block {
 			flush()
 			blocks = append(blocks, block{text: line, at: offset + at, level: headingLevel(line)})
 		default:
-			if from < 0 {
+			if from == -1 {
 				from = at
 			}
 			fence = opensFence(trimmed)
@@ -172,7 +173,7 @@ func cut(text string, offset int) []block {
 
 func headingLevel(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
-	if n < 1 || n > 6 || len(line) == n || (line[n] != ' ' && line[n] != '\t') {
+	if n > 6 || len(line) == n || (line[n] != ' ' && line[n] != '\t') {
 		return 0
 	}
 	return n
@@ -190,24 +191,22 @@ func opensFence(line string) string {
 }
 
 func closesFence(line, fence string) bool {
-	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
+	return strings.HasPrefix(line, fence) && strings.Trim(line, fence) == ""
 }
 
 // normal is a block's text without what is volatile in itself: space at the end
 // of lines, and the time of day in a line that says nothing else.
 func normal(text string) string {
-	same := true // nearly always
 	for line := range strings.SplitSeq(text, "\n") {
-		same = same && normalLine(line) == line
+		if normalLine(line) != line {
+			lines := strings.Split(text, "\n")
+			for i := range lines {
+				lines[i] = normalLine(lines[i])
+			}
+			return strings.Join(lines, "\n")
+		}
 	}
-	if same {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = normalLine(line)
-	}
-	return strings.Join(lines, "\n")
+	return text // nearly always
 }
 
 func normalLine(line string) string {
@@ -221,65 +220,47 @@ var (
 	turnWords = wordSet{words: "round iteration turn runde ronda"}
 )
 
-// longestCount is the length of a line that is looked at for a count.
+// longestCount is the length of the longest line that is searched for a count.
 const longestCount = 160
 
 // withoutCount returns a line without the number of the round that it is written in: "Round 2 of 5" where it says nothing
 // else, "Turn 3/50" wherever it stands.
 func withoutCount(line string) string {
-	if len(line) > longestCount || !mayCount(line) {
+	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
 		return line
 	}
-	var turns, all strings.Builder // with the numbers of turns replaced, with all numbers
+	type number struct {
+		from, to int
+		turn     bool
+	}
+	var numbers []number
 	counts, alone, turn := false, true, false
 	for i := 0; i < len(line); {
 		n := wordLength(line[i:])
 		if n == 0 {
-			r, size := utf8.DecodeRuneInString(line[i:])
-			turn = turn && (r == ' ' || r == '/' || r == '#')
-			turns.WriteString(line[i : i+size])
-			all.WriteString(line[i : i+size])
-			i += size
+			turn = turn && strings.ContainsRune(" /#", rune(line[i]))
+			i++
 			continue
 		}
-		text := line[i : i+n]
-		i += n
-		word := strings.ToLower(text)
-		switch {
-		case digits(text):
-			all.WriteByte('#')
-			if turn {
-				text = "#"
-			}
-			turns.WriteString(text)
-			continue
+		switch word := strings.ToLower(line[i : i+n]); {
+		case digits(word):
+			numbers = append(numbers, number{i, i + n, turn})
 		case countWords.has(word):
 			counts, turn = true, turnWords.has(word)
 		case word != "of":
 			alone, turn = false, false
 		}
-		turns.WriteString(text)
-		all.WriteString(text)
+		i += n
 	}
-	if alone && counts {
-		return all.String()
-	}
-	return turns.String()
-}
-
-// mayCount is a quick look for what every count has: a number behind a word for it.
-func mayCount(line string) bool {
-	for i := 1; i < len(line); i++ {
-		if line[i] < '0' || line[i] > '9' || line[i-1] >= '0' && line[i-1] <= '9' {
-			continue
-		}
-		end := strings.TrimRight(line[:i], " #/")
-		start := strings.LastIndexFunc(end, func(r rune) bool { return !unicode.IsLetter(r) }) + 1
-		if start < len(end) && countWords.has(strings.ToLower(end[start:])) {
-			return true
+	var out strings.Builder
+	at := 0
+	for _, n := range numbers {
+		if n.turn || alone && counts {
+			out.WriteString(line[at:n.from] + "#")
+			at = n.to
 		}
 	}
-	return false
+	return out.String() + line[at:]
 }
 
 // wordBytes is the length of a text without the space around its lines, and

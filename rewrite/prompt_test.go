@@ -1,7 +1,11 @@
 package rewrite
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +26,9 @@ func TestWithoutCount(t *testing.T) {
 		"Runde 3":             "Runde #",
 		"раунд 3":             "раунд #",
 		"Step 3":              "Step 3",
+		"Turn é3, turn 4":     "Turn é3, turn #",
+		"Go, turn 3 of 50 é.": "Go, turn # of # é.",
+		"Go, turn 3 is on 50": "Go, turn # is on 50",
 		"3 of 5":              "3 of 5",
 		"round trip":          "round trip",
 		"Round 2a":            "Round 2a",
@@ -60,6 +67,29 @@ func TestClock(t *testing.T) {
 		"Current time: 2026-11-19 0a:15":          false,
 		"Current time: 2026-11-19 08:1a":          false,
 		"Current time: 2026-11-19 08:15:0a":       false,
+		"Now: 08:15 19 Nov":                       true,
+		"Now: 1.1.2026 08:15":                     true,
+		"Now: 2026-1-9 08:15":                     true,
+		"Now: -- 2026-11-19 08:15 --":             true,
+		"Now: 2026-11-19 08:15 ✅":                 false,
+		"Now: 2026-11-19 test":                    false,
+		"Now: 2026-11-19T:15":                     false,
+		"Now: 2026-11-19 08:150":                  false,
+		"Now: 2026-11-19 08:15:020":               false,
+		"Now: 08:15 9 Nov":                        true,
+		"Now: 123-11-26 08:15":                    false,
+		"Now: 26-11-123 08:15":                    false,
+		"Now: 2026-11-T08:15":                     false,
+		"Now: 2026-11-2026 08:15":                 false,
+		"Now: 11-2026-19 08:15":                   false,
+		"Now: 123-11-2026 08:15":                  false,
+		"Now: 2026-123-11 08:15":                  false,
+		"Now: 2026-11-123 08:15":                  false,
+		"Now: 11-19-20261 08:15":                  false,
+		"Now: 2026-11 08:15 19":                   false,
+		"Now: 2026-11-19-20 08:15":                false,
+		"Now: 2026-11-19T08:15:02+01":             false,
+		"Now: 2026-11-19T08:15:02+01000":          false,
 		"Now: 08:15":                              false,
 		"Now: 08:15 Thursday":                     false,
 		"Now: 08:15 19":                           false,
@@ -99,13 +129,32 @@ func TestFences(t *testing.T) {
 	}
 }
 
+// What the ledger keeps can be compared with what later versions make of the same text.
+func TestDigestsStayTheSame(t *testing.T) {
+	mac := hmac.New(sha256.New, testKey)
+	mac.Write([]byte("text"))
+	sum := mac.Sum(nil)
+	if d := testKey.Digester()("text"); string(d[:]) != string(sum[:DigestSize]) {
+		t.Errorf("%x is the digest, want %x", d, sum[:DigestSize])
+	}
+	if name := testKey.Name("text"); name != hex.EncodeToString(sum[:8]) {
+		t.Errorf("%s is the name, want %x", name, sum[:8])
+	}
+}
+
 func TestFootprint(t *testing.T) {
+	if texts := NewPrompt("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts, []string{"# Job", "One. \nTwo."}) {
+		t.Errorf("blocks: %q", texts)
+	}
 	f := NewPrompt("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": \"hi\"}]", testKey).Footprint()
-	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != NewPrompt("# Job", testKey).Footprint().First {
+	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != testKey.Digester()("# Job") {
 		t.Errorf("%v, %d", f.Lines, f.Opening)
 	}
 	if f.Shape.FirstTurn != 4 {
 		t.Errorf("the first turn is in block %d", f.Shape.FirstTurn)
+	}
+	if f := NewPrompt("One. \nTwo.", testKey).Footprint(); f.First != testKey.Digester()("One.") {
+		t.Error("the first line of one block is not kept")
 	}
 	if f := NewPrompt("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 || f.Shape.FirstTurn != -1 {
 		t.Errorf("headings alone: %d, %d", f.Opening, f.Shape.FirstTurn)

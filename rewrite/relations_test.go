@@ -17,6 +17,7 @@ func TestSentBlocks(t *testing.T) {
 		{"a|b|c|d", "d|c|b|a", "0001"},
 		{"a|x|b|x|c", "a|x|x|c", "1111"},
 		{"a|x|b", "a|x|x|y", "1100"},
+		{"a|x|x|x|c", "a|x|c|d", "1110"},
 		{"a|b", "x|y", "00"},
 		{"a|b|c", "x|b|c", "011"},
 		{"a|b|c", "a|b/more|c", "101"},
@@ -36,26 +37,34 @@ func TestSentBlocks(t *testing.T) {
 
 // What frames a conversation may change, what was said in it may not.
 func TestFramesChange(t *testing.T) {
-	const turns = "User: one\n\nAssistant: first\n\nUser: two"
-	for _, tt := range []struct{ name, prompt, want string }{
-		{"the frame changed", "Frame B.\n\nMore.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"the frame is gone", turns + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a first turn twice", "User: one\n\nFrame B.\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn more in front", "Frame B.\n\nUser: zero\n\n" + turns + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn gone", "Frame B.\n\nMore.\n\nAssistant: first\n\nUser: two\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a turn changed", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "one", "One", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"something new within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "history_edited"},
-		{"a tool's words within", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a tool's words of two paragraphs", "Frame B.\n\nMore.\n\n" + strings.Replace(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two", 1) + "\n\nAssistant: second\n\nUser: three", "revises"},
-		{"a tool's words before the answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nTool: ok\n\nAssistant: second\n\nUser: three", "revises"},
-		{"no answer", "Frame B.\n\nMore.\n\n" + turns + "\n\nUser: three", "history_edited"},
+	const turns, long = "User: one\n\nAssistant: first\n\nUser: two", "User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"
+	const rest, frame = "\n\nAssistant: second\n\nUser: three", "Frame B.\n\nMore.\n\n"
+	with := func(turns, old, new string) string { return frame + strings.Replace(turns, old, new, 1) + rest }
+	for _, tt := range []struct{ name, before, prompt, want string }{
+		{"the frame changed", "Frame A.\n\n" + turns, frame + turns + rest, "revises"},
+		{"the frame is gone", "Frame A.\n\n" + turns, turns + rest, "revises"},
+		{"the frame is new", turns, frame + turns + rest, "revises"},
+		{"a turn of two paragraphs", "Frame A.\n\n" + long, frame + long + rest, "revises"},
+		{"a first turn twice", "Frame A.\n\n" + turns, "User: one\n\nFrame B.\n\n" + turns + rest, "history_edited"},
+		{"a turn more in front", "Frame A.\n\n" + turns, "Frame B.\n\nUser: zero\n\n" + turns + rest, "history_edited"},
+		{"a turn gone", "Frame A.\n\n" + turns, with(turns, "User: one\n\n", ""), "history_edited"},
+		{"a paragraph gone", "Frame A.\n\n" + long, with(long, "In short.\n\n", ""), "history_edited"},
+		{"the paragraphs in another order", "Frame A.\n\n" + long, with(long, "User: one\n\nIn short.", "In short.\n\nUser: one"), "history_edited"},
+		{"the frame and a turn gone", "Frame A.\n\n" + turns, strings.TrimPrefix(turns, "User: one\n\n") + rest, "history_edited"},
+		{"a turn changed", "Frame A.\n\n" + turns, with(turns, "one", "One"), "history_edited"},
+		{"something new within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
+		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "revises"},
+		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "revises"},
+		{"a tool's words within a turn", "Frame A.\n\n" + long, with(long, "In short.", "Tool: ok\n\nIn short."), "history_edited"},
+		{"a tool's words before the answer", "Frame A.\n\n" + turns, frame + turns + "\n\nTool: ok" + rest, "revises"},
+		{"no answer", "Frame A.\n\n" + turns, frame + turns + "\n\nUser: three", "history_edited"},
 	} {
-		sent := sentTo("Frame A.\n\n"+turns, "first", "second")
+		sent := sentTo(tt.before, "first", "second")
 		sent.Transcript = true
 		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); string(c.Relation) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
 		}
-		for _, first := range []int{-1, 9} {
+		for _, first := range []int{-1, len(sent.Base.Blocks), len(sent.Base.Blocks) + 1} {
 			sent.Base.Shape.FirstTurn = first
 			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != HistoryEdited {
 				t.Errorf("%s, not knowing where it began: %s", tt.name, c.Relation)
@@ -72,6 +81,8 @@ func TestOpenings(t *testing.T) {
 		{"# h", "# h\n\nx", Extends},
 		{"# h\n\na", "# h\n\nx\n\na", Revises},
 		{"a\n\nb", "a\nmore\n\nb", Extends},
+		{"a\n\nb", "a\nmuch\nmore\n\nb", Extends},
+		{"a\n\nb", "a more\n\nb", Unrelated},
 		{"a\n\nb", "a", BaseChanged},
 		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nx", Unrelated},
 		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nc\n\nx", Revises},
@@ -84,6 +95,10 @@ func TestOpenings(t *testing.T) {
 	base.Base.Lines = nil // from before lines were kept
 	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != Unrelated {
 		t.Errorf("a block that grew, not knowing its lines: %s", c.Relation)
+	}
+	base.Base.Opening = 3 // of a ledger that is damaged
+	if c := Compare(base, NewPrompt("a\n\nb\n\nmore", testKey)); c.Relation != Revises {
+		t.Errorf("more blocks in the opening than there are: %s", c.Relation)
 	}
 	for relation, want := range map[Reason]bool{Identical: true, Extends: true, Revises: false, Unrelated: false} {
 		if got := (Continuity{Relation: relation}).Retains(); got != want {
@@ -130,7 +145,7 @@ func TestEstimates(t *testing.T) {
 }
 
 func TestBalanced(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "```\n~~~": false, "~~~\n```\n~~~": true,
+	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "  ```\na": false, "```\n~~~": false, "~~~\n```\n~~~": true,
 		"<!-- a": false, "<!-- a -->": true, "~~a": false, "~~a~~": true, "~~a~~ ~~": false, "<details>": false, "<details></details>": true,
 		"<del>a": false, "<del>a</del>": true, "/* a": false, "/* a */": true} {
 		if balanced(text) != want {
@@ -153,6 +168,7 @@ func TestStandsAlone(t *testing.T) {
 		{"a", "", false, false},
 		{"a", "\n\n", false, false},
 		{"a", "\n## Review", false, true},
+		{"a", "\n# Review", false, true},
 		{"```", "\n## Review", false, false},
 		{"```", "\n\nIt fails.", false, false},
 		{"a", "\n\n- b", false, false},
@@ -185,6 +201,7 @@ func TestClosingSection(t *testing.T) {
 		"a":                               "",
 		"a\n\nb":                          "b",
 		"a\n\n# h":                        "# h",
+		"a\n\n# h\n\nb":                   "# h\n\nb",
 		"# h\n\na":                        "a",
 		"# h\n\na\n\nb":                   "b",
 		"a\n\n## b\n\nc\n\n## d\n\ne":     "## d\n\ne",

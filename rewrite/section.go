@@ -10,7 +10,7 @@ import (
 type Shape struct {
 	Size  int // of the text without the space at its end
 	Whole Digest
-	// HeadSize is where the closing section begins, 0 where there is none. Head is what stands before it, Tail the section
+	// HeadSize is where the closing section begins, 0 if there is none. Head is the text before it, Tail the section
 	// without the space at its end.
 	HeadSize   int
 	Head, Tail Digest
@@ -23,7 +23,7 @@ type Shape struct {
 // stands between the opening, which every delta repeats, and the first heading behind it.
 type Part struct {
 	Name Digest // of the line of the heading
-	Text Digest // of all of it; of the last part as if another followed
+	Text Digest // of all of it
 }
 
 // maxParts bounds how many sections are told apart.
@@ -55,15 +55,8 @@ func (p *Prompt) sections() []part {
 // trimmed is the prompt without the space at its end.
 func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") }
 
-// partText returns a section as it is compared: the last of a prompt as if another followed.
-func (p *Prompt) partText(i int) string {
-	parts := p.sections()
-	text := p.Text[parts[i].from:parts[i].to]
-	if i < len(parts)-1 {
-		return text
-	}
-	return strings.TrimRight(text, " \t\r\n") + "\n\n"
-}
+// partText returns a section with its heading.
+func (p *Prompt) partText(s part) string { return p.Text[s.from:s.to] }
 
 func (p *Prompt) shape() Shape {
 	text := p.trimmed()
@@ -72,30 +65,27 @@ func (p *Prompt) shape() Shape {
 	if i := slices.IndexFunc(lines, func(l promptLine) bool { return l.speaker.isTurn() }); i >= 0 {
 		s.FirstTurn = lines[i].block
 	}
-	if at := p.closing(); at > 0 {
-		s.HeadSize, s.Head, s.Tail = at, p.digest(text[:at]), p.digest(text[at:])
-	}
+	s.HeadSize = p.closing()
+	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])
 	if parts := p.sections(); len(parts) <= maxParts {
-		for i := range parts {
-			s.Parts = append(s.Parts, Part{p.digest(parts[i].heading), p.digest(p.partText(i))})
+		for _, part := range parts {
+			s.Parts = append(s.Parts, Part{p.digest(part.heading), p.digest(p.partText(part))})
 		}
 	}
 	return s
 }
 
-// closing returns where the closing section begins, 0 where there is none: the last section with those below it, or
-// without headings the last block.
+// closing returns where the closing section begins: the last section with those below it, or without headings the last
+// block. It returns 0 if there is none.
 func (p *Prompt) closing() int {
 	parts := p.sections()
-	if len(parts) > 1 {
-		level := closingLevel(parts[1:])
-		for i := len(parts) - 1; i > 0; i-- {
-			if parts[i].level <= level {
-				return parts[i].from
-			}
+	if last := len(parts) - 1; last > 0 {
+		for level := closingLevel(parts); parts[last].level > level; {
+			last--
 		}
+		return parts[last].from
 	}
-	if len(p.blocks) < 2 || p.blocks[len(p.blocks)-1].message != nil {
+	if len(p.blocks) == 0 || p.blocks[len(p.blocks)-1].message != nil {
 		return 0
 	}
 	return p.blocks[len(p.blocks)-1].at

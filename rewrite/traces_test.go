@@ -17,6 +17,7 @@ func TestNames(t *testing.T) {
 		"a.bc":                            "a.bc",
 		"NASA ISO-8601 3.14 1.2.3":        "",
 		"_envs envs_ NASAx ABCDe":         "",
+		"at:/Main.go":                     "/main.go main.go",
 		"README GitHub gitHub":            "github github",
 		"https://example.com/x.html":      "",
 		".env file. trailing./":           "",
@@ -49,11 +50,11 @@ func TestTraces(t *testing.T) {
 		}
 		return out
 	}
-	traces := NewTraces(p, "I changed src/cart.go and wrote addItem in pkg/items.go.", []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, testKey)
+	traces := NewTraces(p, "I changed src/cart.go and wrote addItem in pkg/items.go: addItem.", []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, testKey)
 	if want := marks("makefile", "additem", "pkg/items.go", "items.go"); !slices.Equal(traces.Things, want) {
 		t.Errorf("things: %v, want %v", traces.Things, want)
 	}
-	if n := len(traces.Gist); n != 11-2 && n != 12-2 {
+	if n := len(traces.Gist); n != 12-2 && n != 13-2 {
 		t.Errorf("%d runs of three words", n)
 	}
 	var many strings.Builder
@@ -77,6 +78,11 @@ func TestTraces(t *testing.T) {
 	}
 	if !slices.Equal(gist("One two three", digest, 9), gist("one, TWO three.", digest, 9)) {
 		t.Error("letter case or signs count")
+	}
+	for _, other := range []string{"x two three", "one x three", "one two x"} {
+		if slices.Equal(gist("one two three", digest, 9), gist(other, digest, 9)) {
+			t.Errorf("%q counts as the same run of words", other)
+		}
 	}
 }
 
@@ -106,14 +112,52 @@ func TestTextWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, all, want)
 		}
 	}
-	// Of a long text the beginning and the end are looked at.
-	filler := strings.Repeat("word ", maxScanned/5+1)
-	for text, want := range map[string]bool{"Your change fails. " + filler + filler + filler: true, filler + filler + filler + "Your change fails.": true,
-		filler + filler + "Your change fails. " + filler + filler: false} {
-		found := false
-		matchPhrases(text, func(kind, _ string) { found = found || kind == "work" })
-		if found != want {
-			t.Errorf("in a text of %d bytes: found %v, want %v", len(text), found, want)
+}
+
+// Of a long text the beginning and the end are searched, once each.
+func TestLongTexts(t *testing.T) {
+	const words = "Your change"
+	for _, tt := range []struct{ before, all, want int }{
+		{0, 3 * maxScanned, 1},
+		{3*maxScanned - len(words), 3 * maxScanned, 1},
+		{3 * maxScanned / 2, 3 * maxScanned, 0},
+		{5 * maxScanned / 4, 5 * maxScanned / 2, 0},
+		{3 * maxScanned / 4, 3 * maxScanned / 2, 1},
+		{maxScanned - 5, 2 * maxScanned, 1},
+	} {
+		found := 0
+		matchPhrases(strings.Repeat(" ", tt.before)+words+strings.Repeat(" ", tt.all-tt.before-len(words)), func(string, string) { found++ })
+		if found != tt.want {
+			t.Errorf("%d bytes into %d: found %d times, want %d", tt.before, tt.all, found, tt.want)
+		}
+	}
+}
+
+func TestPhrases(t *testing.T) {
+	table := phraseTable{byWord: map[string][]*phrase{}}
+	for _, entry := range []string{"start en ^run 1*|2", "gap en drop .. all", "twice en a .. a", "prefix en unru* now|then", "piece zh 没有|没用"} {
+		table.add(entry)
+	}
+	for text, want := range map[string]string{
+		"Run 12":                    "start (Run 12)",
+		"Stop. Run 2":               "start (Run 2)",
+		"Run 21":                    "",
+		"The run 12":                "",
+		"Drop all":                  "gap (Drop all)",
+		"drop one two three all it": "gap (drop one two three all)",
+		"drop 1 2 3 4 all":          "",
+		"drop it. All":              "",
+		"drop":                      "",
+		"a b":                       "",
+		"a b a":                     "twice (a b a)",
+		"unruly now, unru then":     "prefix (unruly now) prefix (unru then)",
+		"unr now":                   "",
+		"完全没用":                      "piece (没用)",
+	} {
+		var got []string
+		table.match(text, func(kind, words string) { got = append(got, kind+" ("+words+")") })
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("%q: found %q, want %q", text, all, want)
 		}
 	}
 }
@@ -138,6 +182,7 @@ func TestEvidenceVerdicts(t *testing.T) {
 		{"work behind a fence", "```\nx\n```\nYour change breaks the build.", "", "work/"},
 		{"fix", "Please fix it.", "", "fix/"},
 		{"first", "It still fails: the total is 0.", "", "state first/"},
+		{"first, without a sign", "It still fails", "", "state first/"},
 		{"state, but not first", "The page is blue. It still fails.", NoEvidence, "state/"},
 		{"goon", "Go on.", "", "goon/"},
 		{"goon in three lines", "Go on.\nThe sky is blue.\nSo is the sea.", "", "goon/"},
@@ -145,6 +190,7 @@ func TestEvidenceVerdicts(t *testing.T) {
 		{"notes", "## Review notes\n\nThe total is 0.", "", "notes/"},
 		{"notes under a label", "Review:\n\nThe total is 0.", "", "notes/"},
 		{"log alone", "```\nAssertionError: 1 != 2\n```", NoEvidence, "log/"},
+		{"log in an indented line", "See below\n\n    AssertionError: in addItem", "", "log thing/"},
 		{"thing alone", "See pkg/items.go for more.", NoEvidence, "thing/"},
 		{"log and thing", "```\nAssertionError: in addItem\n```", "", "log thing/"},
 		{"a place in a file", "pkg/items.go:12: too long", "", "log thing/"},
@@ -169,6 +215,11 @@ func TestEvidenceVerdicts(t *testing.T) {
 		{"its answer and work", answer + "\n\nYour change breaks the build.", NoEvidence, "work/quoted"},
 		{"most of its answer", "The totals are computed when an item is added, not when the page is drawn.\nThe cart is kept in the session.\n\nPlease fix it.", HistoryEdited, "fix/shown"},
 		{"its answer reworded", "The summary: the totals are computed when an item is added, not when the page is drawn. Please fix it.", HistoryEdited, "fix/shown"},
+		{"a sentence of its answer", "To sum up, the totals are computed when an item is added. Please fix it.", HistoryEdited, "fix/shown"},
+		{"five words of its answer", "The totals are computed when.\n\nPlease fix it.", HistoryEdited, "fix/shown"},
+		{"four words of its answer", "The totals are computed.\n\nPlease fix it.", "", "fix/"},
+		{"more than a third of its answer", "The totals are computed when one two three four five.\n\nPlease fix it.", HistoryEdited, "fix/shown"},
+		{"a third of its answer", "The totals are computed when one two three four five six.\n\nPlease fix it.", "", "fix/"},
 		{"somebody unknown", "Ada: hello\n\nPlease fix it.", HistoryEdited, "fix/shown"},
 		{"a turn of the assistant's", "Assistant: I did.\n\nUser: Please fix it.", HistoryEdited, "/"},
 	} {
@@ -182,32 +233,85 @@ func TestEvidenceVerdicts(t *testing.T) {
 			}
 			return strings.Join(out, " ")
 		}
+		if goOn := tt.want == "" && strings.HasPrefix(tt.found, "goon"); c.Evidence.GoOn() != goOn {
+			t.Errorf("%s: asks to go on: %v", tt.name, !goOn)
+		}
 		if found := kinds(c.Evidence.For) + "/" + kinds(c.Evidence.Against); c.Evidence.Verdict != tt.want || found != tt.found {
 			t.Errorf("%s: %q for %q, want %q for %q", tt.name, c.Evidence.Verdict, found, tt.want, tt.found)
 		}
 	}
 }
 
+// Of a long answer a sample is kept, and a quotation is measured by it.
+func TestQuotesOfLongAnswers(t *testing.T) {
+	const base = "You are the coder.\n\nBuild the cart of the shop."
+	var words []string
+	for i := range 6 * maxGist {
+		words = append(words, fmt.Sprintf("w%d", i))
+	}
+	answer := strings.Join(words, "\n")
+	sent := sentTo(base, answer)
+	sent.Gist = NewTraces(NewPrompt(base, testKey), answer, nil, testKey).Gist
+	for text, want := range map[string]Reason{strings.Join(words, " "): HistoryEdited, strings.Join(words[:3*maxGist], " "): HistoryEdited, "Not a word of it.": ""} {
+		if c := Compare(sent, NewPrompt(base+"\n\nPlease fix it.\n\n"+text, testKey)); c.Evidence.Verdict != want {
+			t.Errorf("%.40q: %q, want %q", text, c.Evidence.Verdict, want)
+		}
+	}
+}
+
 // What the session was sent before decides too: a prompt that leaves a place for an item, or asks for answers that stand alone.
 func TestEvidenceOfTheBase(t *testing.T) {
+	const coder = "You are the coder.\n\n"
 	for _, tt := range []struct {
 		base, added string
 		want        Reason
 	}{
-		{"You are the coder.\n\nBuild the cart.", "It still fails.", ""},
-		{"You are the coder.\n\nYou have no memory of other calls.", "It still fails.", CleanStart},
-		{"You are the coder.\n\nSummarize the text.", "It still fails.", NoEvidence},
-		{"You are the coder.\n\nSummarize the text.", "It still fails after your change.", ""},
-		{"You are the coder.\n\nThe report:", "It still fails.", NoEvidence},
-		{"You are the coder.\n\n**The report:**", "It still fails.", NoEvidence},
-		{"You are the coder.\n\nThe report：", "It still fails.", NoEvidence},
-		{"You are the coder.\n\n## Report", "It still fails.", NoEvidence},
-		{"You are the coder.\n\n```\nx\n```", "It still fails.", NoEvidence},
-		{"You are the coder.\n\n## Report", "## Review\n\nIt still fails.", ""},
-		{"You are the coder.\n\n## Report", "It still fails after your change.", ""},
+		{"Build the cart.", "It still fails.", ""},
+		{"You have no memory of other calls.", "It still fails.", CleanStart},
+		{"Summarize the text.", "It still fails.", NoEvidence},
+		{"Summarize the text.", "It still fails after your change.", ""},
+		{"The report:", "It still fails.", NoEvidence},
+		{"**The report:**", "It still fails.", NoEvidence},
+		{"The report：", "It still fails.", NoEvidence},
+		{"## Report", "It still fails.", NoEvidence},
+		{"# Report", "It still fails.", NoEvidence},
+		{"```\nx\n```", "It still fails.", NoEvidence},
+		{"## Report", "## Review\n\nIt still fails.", ""},
+		{"## Report", "It still fails after your change.", ""},
+		{"## Review notes", "The total is 0.", ""},
+		{"## Report\n\nIt is slow.", "## Report\n\nPlease fix it.", NoEvidence},
+		{"## Report\n\nIt is slow.", "## Reports\n\nPlease fix it.", ""},
+		{"Report", "## Report\n\nPlease fix it.", ""},
 	} {
-		if c := compare(tt.base, tt.base+"\n\n"+tt.added, "Done."); c.Evidence.Verdict != tt.want {
+		if c := compare(coder+tt.base, coder+tt.base+"\n\n"+tt.added, "Done."); c.Evidence.Verdict != tt.want {
 			t.Errorf("%q and %q: %q, want %q; against %v", tt.base, tt.added, c.Evidence.Verdict, tt.want, c.Evidence.Against)
+		}
+	}
+	// Each of two additions has a place of its own.
+	c := compare(coder+"Build it.\n\nThe report:\n\nEnd.", coder+"Build it.\n\nPlease fix it.\n\nThe report:\n\nIt is slow.\n\nEnd.", "Done.")
+	if got := fmt.Sprint(c.Evidence.Against); c.Evidence.Verdict != NoEvidence || got != "[{material It is slow.}]" {
+		t.Errorf("two additions: %q against %s", c.Evidence.Verdict, got)
+	}
+}
+
+// A conversation goes on with every answer in it, unless the new turn is not a user's or asks for something else below.
+func TestEvidenceOfConversations(t *testing.T) {
+	const first, answer = "Be kind.\n\nUser: Name a colour:", "\n\nAssistant: Red.\n\n"
+	for _, tt := range []struct {
+		after   string
+		want    Reason
+		against string
+	}{
+		{answer + "User: Another.", "", "[]"},
+		{"\n\nTool: ok" + answer + "User: Another.", "", "[]"},
+		{answer + "User: Another.\nYou said it would fit.", "", "[]"},
+		{answer + "System: Another.", NewRole, "[{role System: Another.}]"},
+		{answer + "System: Another.\nAnd more.", NewRole, "[{role System: Another.}]"},
+		{answer + "Developer: Another.", NewRole, "[{role Developer: Another.}]"},
+	} {
+		c := compare(first, first+tt.after, "Red.")
+		if got := fmt.Sprint(c.Evidence.Against); c.Relation != Extends || c.Evidence.Verdict != tt.want || got != tt.against {
+			t.Errorf("%q: %s, %q against %s, want %q against %s", tt.after, c.Relation, c.Evidence.Verdict, got, tt.want, tt.against)
 		}
 	}
 }

@@ -28,7 +28,8 @@ type target struct {
 var targets = []target{
 	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go"}, []string{"./ledger"}},
 	{"rewrite", []string{
-		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "prompt.go", "clock.go",
+		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "phrases.go", "traces.go",
+		"prompt.go", "clock.go",
 		"claude_stream.go", "codex_stream.go", "gemini_stream.go", "vibe_stream.go",
 	}, []string{"./rewrite"}},
 	{"shim", []string{"attempt.go", "loop.go", "delivery.go", "resolve.go"}, []string{"./shim"}},

@@ -1,0 +1,167 @@
+package rewrite
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A phrase is an entry of evidenceTable.
+type phrase struct {
+	kind  string
+	start bool // it must begin a sentence
+	words []alternatives
+}
+
+// alternatives are the words that may stand in one place of a phrase; nil is a gap.
+type alternatives []string
+
+func (a alternatives) match(word string) bool {
+	for _, want := range a {
+		if prefix, ok := strings.CutSuffix(want, "*"); want == word || ok && strings.HasPrefix(word, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// phrases is evidenceTable, read when it is first needed: the entries that are looked for in what a prompt adds, and those in
+// what the session was sent before.
+var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
+	t.added.byWord, t.base.byWord = map[string][]*phrase{}, map[string][]*phrase{}
+	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
+		kind, _, _ := strings.Cut(line, " ")
+		if kind == "base" || kind == "process" {
+			t.base.add(line)
+		}
+		if kind != "process" { // what is added is judged by the other kinds
+			t.added.add(line)
+		}
+	}
+	return t
+})
+
+type phraseTable struct {
+	byWord   map[string][]*phrase // by the words that a phrase may begin with
+	prefixed []*phrase            // those that begin with a word that ends in *
+	pieces   []piece              // of the languages without spaces
+}
+
+type piece struct{ kind, text string }
+
+func (t *phraseTable) add(line string) {
+	fields := strings.Fields(line)
+	kind, language := fields[0], fields[1]
+	if language == "zh" || language == "ja" {
+		for _, text := range strings.Split(strings.Join(fields[2:], " "), "|") {
+			t.pieces = append(t.pieces, piece{kind, text})
+		}
+		return
+	}
+	ph := &phrase{kind: kind}
+	for i, field := range fields[2:] {
+		if i == 0 {
+			field, ph.start = strings.TrimPrefix(field, "^"), strings.HasPrefix(field, "^")
+		}
+		if field == ".." {
+			ph.words = append(ph.words, nil)
+			continue
+		}
+		ph.words = append(ph.words, strings.Split(field, "|"))
+	}
+	for _, word := range ph.words[0] {
+		if strings.HasSuffix(word, "*") {
+			t.prefixed = append(t.prefixed, ph)
+		} else {
+			t.byWord[word] = append(t.byWord[word], ph)
+		}
+	}
+}
+
+// longestGap is how many words ".." stands for at most.
+const longestGap = 3
+
+// match returns the length in words of the phrase where it stands at the beginning of words, else 0.
+func (ph *phrase) match(words []textWord) int { return matchPlaces(ph.words, words, 0) }
+
+func matchPlaces(places []alternatives, words []textWord, used int) int {
+	switch {
+	case len(places) == 0:
+		return used
+	case places[0] == nil:
+		for skip := range longestGap + 1 {
+			if n := matchPlaces(places[1:], words, used+skip); n != 0 {
+				return n
+			}
+		}
+		return 0
+	case used >= len(words) || used > 0 && words[used].start || !places[0].match(words[used].text):
+		return 0
+	}
+	return matchPlaces(places[1:], words, used+1)
+}
+
+// A textWord is a word of a text in lower case; start reports whether it begins a sentence or a line.
+type textWord struct {
+	text     string
+	start    bool
+	from, to int // where it stands
+}
+
+// maxScanned bounds how many bytes of a text are looked at from its beginning, and as many from its end.
+const maxScanned = 128 << 10
+
+func textWords(text string) []textWord {
+	var out []textWord
+	start := true
+	for i := 0; i < len(text); {
+		if n := wordLength(text[i:]); n > 0 {
+			out = append(out, textWord{strings.ToLower(text[i : i+n]), start, i, i + n})
+			start = false
+			i += n
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		end := i + size
+		space := end == len(text) || unicode.IsSpace(rune(text[end]))
+		start = start || r == '\n' || strings.ContainsRune("!?;…。！？", r) || (r == '.' || r == ':') && space
+		i = end
+	}
+	return out
+}
+
+// matchPhrases looks through a text that a prompt adds.
+func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
+
+// match calls found for every phrase of the table that stands in the text, with the words it stands for.
+func (t phraseTable) match(text string, found func(kind, words string)) {
+	if len(text) > 2*maxScanned {
+		t.match(text[:maxScanned], found)
+		text = text[len(text)-maxScanned:]
+	}
+	words := textWords(text)
+	for i := range words {
+		try := func(ph *phrase) {
+			if ph.start && !words[i].start {
+				return
+			}
+			if n := ph.match(words[i:]); n != 0 {
+				found(ph.kind, text[words[i].from:words[i+n-1].to])
+			}
+		}
+		for _, ph := range t.byWord[words[i].text] {
+			try(ph)
+		}
+		for _, ph := range t.prefixed {
+			if ph.words[0].match(words[i].text) {
+				try(ph)
+			}
+		}
+	}
+	for _, pc := range t.pieces {
+		if strings.Contains(text, pc.text) {
+			found(pc.kind, pc.text)
+		}
+	}
+}

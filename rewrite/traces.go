@@ -1,0 +1,149 @@
+package rewrite
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A Mark is a short keyed digest of a word or of some words.
+type Mark uint64
+
+func markOf(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
+
+// Traces is what the ledger keeps of a run so that a later prompt can be seen to speak of it.
+type Traces struct {
+	Things []Mark // the files it touched, and the names that its answer said first
+	Gist   []Mark // a sample of the answer's runs of three words
+}
+
+// The bounds of what is kept.
+const (
+	MaxThings = 128
+	maxGist   = 128
+	// maxTraced is how much of an answer is looked at, in bytes. The caller waits for it when the tool has ended, and each
+	// run of three words costs a digest: megabytes would take seconds.
+	maxTraced = 256 << 10
+)
+
+// NewTraces digests what a run that was sent p has answered, and the files that it touched.
+func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
+	answer = answer[:min(len(answer), maxTraced)]
+	digest := key.Digester()
+	var t Traces
+	known := map[string]bool{}
+	for name := range names(p.Text) {
+		known[name] = true
+	}
+	add := func(name string) {
+		if m := markOf(digest(name)); len(t.Things) < MaxThings && !known[name] {
+			known[name] = true
+			t.Things = append(t.Things, m)
+		}
+	}
+	for _, file := range files {
+		add(strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]))
+	}
+	for name := range names(answer) {
+		add(name)
+	}
+	t.Gist = gist(answer, digest, maxGist)
+	return t
+}
+
+// names returns the words of a text that look like the name of a file, a function or a test, each with the name of
+// the file that a path ends with.
+func names(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r) }) {
+			word = strings.Trim(word, ".:!?-/")
+			for part := range strings.SplitSeq(word, ":") {
+				if !looksLikeName(part) {
+					continue
+				}
+				part = strings.ToLower(part)
+				if !yield(part) {
+					return
+				}
+				if i := strings.LastIndexByte(part, '/'); i != -1 && !yield(part[i+1:]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// looksLikeName reports whether a word can hardly be one of a language.
+func looksLikeName(word string) bool {
+	if len(word) < 4 || len(word) > 200 || strings.Contains(word, "//") {
+		return false
+	}
+	letters, inner, mixed := false, false, false
+	for i, r := range word {
+		switch {
+		case unicode.IsLetter(r):
+			mixed = mixed || letters && unicode.IsUpper(r)
+			letters = letters || unicode.IsLower(r)
+		case strings.ContainsRune("._/", r):
+			inner = inner || i > 0 && i < len(word)-1
+		}
+	}
+	return letters && (inner || mixed)
+}
+
+// findThings looks for names that the session touched or said first.
+func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
+	for _, l := range s.lines {
+		for name := range names(l.line) {
+			if slices.Contains(things, markOf(p.digest(name))) {
+				f.add(kindThing, name)
+			}
+		}
+	}
+}
+
+// gist returns the marks of a text's runs of three words: all of them, or of a long text the least ones, so that the same
+// runs are taken of every text.
+func gist(text string, digest func(string) Digest, most int) []Mark {
+	words := textWords(text)
+	var marks []Mark
+	for i := range len(words) - 2 {
+		marks = append(marks, markOf(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
+	}
+	slices.Sort(marks)
+	marks = slices.Compact(marks)
+	return marks[:min(len(marks), most)]
+}
+
+// quotes reports whether a paragraph of what is added repeats part of the session's newest answer: at least three of its
+// runs of words come from there, and more than a third of them.
+func (p *Prompt) quotes(sent Sent, added []passage) bool {
+	limit := Mark(math.MaxUint64)
+	if len(sent.Gist) == maxGist { // of a long answer only the least marks are known
+		limit = slices.Max(sent.Gist)
+	}
+	for _, s := range added {
+		for lines := s.lines; len(lines) > 0; {
+			var text strings.Builder
+			for block := lines[0].block; len(lines) > 0 && lines[0].block == block; lines = lines[1:] {
+				text.WriteString(lines[0].text + "\n")
+			}
+			seen, quoted := 0, 0
+			for _, m := range gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned) {
+				if m > limit {
+					break
+				}
+				seen++
+				if _, found := slices.BinarySearch(sent.Gist, m); found {
+					quoted++
+				}
+			}
+			if quoted >= 3 && 3*quoted > seen {
+				return true
+			}
+		}
+	}
+	return false
+}
