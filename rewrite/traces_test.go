@@ -194,6 +194,7 @@ func TestEvidenceVerdicts(t *testing.T) {
 		{"thing alone", "See pkg/items.go for more.", NoEvidence, "thing/"},
 		{"log and thing", "```\nAssertionError: in addItem\n```", "", "log thing/"},
 		{"a place in a file", "pkg/items.go:12: too long", "", "log thing/"},
+		{"a place near the beginning", "pkg/items.go:7:3: too long", "", "log thing/"},
 		{"a place in a list", "- pkg/items.go:12: too long", "", "log thing/"},
 		{"a place without a number", "pkg/items.go:too long", NoEvidence, "thing/"},
 		{"a place with nothing behind it", "See\npkg/items.go: too long", NoEvidence, "thing/"},
