@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"reprise/rewrite"
@@ -191,12 +192,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 			return err
 		}
 	}
-	err := insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?)`,
+	return insert(tx, &t.Invocation, `INSERT INTO invocations
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut))
-	return errors.Join(err, keepChanged(tx, t.Invocation, d.Changed))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
 }
 
 // join gives the call its place in a chain, and a session.

@@ -159,12 +159,3 @@ func keepPlace(tx *sql.Tx, session int64, p Place, model string) error {
 		p.Repository, p.Branch, p.Head, model, session)
 	return err
 }
-
-// keepChanged notes the names of what has changed.
-func keepChanged(tx *sql.Tx, invocation int64, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	_, err := tx.Exec("UPDATE invocations SET changed = ? WHERE id = ?", strings.Join(names, "\t"), invocation)
-	return err
-}

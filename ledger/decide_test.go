@@ -201,6 +201,7 @@ func decisions() []decision {
 		{"stopped at its turns, no evidence", limited(rewrite.Evidence{Verdict: rewrite.NoEvidence}), rewrite.Fresh, rewrite.NoEvidence, 0},
 		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(rewrite.Evidence{Verdict: rewrite.NoEvidence})), rewrite.Resume, rewrite.Extends, 7},
 		{"stopped at its turns, and again", both(related(rewrite.Identical), limited(rewrite.Evidence{})), rewrite.Fresh, rewrite.Identical, 7},
+		{"stopped at its turns, named, extends", named(limited(rewrite.Evidence{})), rewrite.Resume, rewrite.Extends, 7},
 		{"stopped at its turns, named", named(both(related(rewrite.Revises), limited(rewrite.Evidence{}))), rewrite.Resume, rewrite.Revises, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
 		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},

@@ -11,7 +11,7 @@ import (
 
 // A child that a program leaves behind with its output is not waited for, and does not lose what the program said.
 func TestAskWaitsForNoChild(t *testing.T) {
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\nsleep 60 &\necho $! $*\n")
+	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
 	out, err := ask(path, os.Environ(), 10*time.Second, "--help")
 	pid, said, _ := strings.Cut(string(out), " ")
 	if err != nil || said != "--help\n" {

@@ -96,10 +96,8 @@ func (t target) version() string {
 			Version string
 			Bin     map[string]string
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "package.json"))
-		if err != nil || json.Unmarshal(text, &pkg) != nil {
-			continue
-		}
+		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
+		_ = json.Unmarshal(text, &pkg) // what is none names no command
 		for _, command := range pkg.Bin {
 			if filepath.Join(dir, command) == t.real {
 				return pkg.Version

@@ -319,3 +319,32 @@ func TestShownStatus(t *testing.T) {
 		}
 	}
 }
+
+// A caller that has gone ends the tool's stream of that name, but not one that is shown at the end, nor what a tool has
+// left that has ended.
+func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		for _, holds := range []bool{false, true} {
+			a := &attempt{stream: &scriptedStream{holds: holds}}
+			var files [2]*os.File
+			for i := range files {
+				r, w := pair(t, blockingPipe)
+				defer w.Close()
+				files[i] = r
+			}
+			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
+			a.taps = []*tap{newTap(files[0], a.stdout), newTap(files[1], a.stderr)}
+			if ended {
+				a.ended = &status{}
+			}
+			a.callerGone(a.stdout)
+			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone {
+				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended, holds, got, want, a.taps[1].over)
+			}
+			a.callerGone(a.stderr)
+			if got := a.taps[1].over; got != !ended {
+				t.Errorf("ended %v, holds %v: stderr is closed: %v", ended, holds, got)
+			}
+		}
+	}
+}

@@ -4,7 +4,47 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
+
+// Two builds of a binary have two fingerprints, be they of one size or of one time; one build has one.
+func TestFingerprint(t *testing.T) {
+	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\necho one\n")
+	fingerprint := func() string {
+		t.Helper()
+		found, err := resolve("tool", path, "", "")
+		if err != nil || found.id != identify(path) {
+			t.Fatalf("%q, %v", found.id, err)
+		}
+		return found.fingerprint()
+	}
+	then := time.Now().Add(-time.Hour)
+	seen := map[string]string{}
+	for _, tt := range []struct {
+		what, text string
+		age        time.Duration
+	}{
+		{"first", "#!/bin/sh\necho one\n", 0}, {"another time", "#!/bin/sh\necho two\n", time.Nanosecond}, {"another size", "#!/bin/sh\necho more\n", 0},
+	} {
+		if err := os.WriteFile(path, []byte(tt.text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, then, then.Add(-tt.age)); err != nil {
+			t.Fatal(err)
+		}
+		got := fingerprint()
+		if was, ok := seen[got]; ok || got != fingerprint() {
+			t.Errorf("%s: %q, as %q", tt.what, got, was)
+		}
+		seen[got] = tt.what
+	}
+}
+
+func TestExecutablePath(t *testing.T) {
+	if got := identify(executablePath()); got != self() {
+		t.Errorf("%s is %q", executablePath(), got)
+	}
+}
 
 func TestVersionWithoutRunning(t *testing.T) {
 	const entry = "[console_scripts]\nother=x:main\ntool = pkg.cli:main\n"
@@ -16,6 +56,12 @@ func TestVersionWithoutRunning(t *testing.T) {
 	}{
 		{"named by it", map[string]string{"versions/2.1.329": ""}, "versions/2.1.329", "2.1.329"},
 		{"npm", map[string]string{"pkg/package.json": `{"version":"0.61.0","bin":{"tool":"bundle/tool"}}`, "pkg/bundle/tool": ""}, "pkg/bundle/tool", "0.61.0"},
+		{"no version: two numbers", map[string]string{"versions/2.1": ""}, "versions/2.1", ""},
+		{"no version: words", map[string]string{"versions/a.b.c": ""}, "versions/a.b.c", ""},
+		{"npm, as deep as is looked", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/tool"}}`, "pkg/a/b/tool": ""}, "pkg/a/b/tool", "1.2.3"},
+		{"npm, deeper", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`, "pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
+		{"npm, in a folder with a package of another kind", map[string]string{
+			"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`, "pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
 		{"somebody's own package", map[string]string{"pkg/package.json": `{"version":"1.0.0"}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
 		{"another package's", map[string]string{"pkg/package.json": `{"version":"1.0.0","bin":{"x":"y"}}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
 		{"python", map[string]string{
