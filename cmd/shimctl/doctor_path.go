@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,9 +124,9 @@ func (a *app) startFiles() []string {
 		files = append(files, filepath.Join(home, name))
 	}
 	for _, name := range []string{".zshenv", ".zprofile", ".zshrc", ".zlogin"} {
-		files = append(files, filepath.Join(orElse(a.getenv("ZDOTDIR"), home), name))
+		files = append(files, filepath.Join(cmp.Or(a.getenv("ZDOTDIR"), home), name))
 	}
-	fish := filepath.Join(orElse(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "fish")
+	fish := filepath.Join(cmp.Or(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "fish")
 	files = append(files, filepath.Join(fish, "config.fish"))
 	for _, name := range []string{"conf.d", "functions"} {
 		more, _ := os.ReadDir(filepath.Join(fish, name))

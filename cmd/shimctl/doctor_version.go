@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -68,7 +69,7 @@ func older(a, b string) bool {
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
 // (docs/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
 func (a *app) checkRetention() check {
-	path := filepath.Join(orElse(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
+	path := filepath.Join(cmp.Or(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
 	var settings struct {
 		General struct {
 			SessionRetention struct{ Enabled *bool }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/report"
 	"reprise/rewrite"
@@ -215,38 +216,38 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 			observed += s.Calls
 		}
 	}
-	calls := grouped(t.Resumed) + " resumed"
+	calls := ui.Thousands(t.Resumed) + " resumed"
 	if t.Forked > 0 {
-		calls += fmt.Sprintf(" (%s of them forked)", grouped(t.Forked))
+		calls += fmt.Sprintf(" (%s of them forked)", ui.Thousands(t.Forked))
 	}
-	calls += fmt.Sprintf(", %s fresh", grouped(t.Calls-t.Resumed))
+	calls += fmt.Sprintf(", %s fresh", ui.Thousands(t.Calls-t.Resumed))
 	if observed > 0 {
-		calls += fmt.Sprintf("; %s observed besides", grouped(observed))
+		calls += fmt.Sprintf("; %s observed besides", ui.Thousands(observed))
 	}
-	tokens, about := notKnown, "no tool told"
+	tokens, about := ui.NotKnown, "no tool told"
 	if t.Metered > 0 {
-		tokens = brief(t.Input + t.CacheRead + t.CacheWrite + t.Output)
-		kinds := []string{brief(t.Input) + " input", brief(t.CacheRead) + " cache read", brief(t.CacheWrite) + " cache write", brief(t.Output) + " output"}
+		tokens = ui.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
+		kinds := []string{ui.ShortNumber(t.Input) + " input", ui.ShortNumber(t.CacheRead) + " cache read", ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
 		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
 	saved := st.saved()
 	return []report.Fact{
-		{Name: "managed calls", Value: grouped(t.Calls), About: calls},
-		{Name: "reused", Value: amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
-		{Name: "ended well", Value: amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
+		{Name: "managed calls", Value: ui.Thousands(t.Calls), About: calls},
+		{Name: "reused", Value: ui.Amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
+		{Name: "ended well", Value: ui.Amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
 		{Name: "tokens", Value: tokens, About: about},
-		{Name: "from the cache", Value: amount("share", cacheRate(t)), About: "of what the models read"},
+		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
 		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
-		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).human, About: saved.words()},
-		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).human, About: "weighted by what they cost; " + saved.words()},
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.words()},
 	}
 }
 
 func briefly(n float64) string {
 	if math.IsNaN(n) {
-		return notKnown
+		return ui.NotKnown
 	}
-	return brief(int64(n))
+	return ui.ShortNumber(int64(n))
 }
 
 // charts are those of tokens, of money and of the cache.
@@ -264,7 +265,7 @@ func charts(spans []spanOfDays) []report.Chart {
 		Kinds: tokens.Kinds[1:]}
 	money := report.Chart{Title: "Money by " + unit, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
 	cache := report.Chart{Title: "From the cache by " + unit, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: amount("share", 1)}
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: ui.Amount("share", 1)}
 	if saved {
 		tokens.With, tokens.Without, tokens.About = with, without, about
 		dear.With, dear.Without = with, without
@@ -294,8 +295,8 @@ func charts(spans []spanOfDays) []report.Chart {
 		money.Spans = append(money.Spans, report.Span{Label: s.label(), With: []report.Amount{spent}, Without: []report.Amount{would}, Sum: spent, Instead: would})
 
 		share := cacheRate(ledger.Group{Sums: s.sums})
-		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: amount("share", share)}}, nil,
-			func(n float64) string { return amount("share", n) }))
+		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: ui.Amount("share", share)}}, nil,
+			func(n float64) string { return ui.Amount("share", n) }))
 	}
 	return []report.Chart{tokens, dear, money, cache}
 }
@@ -303,7 +304,7 @@ func charts(spans []spanOfDays) []report.Chart {
 // moneyOf is a cost, or what it would have been with so much more.
 func moneyOf(cost sum, more float64) report.Amount {
 	if !cost.known || math.IsNaN(more) {
-		return report.Amount{N: math.NaN(), Text: notKnown}
+		return report.Amount{N: math.NaN(), Text: ui.NotKnown}
 	}
 	cost.nano, cost.most = max(0, cost.nano+int64(more)), max(0, cost.most+int64(more))
 	return report.Amount{N: float64(cost.nano), Text: cost.human()}
@@ -336,7 +337,7 @@ func savedTable(st stats) report.Saved {
 			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
-			row := report.Row{Name: title(f.figure), Change: amount("share", f.Difference.Mean/whole),
+			row := report.Row{Name: title(f.figure), Change: ui.Amount("share", f.Difference.Mean/whole),
 				Cells: []report.Cell{cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
@@ -350,7 +351,7 @@ func savedTable(st stats) report.Saved {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
 		for _, f := range st.Saving.Figures {
 			saved.Rows = append(saved.Rows, report.Row{Name: title(f.figure),
-				Cells: []report.Cell{{Text: amount(f.unit, f.Resumed)}, {Text: amount(f.unit, f.Fresh)}, {Text: amount(f.unit, f.Saved)}}})
+				Cells: []report.Cell{{Text: ui.Amount(f.unit, f.Resumed)}, {Text: ui.Amount(f.unit, f.Fresh)}, {Text: ui.Amount(f.unit, f.Saved)}}})
 		}
 	}
 	return saved
@@ -358,9 +359,9 @@ func savedTable(st stats) report.Saved {
 
 func cellOf(unit string, e estimate) report.Cell {
 	if math.IsNaN(e.Mean) {
-		return report.Cell{Text: amount(unit, e.Mean)}
+		return report.Cell{Text: ui.Amount(unit, e.Mean)}
 	}
-	return report.Cell{Text: amount(unit, e.Mean), Range: amount(unit, e.Low) + " to " + amount(unit, e.High)}
+	return report.Cell{Text: ui.Amount(unit, e.Mean), Range: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High)}
 }
 
 // decisions counts the calls by what was decided, and why.
@@ -387,7 +388,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	for i := range list {
-		list[i].Text = fmt.Sprintf("%s, %s", grouped(list[i].Count), amount("share", rate(list[i].Count, all)))
+		list[i].Text = fmt.Sprintf("%s, %s", ui.Thousands(list[i].Count), ui.Amount("share", rate(list[i].Count, all)))
 	}
 	return list
 }
@@ -401,13 +402,13 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		}
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format(minuteFormat))
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), clock(c.Updated).Format(minuteFormat))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}
 	for _, i := range c.Latest {
 		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), orElse(i.Outcome, "running")}
+		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
 		switch {
 		case i.FellBack != "":
 			call.Class = "fell"
@@ -419,7 +420,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		if i.Duration.Valid {
 			call.Duration = float64(i.Duration.Int64)
 		}
-		words = append(words, tookCell(i.Duration).human, fmt.Sprintf("prompt %s, sent %s", size(i.PromptBytes), size(i.SentBytes)))
+		words = append(words, ui.DurationCell(i.Duration).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
 		words = append(words, callCost(r.prices, i).human())
 		call.Text = strings.Join(words, ", ")
 		drawn.Calls = append(drawn.Calls, call)

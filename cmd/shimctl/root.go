@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/config"
+	"reprise/internal/ui"
 )
 
 func (a *app) root() *cobra.Command {
@@ -24,10 +25,10 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
-	colour := colourChoice("auto")
+	colour := ui.ColorChoice("auto")
 	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is heeded")
 	completeFlag(root, "color", []string{"auto", "always", "never"})
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.setColours(colour) }
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.stdout.SetColors(colour, a.getenv) }
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	for _, make := range commands {
 		root.AddCommand(make(a))

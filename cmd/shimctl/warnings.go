@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -52,8 +53,8 @@ func (a *app) prices(p ledger.Prices) string {
 		fresh = "first"
 	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
-		amount(r.Unit, p.Resumed), unit, count(int64(p.ResumedRuns), "run"),
-		amount(r.Unit, p.Fresh), count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
+		ui.Amount(r.Unit, p.Resumed), unit, ui.Count(int64(p.ResumedRuns), "run"),
+		ui.Amount(r.Unit, p.Fresh), ui.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
 // nearlyFull says how full a session's context is, and from where on it is given up.
@@ -112,7 +113,7 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 			failed++
 		}
 	}
-	last := count(int64(len(calls)), "call")
+	last := ui.Count(int64(len(calls)), "call")
 	if refused > 0 {
 		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
 	}
