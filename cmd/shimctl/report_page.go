@@ -132,12 +132,12 @@ func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 		from := first + ledger.Millis(int64(i)*width*dayLength)
 		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(figures))}
 	}
-	saved := savingOf(managed, st)
+	saved := estimateSavings(managed, st)
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
 		span.bill.add(r.prices, s)
-		for i, n := range saved(s) {
+		for i, n := range saved.on(s) {
 			span.saved[i] += n
 		}
 	}
@@ -166,46 +166,61 @@ func unitOf(spans []spanOfDays) string {
 	}
 }
 
-// savingOf tells what resuming saved on a slice, by figure, so that all slices together
-// add up to what stats says.
-func savingOf(managed []ledger.Slice, st stats) func(ledger.Slice) []float64 {
-	none := make([]float64, len(figures))
-	if c := st.Comparison; c != nil {
-		told := make([]float64, len(figures))
-		for _, s := range managed {
+// A savings returns what resuming saved on a slice, by figure. All slices together add up to
+// what stats prints.
+type savings interface {
+	on(ledger.Slice) []float64
+}
+
+func estimateSavings(managed []ledger.Slice, st stats) savings {
+	if st.Comparison == nil {
+		return estimatedSavings(yardsticks(sidesOf(managed)))
+	}
+	measured := measuredSavings{st.Comparison, make([]float64, len(figures))}
+	for _, s := range managed {
+		if s.Arm == ledger.Treated {
 			for i, f := range figures {
-				if s.Arm == ledger.Treated {
-					told[i] += f.of(s.Sums).n
-				}
+				measured.calls[i] += f.of(s.Sums).n
 			}
-		}
-		return func(s ledger.Slice) []float64 {
-			if s.Arm != ledger.Treated {
-				return none
-			}
-			saved := make([]float64, len(figures))
-			for i, f := range c.Figures { // chains that changed sides are in no mean
-				if n := f.of(s.Sums).n; n > 0 {
-					saved[i] = f.saved() * n / told[i]
-				}
-			}
-			return saved
 		}
 	}
-	against := yardsticks(sidesOf(managed))
-	return func(s ledger.Slice) []float64 {
-		fresh, ok := against[likeOf(s)]
-		if !ok || !s.Well || s.Side() != ledger.Resumed {
-			return none
-		}
-		saved := make([]float64, len(figures))
-		for i, f := range figures {
-			if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
-				saved[i] = b.sum/b.n*a.n - a.sum
-			}
-		}
+	return measured
+}
+
+// measuredSavings divides the measured saving among the treated slices, by their calls.
+type measuredSavings struct {
+	comparison *comparison
+	calls      []float64 // treated calls whose figure is known, by figure
+}
+
+func (m measuredSavings) on(s ledger.Slice) []float64 {
+	saved := make([]float64, len(figures))
+	if s.Arm != ledger.Treated {
 		return saved
 	}
+	for i, f := range m.comparison.Figures { // chains that changed sides are in no mean
+		if n := f.of(s.Sums).n; n > 0 {
+			saved[i] = f.saved() * n / m.calls[i]
+		}
+	}
+	return saved
+}
+
+// estimatedSavings compares the resumed calls of a slice with similar fresh calls.
+type estimatedSavings map[like]yardstick
+
+func (e estimatedSavings) on(s ledger.Slice) []float64 {
+	saved := make([]float64, len(figures))
+	fresh, ok := e[likeOf(s)]
+	if !ok || !s.Well || s.Side() != ledger.Resumed {
+		return saved
+	}
+	for i, f := range figures {
+		if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
+			saved[i] = b.sum/b.n*a.n - a.sum
+		}
+	}
+	return saved
 }
 
 func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
@@ -250,58 +265,95 @@ func briefly(n float64) string {
 	return ui.ShortNumber(int64(n))
 }
 
-// charts are those of tokens, of money and of the cache.
-func charts(spans []spanOfDays) []report.Chart {
-	const with, without = "as it was", "without resuming"
-	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
-	unit := unitOf(spans)
-	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
-		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
-	})
-	tokens := report.Chart{Title: "Tokens by " + unit, Kinds: []report.Kind{
-		{Name: "cache read", Class: "cache-read"}, {Name: "cache write", Class: "cache-write"},
-		{Name: "input", Class: "input"}, {Name: "output", Class: "output"}}}
-	dear := report.Chart{Title: fmt.Sprintf("Tokens by %s but for cache reads", unit), About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
-		Kinds: tokens.Kinds[1:]}
-	money := report.Chart{Title: "Money by " + unit, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
-	cache := report.Chart{Title: "From the cache by " + unit, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: ui.Amount("share", 1)}
-	if saved {
-		tokens.With, tokens.Without, tokens.About = with, without, about
-		dear.With, dear.Without = with, without
-		money.With, money.Without, money.About = with, without, about
-	}
-	for _, s := range spans {
-		var was, instead []report.Amount
-		for i, f := range figures {
-			if f.unit == "tokens" && f.name != "weighted" {
-				r := f.of(s.sums)
-				n := r.sum
-				if r.n == 0 && s.sums.Calls > 0 {
-					n = math.NaN()
-				}
-				was = append(was, report.Amount{N: n, Text: briefly(n)})
-				instead = append(instead, amountOf(max(0, n+s.saved[i]), briefly))
-			}
-		}
-		// The figures begin with input; at the bottom of a column is the largest part.
-		was, instead = []report.Amount{was[1], was[2], was[0], was[3]}, []report.Amount{instead[1], instead[2], instead[0], instead[3]}
-		tokens.Spans = append(tokens.Spans, columnOf(s, was, instead, briefly))
-		dear.Spans = append(dear.Spans, columnOf(s, was[1:], instead[1:], briefly))
-
-		cost := s.bill.total
-		cost.known = cost.known || s.sums.Calls == 0
-		spent, would := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
-		money.Spans = append(money.Spans, report.Span{Label: s.label(), With: []report.Amount{spent}, Without: []report.Amount{would}, Sum: spent, Instead: would})
-
-		share := cacheRate(ledger.Group{Sums: s.sums})
-		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: ui.Amount("share", share)}}, nil,
-			func(n float64) string { return ui.Amount("share", n) }))
-	}
-	return []report.Chart{tokens, dear, money, cache}
+// tokenKinds are the parts of a column of tokens, from the bottom. The largest is first. Each
+// has the name of its figure.
+var tokenKinds = []report.Kind{
+	{Name: "cache read", Class: "cache-read"},
+	{Name: "cache write", Class: "cache-write"},
+	{Name: "input", Class: "input"},
+	{Name: "output", Class: "output"},
 }
 
-// moneyOf is a cost, or what it would have been with so much more.
+func charts(spans []spanOfDays) []report.Chart {
+	unit := unitOf(spans)
+	tokens := tokenChart("Tokens by "+unit, tokenKinds, spans)
+	others := tokenChart(fmt.Sprintf("Tokens by %s but for cache reads", unit), tokenKinds[1:], spans)
+	others.About = "Cache reads are most of the tokens, and the cheapest: here are the others."
+	money := moneyChart("Money by "+unit, spans)
+	if slices.ContainsFunc(spans, spanOfDays.hasSavings) {
+		for _, c := range []*report.Chart{&tokens, &others, &money} {
+			c.With, c.Without = "as it was", "without resuming"
+		}
+		tokens.About = "What the days would have taken without resuming is what they took, and what resuming saved."
+		money.About = tokens.About
+	}
+	return []report.Chart{tokens, others, money, cacheChart("From the cache by "+unit, spans)}
+}
+
+func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Chart {
+	chart := report.Chart{Title: title, Kinds: kinds}
+	for _, s := range spans {
+		var with, without []report.Amount
+		for _, kind := range kinds {
+			used, saved := s.tokens(figureIndex(kind.Name))
+			with = append(with, amountOf(used, briefly))
+			without = append(without, amountOf(max(0, used+saved), briefly))
+		}
+		chart.Spans = append(chart.Spans, s.column(with, without, briefly))
+	}
+	return chart
+}
+
+func moneyChart(title string, spans []spanOfDays) report.Chart {
+	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	for _, s := range spans {
+		cost := s.bill.total
+		cost.known = cost.known || s.sums.Calls == 0
+		with, without := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
+		chart.Spans = append(chart.Spans, report.Span{Label: s.label(),
+			With: []report.Amount{with}, Without: []report.Amount{without}, Sum: with, Instead: without})
+	}
+	return chart
+}
+
+func cacheChart(title string, spans []spanOfDays) report.Chart {
+	percent := func(share float64) string { return ui.Amount("share", share) }
+	chart := report.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: percent(1)}
+	for _, s := range spans {
+		share := cacheRate(ledger.Group{Sums: s.sums})
+		chart.Spans = append(chart.Spans, s.column([]report.Amount{amountOf(share, percent)}, nil, percent))
+	}
+	return chart
+}
+
+func (s spanOfDays) hasSavings() bool {
+	return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
+}
+
+// tokens returns the tokens of a figure that were used, and those that resuming saved. What
+// was used is NaN if no call reported it.
+func (s spanOfDays) tokens(figure int) (used, saved float64) {
+	r := figures[figure].of(s.sums)
+	if r.n == 0 && s.sums.Calls > 0 {
+		return math.NaN(), s.saved[figure]
+	}
+	return r.sum, s.saved[figure]
+}
+
+// column returns the span as a column of a chart, whose sums are written like its parts.
+func (s spanOfDays) column(with, without []report.Amount, text func(float64) string) report.Span {
+	sum := func(amounts []report.Amount) report.Amount {
+		total := 0.0
+		for _, a := range amounts {
+			total += a.N
+		}
+		return amountOf(total, text)
+	}
+	return report.Span{Label: s.label(), With: with, Without: without, Sum: sum(with), Instead: sum(without)}
+}
+
+// moneyOf returns a cost that is higher by more nano-dollars.
 func moneyOf(cost sum, more float64) report.Amount {
 	if !cost.known || math.IsNaN(more) {
 		return report.Amount{N: math.NaN(), Text: ui.NotKnown}
@@ -316,17 +368,6 @@ func figureIndex(name string) int {
 
 func amountOf(n float64, text func(float64) string) report.Amount {
 	return report.Amount{N: n, Text: text(n)}
-}
-
-func columnOf(s spanOfDays, was, instead []report.Amount, text func(float64) string) report.Span {
-	sum := func(amounts []report.Amount) report.Amount {
-		total := 0.0
-		for _, a := range amounts {
-			total += a.N
-		}
-		return amountOf(total, text)
-	}
-	return report.Span{Label: s.label(), With: was, Without: instead, Sum: sum(was), Instead: sum(instead)}
 }
 
 // savedTable shows what stats does.
