@@ -69,7 +69,8 @@ func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
 }
 
 func (a *app) callRow(r reporter, i ledger.InvocationRow) []ui.Cell {
-	return []ui.Cell{ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
+	return []ui.Cell{ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain),
+		decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
 		ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)),
 		ui.SessionCell(i.NativeID), ui.TextCell(i.Rule), a.pathCell(i.Cwd)}
 }

@@ -242,7 +242,8 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	tokens, about := ui.NotKnown, "no tool told"
 	if t.Metered > 0 {
 		tokens = ui.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
-		kinds := []string{ui.ShortNumber(t.Input) + " input", ui.ShortNumber(t.CacheRead) + " cache read", ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
+		kinds := []string{ui.ShortNumber(t.Input) + " input", ui.ShortNumber(t.CacheRead) + " cache read",
+			ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
 		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
 	saved := st.saved()
@@ -443,7 +444,8 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		}
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), clock(c.Updated).Format(minuteFormat))
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
+		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), clock(c.Updated).Format(minuteFormat))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}

@@ -69,7 +69,8 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 		"VERSION", "DIRECTORY")
 	for _, s := range kept {
 		count := func(n int64) ui.Cell { return ui.TokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
-		t.Add(ui.SessionCell(s.ID), ui.TextCell(s.Tool), ui.IDCell(chains[s.ID]), ui.TokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
+		t.Add(ui.SessionCell(s.ID), ui.TextCell(s.Tool), ui.IDCell(chains[s.ID]),
+			ui.TokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
 			a.perhapsCell(s.Updated), a.perhapsCell(s.Started), count(s.Input), count(s.CacheRead), count(s.CacheWrite),
 			count(s.Output), priceCell(r.costOfKept(s)), ui.TextCell(s.Model), ui.TextCell(s.Version), a.pathCell(s.Cwd))
 	}

@@ -112,8 +112,8 @@ func forkedFrom(s ledger.SessionRow) string {
 func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
 	t := ui.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
 	for _, i := range calls {
-		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration), ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead),
-			ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)))
+		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
+			ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)))
 	}
 	var b strings.Builder
 	inner := a.stdout

@@ -185,7 +185,8 @@ func sinceWords(since time.Time) string {
 }
 
 func groupRow(key ui.Cell, g ledger.Group) []ui.Cell {
-	return []ui.Cell{key, ui.NumberCell(g.Calls), ui.NumberCell(g.Resumed), ui.AmountCell("share", reuseRate(g)), ui.NumberCell(g.Created), ui.NumberCell(g.Reused),
+	return []ui.Cell{key, ui.NumberCell(g.Calls), ui.NumberCell(g.Resumed), ui.AmountCell("share", reuseRate(g)),
+		ui.NumberCell(g.Created), ui.NumberCell(g.Reused),
 		ui.AmountCell("share", rate(g.OK, g.Ended)), ui.AmountCell("share", cacheRate(g)), ui.AmountCell("tokens", tokensPerSession(g)),
 		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), ui.NumberCell(g.Priced), ui.AmountCell("ms", rate(g.Duration, g.Timed))}
 }
@@ -216,7 +217,8 @@ func (a *app) printComparison(c *comparison) {
 	fmt.Fprintln(a.stdout)
 	t := ui.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
 	for _, f := range c.Figures {
-		t.Add(ui.TextCell(title(f.figure)), ui.AmountCell(f.unit, f.Control.Mean), ui.AmountCell(f.unit, f.Treated.Mean), ui.AmountCell(f.unit, f.Difference.Mean),
+		t.Add(ui.TextCell(title(f.figure)),
+			ui.AmountCell(f.unit, f.Control.Mean), ui.AmountCell(f.unit, f.Treated.Mean), ui.AmountCell(f.unit, f.Difference.Mean),
 			intervalCell(f.unit, f.Difference), intervalCell(f.unit, f.Control), intervalCell(f.unit, f.Treated))
 	}
 	t.Print(a.stdout)
@@ -226,7 +228,8 @@ func (a *app) printComparison(c *comparison) {
 func (c *comparison) words() []string {
 	return []string{
 		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.",
-			ui.Count(c.Control.Calls, "call"), ui.Count(c.Control.Chains, "chain"), ui.Count(c.Treated.Calls, "call"), ui.Count(c.Treated.Chains, "chain"), changed(c.Changed)),
+			ui.Count(c.Control.Calls, "call"), ui.Count(c.Control.Chains, "chain"),
+			ui.Count(c.Treated.Calls, "call"), ui.Count(c.Treated.Chains, "chain"), changed(c.Changed)),
 		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.",
 	}
 }
@@ -249,7 +252,8 @@ func intervalCell(unit string, e estimate) ui.Cell {
 	if math.IsNaN(e.Mean) {
 		return ui.UnknownCell()
 	}
-	return ui.Cell{Human: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High), Raw: ui.PlainAmount(unit, e.Low) + " to " + ui.PlainAmount(unit, e.High), Right: true}
+	return ui.Cell{Human: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High),
+		Raw: ui.PlainAmount(unit, e.Low) + " to " + ui.PlainAmount(unit, e.High), Right: true}
 }
 
 // estimateWords say how the estimate was made, or why there is none.

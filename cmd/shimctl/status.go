@@ -144,7 +144,8 @@ func (a *app) printStatus(o overview) {
 		if i.FellBack != "" {
 			reason = i.FellBack
 		}
-		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i), ui.TextCell(meaningOf(reason)).As(ui.Dim))
+		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i),
+			ui.TextCell(meaningOf(reason)).As(ui.Dim))
 	}
 	t.Print(a.stdout)
 	if len(o.warnings) > 0 {
