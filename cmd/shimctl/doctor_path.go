@@ -97,7 +97,7 @@ func (a *app) beatsPath(line string) string {
 	return ""
 }
 
-// leadsAway tells whether an alias starts another program than the one first on PATH. alias claude='claude --model x' does not.
+// leadsAway reports whether an alias starts another program than the first on PATH. alias claude='claude --model x' does not.
 func (a *app) leadsAway(name, value string) bool {
 	for _, word := range strings.Fields(strings.NewReplacer(`"`, " ", `'`, " ").Replace(value)) {
 		if word == "command" || word == "env" || strings.Contains(word, "=") {

@@ -87,7 +87,7 @@ func (a *app) explain(x explaining) error {
 	return nil
 }
 
-// commandLine gives the call; where there is none, the tool's shortest.
+// commandLine returns the call, or the tool's shortest one if none is given.
 func (x explaining) commandLine(call []string) ([]string, error) {
 	tool := cmp.Or(x.tool, "claude")
 	switch {

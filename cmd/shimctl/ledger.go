@@ -35,8 +35,7 @@ lost, so none of them is resumed again: every job begins anew.`,
 	return c
 }
 
-// aside gives the ledger's path, and what a file is called in addition that is moved
-// aside now.
+// aside returns the ledger's path, and the suffix of a file that is moved aside now.
 func (a *app) aside() (path, suffix string, err error) {
 	path, err = config.LedgerFile(a.own)
 	return path, a.now.UTC().Format(".20060102T150405Z"), err

@@ -75,7 +75,7 @@ func (a *app) callRow(r reporter, i ledger.InvocationRow) []ui.Cell {
 		ui.SessionCell(i.NativeID), ui.TextCell(i.Rule), a.pathCell(i.Cwd)}
 }
 
-// logOne tells all about one call.
+// logOne prints everything about one call.
 func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
 	i, err := findInvocation(l, name)
 	if err != nil {

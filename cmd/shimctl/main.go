@@ -120,7 +120,7 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = l.Settle() // what can not be recorded now is shown as not ended
+	_ = l.Settle() // a call that cannot be recorded now is shown as running
 	return l, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"reprise/rewrite"
 )
 
-// mostSpans is how many columns a chart has at most; mostName is how much of a name is shown.
+// Limits of a chart's columns and of the length of a name.
 const (
 	mostSpans = 60
 	mostName  = 100
@@ -22,7 +22,7 @@ const (
 
 const minuteFormat = "2006-01-02 15:04"
 
-// page makes the page of what was read.
+// page returns the report on what was read.
 func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
@@ -84,7 +84,7 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	return managed
 }
 
-// sidesOf sums the calls that ended well up by side, as the ledger does for stats.
+// sidesOf adds up the successful calls by side, as the ledger does for stats.
 func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
 	type key struct {
 		like
@@ -109,7 +109,7 @@ func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
 
 func likeOf(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 
-// A spanOfDays is what a column stands for.
+// A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
 	first, last ledger.Millis
 	sums        ledger.Sums
@@ -119,7 +119,7 @@ type spanOfDays struct {
 
 const dayLength = 24 * 60 * 60 * 1000
 
-// spansOf shares the days out, into weeks or more where they are too many.
+// spansOf divides the time into days, or into weeks or more if there are too many days.
 func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
@@ -151,7 +151,7 @@ func (s spanOfDays) label() string {
 	return dayOf(s.first) + " to " + dayOf(s.last)
 }
 
-// unitOf is how long the spans are, but for the last, which may be shorter.
+// unitOf returns the length of the spans. The last one may be shorter.
 func unitOf(spans []spanOfDays) string {
 	if len(spans) == 1 {
 		return "day"
@@ -371,7 +371,7 @@ func amountOf(n float64, text func(float64) string) report.Amount {
 	return report.Amount{N: n, Text: text(n)}
 }
 
-// savedTable shows what stats does.
+// savedTable returns the table of what resuming saved, which stats prints too.
 func savedTable(st stats) report.Saved {
 	if c := st.Comparison; c != nil {
 		saved := report.Saved{Drawn: true,
@@ -406,7 +406,7 @@ func cellOf(unit string, e estimate) report.Cell {
 	return report.Cell{Text: ui.Amount(unit, e.Mean), Range: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High)}
 }
 
-// decisions counts the calls by what was decided, and why.
+// decisions counts the calls by decision and reason.
 func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 	at := map[string]int{}
 	for _, s := range managed {
@@ -471,7 +471,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 	return drawn
 }
 
-// cut shortens a name: a rule may take one of any length from a prompt.
+// cut shortens a name, since a rule may capture one of any length from a prompt.
 func cut(name string) string {
 	if runes := []rune(name); len(runes) > mostName {
 		return string(runes[:mostName]) + "…"

@@ -149,7 +149,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// jsonFlag gives the command its --json, which prints the named schema.
+// jsonFlag adds --json, which prints the named schema, to a command.
 func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
 }

@@ -131,8 +131,8 @@ func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
 	return e
 }
 
-// readHistory reads what is new in the tools' folders. How far they were read is kept
-// beside the ledger; without it all is read again, which only takes longer.
+// readHistory reads what is new in the tools' directories. A cache beside the ledger records
+// how far they were read; without it everything is read again.
 func (a *app) readHistory(tool string) ([]history.Session, error) {
 	path, err := a.historyFile()
 	if err != nil {

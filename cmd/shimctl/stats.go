@@ -126,7 +126,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	return s, cmp.Or(groupsErr, savingErr)
 }
 
-// readSaving compares the arms, or where that can not be done, makes an estimate.
+// readSaving compares the arms, or makes an estimate if they cannot be compared.
 func (s *stats) readSaving(l *ledger.Ledger, since ledger.Millis) error {
 	chains, err := l.Arms(since)
 	if err != nil || s.compare(chains) {

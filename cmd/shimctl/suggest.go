@@ -175,8 +175,8 @@ func (s suggestion) rule(number int) string {
 	return b.String()
 }
 
-// globText is a path as a pattern that matches that path: a sign that would be a
-// wildcard, or can not be written, is matched by "?".
+// globText returns a pattern that matches a path. A "?" stands for each character that would
+// be a wildcard or cannot be printed.
 func globText(path string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*{", r) || unprintable(r) {

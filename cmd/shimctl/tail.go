@@ -41,8 +41,7 @@ type tailReport struct {
 	invocationReport
 }
 
-// pollEvery is how often the ledger is looked at; SQLite tells others of a change in no
-// other way.
+// pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
 
 func (a *app) tail(back int, asJSON bool) error {

@@ -12,7 +12,7 @@ import (
 	"reprise/shim"
 )
 
-// A warning tells of what will keep calls fresh, or does.
+// A warning is about what keeps calls from being resumed, or soon will.
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
@@ -80,14 +80,14 @@ func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	return warnings
 }
 
-// configured gives the configuration, or the defaults where the file can not be
-// read: configuration tells of that.
+// configured returns the configuration, or the defaults if the file cannot be read. Then
+// configuration returns a warning.
 func (a *app) configured() config.Config {
 	c, _ := a.configuration()
 	return c
 }
 
-// configuration gives the configuration as well, and says what is wrong with it.
+// configuration returns the configuration and warnings about it.
 func (a *app) configuration() (c config.Config, wrong []warning) {
 	path, err := config.ConfigFile(a.own)
 	if err == nil {
