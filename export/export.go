@@ -1,8 +1,8 @@
-// Package export writes what the ledger holds in the forms that other programs
-// read: NDJSON, Prometheus' text format, OTLP over HTTP.
+// Package export writes what the ledger holds in formats that other programs
+// read: NDJSON, Prometheus's text format, OTLP over HTTP.
 //
-// It never holds more than a batch of calls in memory, and sends nothing anywhere
-// but where it is told. Its invariant: a figure that is not known is null or left
+// It never holds more than a batch of calls in memory, and sends data only
+// to the address that it is given. Its invariant: an unknown figure is null or left
 // out, never 0.
 package export
 
@@ -19,7 +19,7 @@ import (
 // Calls are invocations as they are read.
 type Calls = iter.Seq2[ledger.Invocation, error]
 
-// Schema names the form of a line of NDJSON.
+// Schema names the format of a line of NDJSON.
 const Schema = "shimctl.invocation/1"
 
 // invocation is a line of NDJSON.
@@ -56,7 +56,7 @@ type invocation struct {
 	Signal       *int64    `json:"signal"`
 }
 
-// NDJSON writes one object on a line for each call.
+// NDJSON writes a line with one object for each call.
 func NDJSON(w io.Writer, calls Calls) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +14,11 @@ import (
 	"testing"
 	"time"
 
+	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -199,88 +203,78 @@ func (c *collector) send(ctx context.Context, list Calls) (Sent, error) {
 	return o.Send(ctx, list)
 }
 
-func answer(status int, body string) http.HandlerFunc {
+// answer replies with text, which is JSON if it looks like that.
+func answer(code int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
+		if strings.HasPrefix(body, "{") {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		w.WriteHeader(code)
 		_, _ = io.WriteString(w, body)
 	}
 }
 
+// answerProto replies with a message, in the encoding of the request.
+func answerProto(code int, m proto.Message) http.HandlerFunc {
+	body, err := proto.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		w.WriteHeader(code)
+		_, _ = w.Write(body)
+	}
+}
 func TestOTLP(t *testing.T) {
 	c := &collector{t: t, answers: []http.HandlerFunc{answer(200, `{"partialSuccess":{}}`)}}
 	sent, err := c.send(t.Context(), calls(resumed, failed, running))
 	if err != nil || sent.Accepted != 2 || sent.Rejected != 0 || sent.Running != 1 {
 		t.Fatalf("%+v, %v", sent, err)
 	}
-	if h := c.headers[0]; h.Get("Content-Type") != "application/json" || h.Get("Authorization") != "Bearer x" {
+	if h := c.headers[0]; h.Get("Content-Type") != "application/x-protobuf" || h.Get("Authorization") != "Bearer x" {
 		t.Errorf("%v", h)
 	}
-	var got struct {
-		ResourceSpans []struct {
-			Resource   struct{ Attributes []map[string]any }
-			ScopeSpans []struct {
-				Scope map[string]string
-				Spans []struct {
-					TraceID, SpanID, Name              string
-					Kind                               int
-					StartTimeUnixNano, EndTimeUnixNano string
-					Attributes                         []struct {
-						Key   string
-						Value map[string]string
-					}
-					Status *struct{ Code int }
-				}
-			}
-		}
+	var got collectorpb.ExportTraceServiceRequest
+	if err := proto.Unmarshal(c.bodies[0], &got); err != nil {
+		t.Fatalf("%v: %q", err, c.bodies[0])
 	}
-	if err := json.Unmarshal(c.bodies[0], &got); err != nil {
-		t.Fatalf("%v: %s", err, c.bodies[0])
+	service := attributesOf(t, got.ResourceSpans[0].Resource.Attributes)
+	if service["service.name"] != "reprise" || service["service.version"] != "1.2" {
+		t.Errorf("%v", service)
 	}
 	spans := got.ResourceSpans[0].ScopeSpans[0].Spans
 	s := spans[0]
-	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(s.TraceID) || !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(s.SpanID) ||
-		s.TraceID == spans[1].TraceID || s.SpanID == spans[1].SpanID {
-		t.Errorf("ids %s %s, %s %s", s.TraceID, s.SpanID, spans[1].TraceID, spans[1].SpanID)
+	if len(s.TraceId) != 16 || len(s.SpanId) != 8 || bytes.Equal(s.TraceId, spans[1].TraceId) || bytes.Equal(s.SpanId, spans[1].SpanId) {
+		t.Errorf("ids %x %x, %x %x", s.TraceId, s.SpanId, spans[1].TraceId, spans[1].SpanId)
 	}
-	if s.Name != "invoke_agent claude" || s.Kind != 3 || s.StartTimeUnixNano != "1800000000123000000" ||
-		s.EndTimeUnixNano != "1800000004690000000" || s.Status != nil {
+	if s.Name != "invoke_agent claude" || s.Kind != tracepb.Span_SPAN_KIND_CLIENT || s.StartTimeUnixNano != 1_800_000_000_123_000_000 ||
+		s.EndTimeUnixNano != 1_800_000_004_690_000_000 || s.Status != nil {
 		t.Errorf("%+v", s)
 	}
-	attributes := func(n int) map[string]string {
-		m := map[string]string{}
-		for _, a := range spans[n].Attributes {
-			if _, twice := m[a.Key]; twice || len(a.Value) != 1 {
-				t.Errorf("%s: %v", a.Key, a.Value)
-			}
-			for kind, v := range a.Value {
-				m[a.Key] = kind + " " + v
-			}
-		}
-		return m
-	}
-	first, second := attributes(0), attributes(1)
-	for key, want := range map[string]string{
-		"gen_ai.operation.name": "stringValue invoke_agent", "gen_ai.provider.name": "stringValue anthropic",
-		"gen_ai.agent.name": "stringValue claude", "gen_ai.conversation.id": "stringValue id",
-		"gen_ai.request.model": "stringValue opus", "gen_ai.response.model": "stringValue claude-opus-5",
-		"gen_ai.usage.input_tokens": "intValue 1000", "gen_ai.usage.cache_read.input_tokens": "intValue 900",
-		"gen_ai.usage.cache_creation.input_tokens": "intValue 90", "gen_ai.usage.output_tokens": "intValue 20",
-		"process.exit.code": "intValue 0", "reprise.mode": "stringValue resume", "reprise.chain": "intValue 1",
-		"reprise.cost_nano_usd": "intValue 1234567", "error.type": "",
+	first, second := attributesOf(t, spans[0].Attributes), attributesOf(t, spans[1].Attributes)
+	for key, want := range map[string]any{
+		"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": "anthropic",
+		"gen_ai.agent.name": "claude", "gen_ai.conversation.id": "id",
+		"gen_ai.request.model": "opus", "gen_ai.response.model": "claude-opus-5",
+		"gen_ai.usage.input_tokens": int64(1000), "gen_ai.usage.cache_read.input_tokens": int64(900),
+		"gen_ai.usage.cache_creation.input_tokens": int64(90), "gen_ai.usage.output_tokens": int64(20),
+		"process.exit.code": int64(0), "reprise.mode": "resume", "reprise.chain": int64(1),
+		"reprise.cost_nano_usd": int64(1234567), "error.type": nil,
 	} {
 		if first[key] != want {
-			t.Errorf("%s: %q, want %q", key, first[key], want)
+			t.Errorf("%s: %v, want %v", key, first[key], want)
 		}
 	}
-	for key, want := range map[string]string{
-		"error.type": "stringValue killed", "reprise.signal": "intValue 9", "process.exit.code": "", "gen_ai.usage.input_tokens": "",
-		"reprise.chain": "", "gen_ai.provider.name": "stringValue mistral_ai", "process.working_directory": "stringValue /\uFFFD<\"",
+	for key, want := range map[string]any{
+		"error.type": "killed", "reprise.signal": int64(9), "process.exit.code": nil, "gen_ai.usage.input_tokens": nil,
+		"reprise.chain": nil, "gen_ai.provider.name": "mistral_ai", "process.working_directory": "/\uFFFD<\"",
 	} {
 		if second[key] != want {
-			t.Errorf("%s: %q, want %q", key, second[key], want)
+			t.Errorf("%s: %v, want %v", key, second[key], want)
 		}
 	}
-	if spans[1].Status == nil || spans[1].Status.Code != 2 {
+	if spans[1].Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR {
 		t.Errorf("%+v", spans[1].Status)
 	}
 
@@ -288,6 +282,22 @@ func TestOTLP(t *testing.T) {
 	if _, err := again.send(t.Context(), calls(resumed, failed)); err != nil || !bytes.Equal(again.bodies[0], c.bodies[0]) {
 		t.Errorf("the same calls are not the same spans: %v", err)
 	}
+}
+
+func attributesOf(t *testing.T, list []*commonpb.KeyValue) map[string]any {
+	values := map[string]any{}
+	for _, a := range list {
+		if _, twice := values[a.Key]; twice {
+			t.Errorf("%s comes twice", a.Key)
+		}
+		switch v := a.Value.Value.(type) {
+		case *commonpb.AnyValue_StringValue:
+			values[a.Key] = v.StringValue
+		case *commonpb.AnyValue_IntValue:
+			values[a.Key] = v.IntValue
+		}
+	}
+	return values
 }
 
 func TestOTLPAnswers(t *testing.T) {
@@ -307,12 +317,16 @@ func TestOTLPAnswers(t *testing.T) {
 		waited             []time.Duration
 		err                string
 	}{
+		{"all accepted", []http.HandlerFunc{answerProto(200, &collectorpb.ExportTraceServiceResponse{})}, 2, 0, 1, nil, ""},
+		{"partial", []http.HandlerFunc{answerProto(200, &collectorpb.ExportTraceServiceResponse{
+			PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: "too old"}})}, 1, 1, 1, nil, ""},
+		{"refused", []http.HandlerFunc{answerProto(400, &status.Status{Code: 3, Message: "bad span"})}, 0, 0, 1, nil, "answered 400 Bad Request: bad span"},
 		{"empty answer", []http.HandlerFunc{answer(200, "")}, 2, 0, 1, nil, ""},
-		{"partial, as text", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}`)}, 1, 1, 1, nil, ""},
-		{"partial, as a number", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":2}}`)}, 0, 2, 1, nil, ""},
+		{"partial, as JSON", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}`)}, 1, 1, 1, nil, ""},
+		{"partial, as JSON with a number", []http.HandlerFunc{answer(200, `{"partialSuccess":{"rejectedSpans":2}}`)}, 0, 2, 1, nil, ""},
 		{"a warning", []http.HandlerFunc{answer(200, `{"partialSuccess":{"errorMessage":"use gzip"}}`)}, 2, 0, 1, nil, ""},
 		{"nonsense", []http.HandlerFunc{answer(200, `<html>`)}, 0, 0, 1, nil, "read the collector's answer"},
-		{"refused", []http.HandlerFunc{answer(400, `{"code":3,"message":"bad span"}`)}, 0, 0, 1, nil, "answered 400 Bad Request: bad span"},
+		{"refused, as JSON", []http.HandlerFunc{answer(400, `{"code":3,"message":"bad span"}`)}, 0, 0, 1, nil, "answered 400 Bad Request: bad span"},
 		{"no such place", []http.HandlerFunc{answer(404, "not found")}, 0, 0, 1, nil, "answered 404 Not Found"},
 		{"moved", []http.HandlerFunc{moved}, 0, 0, 1, nil, "answered 307"},
 		{"busy once", []http.HandlerFunc{busy, answer(200, "{}")}, 2, 0, 2, []time.Duration{7 * time.Second}, ""},

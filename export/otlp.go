@@ -3,8 +3,6 @@ package export
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +12,24 @@ import (
 	"strings"
 	"time"
 
+	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/slim/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
 
-// OTLP sends spans to one collector, as OTLP over HTTP in JSON (protocol 1.x).
+// OTLP sends spans to one collector, as OTLP over HTTP in protobuf (protocol 1.x).
 type OTLP struct {
 	Client   *http.Client // http.Client{} follows the usual proxy variables; redirects are not followed
-	Endpoint string       // as TracesURL gives it
+	Endpoint string       // as TracesURL returns it
 	Header   http.Header
 	Version  string      // of reprise
-	Key      rewrite.Key // makes ids: equal calls have equal ids whenever they are sent
+	Key      rewrite.Key // of the ids: a call has the same ids whenever it is sent
 	Timeout  time.Duration
 	Wait     func(context.Context, time.Duration) error // before another try
 }
@@ -32,12 +37,12 @@ type OTLP struct {
 // Sent counts spans.
 type Sent struct {
 	Accepted, Rejected int64
-	Running            int64    // calls that were left out since they have not ended
-	Said               []string // by the collector, about what it took
+	Running            int64    // calls left out because they have not ended
+	Said               []string // the collector's remarks on what it accepted
 }
 
-// TracesURL gives the address that spans are posted to, from the base address of a
-// collector or the whole one.
+// TracesURL returns the address that spans are posted to, from the base address of a
+// collector or the full one.
 func TracesURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -52,8 +57,8 @@ func TracesURL(endpoint string) (string, error) {
 	return u.String(), nil
 }
 
-// Headers reads header fields as OpenTelemetry's variables have them: name=value,
-// separated by commas, each percent-encoded.
+// Headers reads header fields in the form of OpenTelemetry's variables: name=value,
+// separated by commas, percent-encoded.
 func Headers(text string) (http.Header, error) {
 	h := http.Header{}
 	for field := range strings.SplitSeq(text, ",") {
@@ -79,10 +84,10 @@ const (
 	maxReply   = 1 << 20
 )
 
-// Send posts the calls that have ended, a span each. What was sent before an error
-// is counted; a later run sends the same ids again.
+// Send posts a span for each call that has ended. It counts what was sent before an error;
+// a later run sends the same ids again.
 func (o *OTLP) Send(ctx context.Context, calls Calls) (sent Sent, err error) {
-	var spans []span
+	var spans []*tracepb.Span
 	flush := func() error {
 		if len(spans) == 0 {
 			return nil
@@ -108,79 +113,27 @@ func (o *OTLP) Send(ctx context.Context, calls Calls) (sent Sent, err error) {
 	return sent, flush()
 }
 
-// The message as the protocol has it; 64-bit integers are strings, ids hex.
-type (
-	request struct {
-		ResourceSpans []resourceSpans `json:"resourceSpans"`
-	}
-	resourceSpans struct {
-		Resource   resource     `json:"resource"`
-		ScopeSpans []scopeSpans `json:"scopeSpans"`
-	}
-	resource struct {
-		Attributes []attribute `json:"attributes"`
-	}
-	scopeSpans struct {
-		Scope scope  `json:"scope"`
-		Spans []span `json:"spans"`
-	}
-	scope struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}
-	span struct {
-		TraceID    string      `json:"traceId"`
-		SpanID     string      `json:"spanId"`
-		Name       string      `json:"name"`
-		Kind       int         `json:"kind"`
-		Start      string      `json:"startTimeUnixNano"`
-		End        string      `json:"endTimeUnixNano"`
-		Attributes []attribute `json:"attributes"`
-		Status     *status     `json:"status,omitempty"`
-	}
-	status struct {
-		Code    int    `json:"code"`
-		Message string `json:"message,omitempty"`
-	}
-	attribute struct {
-		Key   string `json:"key"`
-		Value value  `json:"value"`
-	}
-	value struct {
-		String *string `json:"stringValue,omitempty"`
-		Int    *string `json:"intValue,omitempty"`
-	}
-)
-
-// Of the enumerations of the protocol.
-const (
-	kindClient  = 3
-	statusError = 2
-)
-
-// span is a call as the GenAI conventions have the invocation of an agent, with what
-// they have no name for under ours.
-func (o *OTLP) span(i ledger.Invocation) span {
+// span returns a call as the GenAI conventions describe the invocation of an agent. Facts
+// that they have no name for go under a name of ours.
+func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
 	digest := o.Key.Digester()
-	id := func(what string) []byte {
+	id := func(what string, length int) []byte {
 		d := digest(fmt.Sprintf("%s of call %d at %d", what, i.ID, i.Started))
-		return d[:]
+		return d[:length]
 	}
-	s := span{
-		TraceID: hex.EncodeToString(id("trace")[:16]), SpanID: hex.EncodeToString(id("span")[:8]),
-		Name: "invoke_agent " + i.Tool, Kind: kindClient,
-		Start: nanos(i.Started), End: nanos(i.Started + ledger.Millis(i.Duration.Int64)),
+	s := &tracepb.Span{
+		TraceId: id("trace", 16), SpanId: id("span", 8),
+		Name: "invoke_agent " + i.Tool, Kind: tracepb.Span_SPAN_KIND_CLIENT,
+		StartTimeUnixNano: nanos(i.Started), EndTimeUnixNano: nanos(i.Started + ledger.Millis(i.Duration.Int64)),
 	}
 	text := func(key, v string) {
 		if v != "" {
-			v = strings.ToValidUTF8(v, "\uFFFD")
-			s.Attributes = append(s.Attributes, attribute{key, value{String: &v}})
+			s.Attributes = append(s.Attributes, textAttribute(key, v))
 		}
 	}
 	number := func(key string, n int64, known bool) {
 		if known {
-			v := strconv.FormatInt(n, 10)
-			s.Attributes = append(s.Attributes, attribute{key, value{Int: &v}})
+			s.Attributes = append(s.Attributes, &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: n}}})
 		}
 	}
 	text("gen_ai.operation.name", "invoke_agent")
@@ -214,19 +167,23 @@ func (o *OTLP) span(i ledger.Invocation) span {
 	number("reprise.signal", i.Signal.Int64, i.Signal.Valid)
 	if i.Outcome != "ok" {
 		text("error.type", i.Outcome)
-		s.Status = &status{Code: statusError}
+		s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR}
 	}
 	return s
 }
 
-func nanos(m ledger.Millis) string { return strconv.FormatInt(int64(m)*1e6, 10) }
+func textAttribute(key, text string) *commonpb.KeyValue {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: text}}}
+}
 
-// post sends a batch, and tries again where the collector asks for it.
-func (o *OTLP) post(ctx context.Context, spans []span, sent *Sent) error {
-	name := "reprise"
-	body, err := json.Marshal(request{[]resourceSpans{{
-		Resource:   resource{[]attribute{{"service.name", value{String: &name}}, {"service.version", value{String: &o.Version}}}},
-		ScopeSpans: []scopeSpans{{Scope: scope{name, o.Version}, Spans: spans}},
+func nanos(m ledger.Millis) uint64 { return uint64(m) * 1e6 }
+
+// post sends a batch, and retries if the collector asks for it.
+func (o *OTLP) post(ctx context.Context, spans []*tracepb.Span, sent *Sent) error {
+	body, err := proto.Marshal(&collectorpb.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource:   &resourcepb.Resource{Attributes: []*commonpb.KeyValue{textAttribute("service.name", "reprise"), textAttribute("service.version", o.Version)}},
+		ScopeSpans: []*tracepb.ScopeSpans{{Scope: &commonpb.InstrumentationScope{Name: "reprise", Version: o.Version}, Spans: spans}},
 	}}})
 	if err != nil {
 		return fmt.Errorf("encode spans: %w", err)
@@ -246,7 +203,7 @@ func (o *OTLP) post(ctx context.Context, spans []span, sent *Sent) error {
 	}
 }
 
-// A retryable error may be gone at the next try.
+// A retryable error may not recur.
 type retryable struct{ error }
 
 func (r *retryable) Unwrap() error { return r.error }
@@ -262,7 +219,7 @@ func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "reprise/"+o.Version)
 	client := *o.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -277,7 +234,7 @@ func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (
 	}
 	switch reply.StatusCode {
 	case http.StatusOK:
-		return 0, sent.take(text, spans)
+		return 0, sent.take(reply, text, spans)
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(reply.Header.Get("Retry-After"))
 		return time.Duration(max(seconds, 0)) * time.Second, &retryable{refusal(reply, text)}
@@ -286,41 +243,37 @@ func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (
 }
 
 func refusal(reply *http.Response, text []byte) error {
-	var said struct{ Message string }
-	if json.Unmarshal(text, &said) == nil && said.Message != "" {
+	var said status.Status
+	if decode(reply, text, &said) == nil && said.Message != "" {
 		return fmt.Errorf("send spans: %s answered %s: %s", reply.Request.URL.Redacted(), reply.Status, said.Message)
 	}
 	return fmt.Errorf("send spans: %s answered %s", reply.Request.URL.Redacted(), reply.Status)
 }
 
-// take reads what the collector made of a batch. An answer that says nothing took
-// all of it.
-func (s *Sent) take(text []byte, spans int64) error {
-	var reply struct {
-		PartialSuccess struct {
-			RejectedSpans count  `json:"rejectedSpans"`
-			ErrorMessage  string `json:"errorMessage"`
-		} `json:"partialSuccess"`
+// take counts what the collector accepted of a batch: all of it, unless the reply says
+// otherwise.
+func (s *Sent) take(reply *http.Response, text []byte, spans int64) error {
+	var said collectorpb.ExportTraceServiceResponse
+	if err := decode(reply, text, &said); err != nil {
+		return fmt.Errorf("read the collector's answer: %w", err)
 	}
-	if len(bytes.TrimSpace(text)) > 0 {
-		if err := json.Unmarshal(text, &reply); err != nil {
-			return fmt.Errorf("read the collector's answer: %w", err)
-		}
-	}
-	rejected := min(max(int64(reply.PartialSuccess.RejectedSpans), 0), spans)
+	rejected := min(max(said.GetPartialSuccess().GetRejectedSpans(), 0), spans)
 	s.Rejected += rejected
 	s.Accepted += spans - rejected
-	if m := reply.PartialSuccess.ErrorMessage; m != "" && len(s.Said) < 10 {
+	if m := said.GetPartialSuccess().GetErrorMessage(); m != "" && len(s.Said) < 10 {
 		s.Said = append(s.Said, m)
 	}
 	return nil
 }
 
-// A count is a 64-bit integer of protobuf's JSON: a string, or a number.
-type count int64
-
-func (c *count) UnmarshalJSON(text []byte) error {
-	n, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
-	*c = count(n)
-	return err
+// decode reads a reply. Collectors should reply in the request's encoding; some use JSON
+// anyway.
+func decode(reply *http.Response, text []byte, into proto.Message) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	if strings.HasPrefix(reply.Header.Get("Content-Type"), "application/json") {
+		return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, into)
+	}
+	return proto.Unmarshal(text, into)
 }

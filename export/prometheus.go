@@ -35,7 +35,7 @@ func (f *family) add(value int64, labels ...string) {
 	f.samples[i].value += value
 }
 
-// labelText writes names and values by turns.
+// labelText writes labels, given as alternating names and values.
 func labelText(labels []string) string {
 	var out []string
 	for i := 0; i < len(labels); i += 2 {
@@ -49,7 +49,7 @@ func labelText(labels []string) string {
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// Figures are what Prometheus is shown.
+// Figures are what is exported to Prometheus.
 type Figures struct {
 	Version  string
 	Chains   int64
@@ -75,7 +75,7 @@ func Prometheus(w io.Writer, f Figures) error {
 	return err
 }
 
-// format writes a value in the unit that the metric's name says: sums are kept in
+// format writes a value in the unit that the metric's name ends in. Sums are kept in
 // whole milliseconds and nano-dollars.
 func (f *family) format(value int64) string {
 	switch {
@@ -87,7 +87,7 @@ func (f *family) format(value int64) string {
 	return strconv.FormatInt(value, 10)
 }
 
-// decimal writes value divided by ten to the power of places, exactly.
+// decimal writes a value divided by ten to the power of places, without rounding.
 func decimal(value int64, places int) string {
 	text := fmt.Sprintf("%0*d", places+1, value)
 	whole, part := text[:len(text)-places], strings.TrimRight(text[len(text)-places:], "0")

@@ -1,13 +1,14 @@
-// Package history reads what the tools keep of their sessions in their own folders, so
-// that sessions can be looked at which no shim has seen.
+// Package history reads what the tools keep of their sessions in their own directories, so
+// that shimctl can show sessions that no shim has seen.
 //
-// It never writes to these folders, and keeps no word of a prompt or an answer. Nothing
-// that it finds is ever resumed: only shimctl uses it. Its invariant: what it gives of a
-// file is the same whether the file is read at once or as it grows.
+// It never writes to these directories, and keeps no word of a prompt or an answer. Nothing
+// that it finds is ever resumed: only shimctl uses it. Its invariant: it returns the same for
+// a file that is read at once and for one that is read as it grows.
 package history
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +18,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"reprise/rewrite"
 )
 
@@ -90,20 +91,55 @@ var places = []place{
 	{tool: "vibe", whole: vibeWhole},
 }
 
-// Read finds the sessions of all tools, or of one, below the folders that the environment
-// names. What the cache knows already is not read again. A file that can not be read is
-// left out; err tells of the first.
+// Read returns the sessions of all tools, or of one, from the directories that the
+// environment names. A file that has not changed since it was cached is not read again. A
+// file that cannot be read is left out; err is the first such error.
 func Read(env func(string) string, tool string, c *Cache) (sessions []Session, err error) {
 	if c.Version != cacheVersion {
 		*c = Cache{Version: cacheVersion}
 	}
-	known := c.Files
-	c.Files = map[string]*File{}
-	type job struct {
-		place
-		path string
+	found, err := findFiles(env, c.Files)
+	if err != nil {
+		return nil, err
 	}
-	var jobs []job
+	wanted := func(f *keptFile) bool { return tool == "" || tool == f.place.tool }
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range found {
+		if wanted(f) {
+			readers.Go(func() error {
+				f.content, f.err = f.place.read(f.path, f.content)
+				return nil // the other files are read all the same
+			})
+		}
+	}
+	_ = readers.Wait()
+	c.Files = map[string]*File{}
+	for _, f := range found {
+		switch {
+		case errors.Is(f.err, fs.ErrNotExist): // removed since it was found
+		case f.err != nil:
+			err = cmp.Or(err, fmt.Errorf("read session: %w", f.err))
+		case f.content != nil:
+			c.Files[f.path] = f.content
+			if wanted(f) && f.content.Session.valid() {
+				sessions = append(sessions, f.content.Session)
+			}
+		}
+	}
+	return sessions, err
+}
+
+// A keptFile is a file of a tool's, and what is known of its content.
+type keptFile struct {
+	place   place
+	path    string
+	content *File // nil before it is read for the first time
+	err     error
+}
+
+// findFiles returns the files of all tools, with their content as the cache knows it.
+func findFiles(env func(string) string, cached map[string]*File) (found []*keptFile, err error) {
 	for _, p := range places {
 		for _, pattern := range p.patterns(env) {
 			paths, err := filepath.Glob(pattern)
@@ -111,44 +147,18 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 				return nil, fmt.Errorf("find sessions of %s: %w", p.tool, err)
 			}
 			for _, path := range paths {
-				if tool != "" && tool != p.tool {
-					if f := known[path]; f != nil {
-						c.Files[path] = f
-					}
-					continue
-				}
-				jobs = append(jobs, job{p, path})
+				found = append(found, &keptFile{place: p, path: path, content: cached[path]})
 			}
 		}
 	}
-	files, errs := make([]*File, len(jobs)), make([]error, len(jobs))
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for n := range next {
-				files[n], errs[n] = jobs[n].read(jobs[n].path, known[jobs[n].path])
-			}
-		})
-	}
-	for n := range jobs {
-		next <- n
-	}
-	close(next)
-	wait.Wait()
-	for n, f := range files {
-		if errs[n] != nil {
-			if err == nil && !errors.Is(errs[n], fs.ErrNotExist) {
-				err = fmt.Errorf("read session: %w", errs[n])
-			}
-			continue
-		}
-		c.Files[jobs[n].path] = f
-		if t, ok := rewrite.Lookup(f.Session.Tool); ok && t.ValidID(f.Session.ID) { // other files are no sessions
-			sessions = append(sessions, f.Session)
-		}
-	}
-	return sessions, err
+	return found, nil
+}
+
+// valid reports whether the file that this was read from holds a session: its ID has the
+// tool's form.
+func (s Session) valid() bool {
+	t, ok := rewrite.Lookup(s.Tool)
+	return ok && t.ValidID(s.ID)
 }
 
 // read brings up to date what is known of a file.

@@ -112,7 +112,7 @@ func codexLine(f *File, line []byte) {
 	}
 }
 
-// beginGemini finds the folder of the project, whose short name the path holds.
+// beginGemini reads the project's directory. The path holds only its short name.
 func beginGemini(f *File, path string) {
 	root, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
 	if err == nil {
@@ -160,7 +160,7 @@ func geminiLine(f *File, line []byte) {
 	}
 }
 
-// vibeWhole reads a session's meta.json, which tells neither turns nor tokens.
+// vibeWhole reads a session's meta.json, which holds neither turns nor tokens.
 func vibeWhole(f *File, text []byte) {
 	var m struct {
 		ID          string    `json:"session_id"`

@@ -7,16 +7,35 @@ import (
 	"testing"
 )
 
-// What only shimctl needs would cost every call its start-up.
-func TestNothingHeavyIsLinked(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+// linked returns what go list prints for each package that is linked into the shim.
+func linked(t *testing.T, format string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-f", format, ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	linked := strings.Fields(string(out))
-	for _, heavy := range []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "net/http", "text/template", "html/template"} {
-		if slices.Contains(linked, heavy) {
+	return strings.Fields(string(out))
+}
+
+// What only shimctl needs would make every call start more slowly.
+func TestNothingHeavyIsLinked(t *testing.T) {
+	packages := linked(t, "{{.ImportPath}}")
+	for _, heavy := range []string{"net/http", "text/template", "html/template"} {
+		if slices.Contains(packages, heavy) {
 			t.Errorf("the shim links %s", heavy)
+		}
+	}
+	modules := []string{"github.com/BurntSushi/toml", "github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
+		"github.com/mattn/go-sqlite3", "github.com/rs/zerolog", "golang.org/x/sys", "reprise"}
+	for _, module := range linked(t, "{{with .Module}}{{.Path}}{{end}}") {
+		if !slices.Contains(modules, module) {
+			t.Errorf("the shim links %s", module)
+			modules = append(modules, module) // once is enough
+		}
+	}
+	for _, name := range packages {
+		if strings.HasPrefix(name, "reprise/internal/") {
+			t.Errorf("the shim links %s", name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -28,27 +29,27 @@ type chainsReport struct {
 }
 
 func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	chains, err := slowResult(a, "listing the chains", func() ([]ledger.ChainRow, error) { return l.Chains(wanted) })
+	chains, err := ui.WithProgress(a.stderr, "listing the chains", func() ([]ledger.ChainRow, error) { return l.Chains(wanted) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(chainsReport{"shimctl.chains/1", mapped(chains, r.chain)})
+		return a.stdout.PrintJSON(chainsReport{"shimctl.chains/1", mapped(chains, r.chain)})
 	}
 	if len(chains) == 0 {
-		a.nothing("there is no such chain yet")
+		a.stderr.Notice("there is no such chain yet")
 		return nil
 	}
-	a.chainTable(chains).print(a.stdout)
+	a.chainTable(chains).Print(a.stdout)
 	return nil
 }
 
-func (a *app) chainTable(chains []ledger.ChainRow) *table {
-	t := newTable("CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY")
+func (a *app) chainTable(chains []ledger.ChainRow) *ui.Table {
+	t := ui.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY")
 	for _, c := range chains {
 		s := newest(c)
-		t.add(idCell(c.ID), textCell(c.Tool), textCell(c.Task), textCell(c.Role), textCell(c.Last.Rule), numberCell(int64(c.Calls)),
-			numberCell(int64(c.Resumed)), decisionCell(c.Last), a.whenCell(c.Last.Started), contextCell(s.Context), sessionCell(s.NativeID),
+		t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(c.Last.Rule), ui.NumberCell(int64(c.Calls)),
+			ui.NumberCell(int64(c.Resumed)), decisionCell(c.Last), a.whenCell(c.Last.Started), contextCell(s.Context), ui.SessionCell(s.NativeID),
 			stateCell(s), a.pathCell(c.Cwd))
 	}
 	return t

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 )
 
 func configCommand(a *app) *cobra.Command {
@@ -75,7 +76,7 @@ func (a *app) configCheck(asJSON bool) error {
 		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/reference/configuration.md describes it"})
 	}
 	if asJSON {
-		err = a.printJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
+		err = a.stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
 	} else {
 		for _, m := range mistakes {
 			a.complain(m.Problem, m.Hint)
@@ -91,7 +92,7 @@ func (a *app) configCheck(asJSON bool) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		found = "there is no such file, the defaults hold"
 	}
-	fmt.Fprintf(a.stdout, "%s: %s\n", printable(a.tilde(path)), found)
+	fmt.Fprintf(a.stdout, "%s: %s\n", ui.Printable(a.tilde(path)), found)
 	return nil
 }
 
@@ -139,20 +140,20 @@ func (a *app) configShow(asJSON bool) error {
 		r.Rules = append(r.Rules, rule.Name)
 	}
 	if asJSON {
-		return a.printJSON(r)
+		return a.stdout.PrintJSON(r)
 	}
-	t := newFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
+	t := ui.NewFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
 	for _, s := range r.Settings {
-		value := textCell(s.Value)
+		value := ui.TextCell(s.Value)
 		if s.Value != s.Default {
-			value = value.as(good)
+			value = value.As(ui.Good)
 		}
-		t.add(textCell(s.Key), value, textCell(s.Default).as(dim), textCell(s.About).as(dim))
+		t.Add(ui.TextCell(s.Key), value, ui.TextCell(s.Default).As(ui.Dim), ui.TextCell(s.About).As(ui.Dim))
 	}
 	for _, name := range r.Rules {
-		t.add(textCell("[[rule]]"), textCell(name).as(good), textCell("").as(dim), textCell("").as(dim))
+		t.Add(ui.TextCell("[[rule]]"), ui.TextCell(name).As(ui.Good), ui.TextCell("").As(ui.Dim), ui.TextCell("").As(ui.Dim))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	return nil
 }
 
@@ -185,7 +186,7 @@ func (a *app) configInit() error {
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	fmt.Fprintln(a.stdout, printable(a.tilde(path)))
+	fmt.Fprintln(a.stdout, ui.Printable(a.tilde(path)))
 	return nil
 }
 

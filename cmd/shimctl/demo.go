@@ -89,8 +89,8 @@ func (a *app) play(job demo.Job, root string) (demo.Played, error) {
 	return job.Play(root)
 }
 
-// realTool gives the first tool that is installed, or the one that is asked for, and
-// the folder of its executable.
+// realTool returns the first tool that is installed, or the one that is asked for, and
+// the directory of its executable.
 func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
 	for _, name := range rewrite.Names {
 		if asked != "" && asked != name {

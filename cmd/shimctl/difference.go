@@ -11,11 +11,11 @@ import (
 	"reprise/rewrite"
 )
 
-// A difference is the line that tells the prompts of two tasks apart.
+// A difference is the line that distinguishes the prompts of two tasks.
 type difference struct {
 	prompts [2]*rewrite.Prompt
 	block   int       // the first in which they differ, from 0
-	pattern string    // captures what differs; "" where that can not be told by its line
+	pattern string    // captures what differs; "" if the line does not identify it
 	tasks   [2]string // what it captures
 }
 
@@ -69,12 +69,12 @@ func linePattern(a, b string) string {
 		behind--
 	}
 	if strings.TrimFunc(string(s[:before]), func(r rune) bool { return !unicode.IsLetter(r) }) == "" {
-		return "" // nothing at its start tells the line from any other
+		return "" // nothing at its start identifies the line
 	}
 	return `(?m)^\s*` + regexp.QuoteMeta(string(s[:before])) + `(?P<task>\S.*?)` + regexp.QuoteMeta(string(s[len(s)-behind:])) + `\s*$`
 }
 
-// inWord tells of the signs that a name is made of: it is captured as a whole.
+// inWord reports whether a character may be part of a name, which is captured as a whole.
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./#", r)
 }
@@ -88,7 +88,7 @@ func taskBy(pattern, prompt string) string {
 	return c.Match(config.Subject{Env: func(string) string { return "" }, Prompt: prompt}).Task
 }
 
-// begins tells whether one of the prompts begins as those of a frame do.
+// begins reports whether one of the prompts begins like those of a frame.
 func (d *difference) begins(f ledger.Frame) bool {
 	return slices.ContainsFunc(d.prompts[:], func(p *rewrite.Prompt) bool {
 		own := p.Footprint()
@@ -98,8 +98,8 @@ func (d *difference) begins(f ledger.Frame) bool {
 	})
 }
 
-// within tells whether the tasks differ where the calls of the frame do: then these
-// are calls of different tasks.
+// within reports whether the tasks differ in the same place as the calls of the frame. Those
+// are then calls of different tasks.
 func (d *difference) within(f ledger.Frame) bool {
 	return d.block >= f.Place && d.block < len(d.prompts[0].Blocks())-f.After
 }

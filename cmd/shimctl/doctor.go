@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -47,9 +49,9 @@ type doctorReport struct {
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
-	checks, _ := slowResult(a, "checking", func() ([]check, error) { return a.checks(measure), nil })
+	checks, _ := ui.WithProgress(a.stderr, "checking", func() ([]check, error) { return a.checks(measure), nil })
 	if asJSON {
-		err = a.printJSON(doctorReport{"shimctl.doctor/1", checks})
+		err = a.stdout.PrintJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
 		a.printChecks(checks)
 	}
@@ -73,26 +75,26 @@ func (a *app) checks(measure bool) []check {
 }
 
 func (a *app) printChecks(checks []check) {
-	if !a.stdout.terminal {
-		t := newTable("RESULT", "CHECK", "FINDS", "FIX")
+	if !a.stdout.Terminal {
+		t := ui.NewTable("RESULT", "CHECK", "FINDS", "FIX")
 		for _, c := range checks {
-			t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds), textCell(c.Fix))
+			t.Add(c.resultCell(), ui.TextCell(c.Name), ui.TextCell(c.Finds), ui.TextCell(c.Fix))
 		}
-		t.print(a.stdout)
+		t.Print(a.stdout)
 		return
 	}
-	t := newFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
+	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
 	for _, c := range checks {
-		t.add(c.resultCell(), textCell(c.Name), textCell(c.Finds))
+		t.Add(c.resultCell(), ui.TextCell(c.Name), ui.TextCell(c.Finds))
 		if c.Fix != "" {
-			t.add(cell{}, cell{}, textCell("fix: "+c.Fix).as(strong))
+			t.Add(ui.Cell{}, ui.Cell{}, ui.TextCell("fix: "+c.Fix).As(ui.Strong))
 		}
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 }
 
-func (c check) resultCell() cell {
-	return textCell(c.Result).as(map[string]meaning{"ok": good, "note": warn, "problem": bad}[c.Result])
+func (c check) resultCell() ui.Cell {
+	return ui.TextCell(c.Result).As(map[string]ui.Meaning{"ok": ui.Good, "note": ui.Warn, "problem": ui.Bad}[c.Result])
 }
 
 // checkTools looks at each name as a caller would find it. A tool that is not
@@ -171,7 +173,7 @@ func (a *app) checkConfig() (config.Config, check) {
 	switch {
 	case err != nil:
 		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
-		c.Fix = orElse(hintFor(err), "correct the file, or move it away")
+		c.Fix = cmp.Or(hintFor(err), "correct the file, or move it away")
 	case !cfg.Enabled:
 		c.Result, c.Finds = "note", a.tilde(path)+" switches reprise off"
 		c.Fix = "take enabled = false out of it"
@@ -192,7 +194,7 @@ func (a *app) checkLedger() check {
 	}
 	if err != nil {
 		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
-		c.Fix = orElse(fixFor(err), "make its directory and the disk writable, or run shimctl ledger reset")
+		c.Fix = cmp.Or(fixFor(err), "make its directory and the disk writable, or run shimctl ledger reset")
 		return c
 	}
 	c.Finds = a.tilde(path)

@@ -61,8 +61,8 @@ func (a *app) measure() (c check) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// checkPermissions looks at the folders before anything of ours mends them. What the state folder holds is nobody
-// else's business; who may write the configuration chooses the programs that the shims run.
+// checkPermissions checks the directories before any code of ours repairs them. Other users must not read the state
+// directory, nor write the configuration, which names the programs that the shims run.
 func (a *app) checkPermissions() check {
 	c := check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}
 	state, _ := config.StateDir(a.own)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,7 +97,7 @@ func (a *app) beatsPath(line string) string {
 	return ""
 }
 
-// leadsAway tells whether an alias starts another program than the one first on PATH. alias claude='claude --model x' does not.
+// leadsAway reports whether an alias starts another program than the first on PATH. alias claude='claude --model x' does not.
 func (a *app) leadsAway(name, value string) bool {
 	for _, word := range strings.Fields(strings.NewReplacer(`"`, " ", `'`, " ").Replace(value)) {
 		if word == "command" || word == "env" || strings.Contains(word, "=") {
@@ -123,9 +124,9 @@ func (a *app) startFiles() []string {
 		files = append(files, filepath.Join(home, name))
 	}
 	for _, name := range []string{".zshenv", ".zprofile", ".zshrc", ".zlogin"} {
-		files = append(files, filepath.Join(orElse(a.getenv("ZDOTDIR"), home), name))
+		files = append(files, filepath.Join(cmp.Or(a.getenv("ZDOTDIR"), home), name))
 	}
-	fish := filepath.Join(orElse(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "fish")
+	fish := filepath.Join(cmp.Or(a.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "fish")
 	files = append(files, filepath.Join(fish, "config.fish"))
 	for _, name := range []string{"conf.d", "functions"} {
 		more, _ := os.ReadDir(filepath.Join(fish, name))

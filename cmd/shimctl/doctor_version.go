@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,8 +15,8 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// checkVersion looks a tool's version up among those that were tried. It gives none where no version of the tool is among
-// them, or the tool does not say its own.
+// checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
+// none of it was tested.
 func checkVersion(name, said string) []check {
 	version := versionNumber.FindString(said)
 	var rows []docs.Tried
@@ -68,14 +69,14 @@ func older(a, b string) bool {
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
 // (docs/internals/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
 func (a *app) checkRetention() check {
-	path := filepath.Join(orElse(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
+	path := filepath.Join(cmp.Or(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
 	var settings struct {
 		General struct {
 			SessionRetention struct{ Enabled *bool }
 		}
 	}
 	if text, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(text, &settings) // what can not be read says nothing, and gemini's default holds
+		_ = json.Unmarshal(text, &settings) // gemini's default applies to a file that cannot be read
 	}
 	if on := settings.General.SessionRetention.Enabled; on != nil && !*on {
 		return check{"gemini sessions", "ok", "gemini keeps its sessions (sessionRetention is off)", ""}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/rewrite"
 	"reprise/shim"
 )
@@ -71,7 +73,7 @@ func (a *app) explain(x explaining) error {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
 	}
 	if x.asJSON {
-		return a.printJSON(a.explainJSON(x.call, e))
+		return a.stdout.PrintJSON(a.explainJSON(x.call, e))
 	}
 	a.printExplanation(e)
 	if x.blocks || x.prompted {
@@ -80,9 +82,9 @@ func (a *app) explain(x explaining) error {
 	return nil
 }
 
-// commandLine gives the call; where there is none, the tool's shortest.
+// commandLine returns the call, or the tool's shortest one if none is given.
 func (x explaining) commandLine(call []string) ([]string, error) {
-	tool := orElse(x.tool, "claude")
+	tool := cmp.Or(x.tool, "claude")
 	switch {
 	case len(call) > 0 && x.tool != "":
 		return nil, usageError{"--tool and a call name the tool twice", "leave --tool out"}
@@ -117,10 +119,10 @@ func (a *app) openPrompt(name string) (*os.File, error) {
 }
 
 func (a *app) printExplanation(e shim.Explanation) {
-	t := newFoldedTable("FIELD", "VALUE")
+	t := ui.NewFoldedTable("FIELD", "VALUE")
 	show := func(name, value string) {
 		if value != "" {
-			t.add(textCell(name).as(dim), textCell(value))
+			t.Add(ui.TextCell(name).As(ui.Dim), ui.TextCell(value))
 		}
 	}
 	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
@@ -136,7 +138,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	if e.Fault != nil {
 		show("fault", a.tildeIn(e.Fault.Error()))
 	}
-	show("real binary", a.tilde(orElse(e.Real, "not found")))
+	show("real binary", a.tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
 		show("chain", fmt.Sprint(e.Chain))
 	}
@@ -149,16 +151,16 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
-			count(int64(len(e.Blocks)), "block"), n.Relation))
+			ui.Count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
 	show("evidence for", findings(e.Evidence.For))
 	show("evidence against", findings(e.Evidence.Against))
 	show("to allow it", howToAllow(e))
-	t.add(textCell("runs").as(dim), cell{human: commandLine(e, shorten), raw: commandLine(e, whole)})
+	t.Add(ui.TextCell("runs").As(ui.Dim), ui.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 }
 
 // findings lists evidence with the words of the prompt that carry it.
@@ -167,7 +169,7 @@ func findings(list []rewrite.Finding) string {
 	for _, f := range list {
 		text := f.Kind
 		if f.Words != "" {
-			text += " " + quote(shorten(f.Words))
+			text += " " + ui.ShellQuote(shorten(f.Words))
 		}
 		out = append(out, text)
 	}
@@ -197,9 +199,9 @@ func blocksSent(e shim.Explanation) (n int) {
 // sends says how much of the prompt is sent, and why all of it.
 func sends(e shim.Explanation) string {
 	if !e.Plan.Whole {
-		return fmt.Sprintf("what is new, %s of %s", size(int64(len(e.Plan.Prompt))), size(int64(e.PromptIn)))
+		return fmt.Sprintf("what is new, %s of %s", ui.Size(int64(len(e.Plan.Prompt))), ui.Size(int64(e.PromptIn)))
 	}
-	text := "the whole prompt, " + size(int64(e.PromptIn))
+	text := "the whole prompt, " + ui.Size(int64(e.PromptIn))
 	if e.WhyWhole != "" {
 		text += ": " + string(e.WhyWhole)
 	}
@@ -211,31 +213,31 @@ func (a *app) printBlocks(e shim.Explanation) {
 		return
 	}
 	fmt.Fprintln(a.stdout)
-	a.heading("blocks of the prompt, and whether the session has been sent them")
-	t := newTable("BLOCK", "SENT", "SIZE", "BEGINS")
+	a.stdout.Heading("blocks of the prompt, and whether the session has been sent them")
+	t := ui.NewTable("BLOCK", "SENT", "SIZE", "BEGINS")
 	for i, b := range e.Blocks {
-		sent := textCell("new").as(good)
+		sent := ui.TextCell("new").As(ui.Good)
 		if b.Sent {
-			sent = textCell("sent").as(dim)
+			sent = ui.TextCell("sent").As(ui.Dim)
 		}
 		begins, _, _ := strings.Cut(b.Text, "\n")
-		t.add(idCell(int64(i+1)), sent, sizeCell(int64(len(b.Text))), textCell(begins))
+		t.Add(ui.IDCell(int64(i+1)), sent, ui.SizeCell(int64(len(b.Text))), ui.TextCell(begins))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	if e.Plan.Whole {
 		return
 	}
 	fmt.Fprintln(a.stdout)
-	a.heading("what is sent")
-	text := newTable("TEXT")
+	a.stdout.Heading("what is sent")
+	text := ui.NewTable("TEXT")
 	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
-		if a.stdout.terminal {
-			fmt.Fprintln(a.stdout, "  | "+printable(line)) // whole, however wide it is
+		if a.stdout.Terminal {
+			fmt.Fprintln(a.stdout, "  | "+ui.Printable(line)) // whole, however wide it is
 		}
-		text.add(textCell(line))
+		text.Add(ui.TextCell(line))
 	}
-	if !a.stdout.terminal {
-		text.print(a.stdout)
+	if !a.stdout.Terminal {
+		text.Print(a.stdout)
 	}
 }
 
@@ -243,10 +245,10 @@ func (a *app) printBlocks(e shim.Explanation) {
 func commandLine(e shim.Explanation, show func(string) string) string {
 	words := []string{e.Tool}
 	for _, arg := range e.Plan.Args {
-		words = append(words, quote(show(arg)))
+		words = append(words, ui.ShellQuote(show(arg)))
 	}
 	if e.Plan.HasStdin {
-		words = append(words, fmt.Sprintf("< (%s)", size(int64(len(e.Plan.Stdin)))))
+		words = append(words, fmt.Sprintf("< (%s)", ui.Size(int64(len(e.Plan.Stdin)))))
 	}
 	return strings.Join(words, " ")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/export"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -64,7 +65,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	case "otlp":
 		return a.sendSpans(ctx, l, f, since)
 	case "prometheus":
-		sums, err := slowResult(a, "adding the calls up", func() (export.Figures, error) { return readFigures(l) })
+		sums, err := ui.WithProgress(a.stderr, "adding the calls up", func() (export.Figures, error) { return readFigures(l) })
 		if err != nil {
 			return err
 		}
@@ -74,10 +75,10 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	write := func() error {
 		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
 	}
-	if f.output == "" && a.stdout.terminal {
+	if f.output == "" && a.stdout.Terminal {
 		return write() // one sees that it gets on
 	}
-	return a.slowly("writing the calls", write)
+	return a.stderr.WithProgress("writing the calls", write)
 }
 
 // check refuses flags that the format has no use for: they would be meant for
@@ -139,20 +140,20 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		return fmt.Errorf("read %s: %w", headersEnv, err)
 	}
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
-	sent, err := slowResult(a, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(since)) })
+	sent, err := ui.WithProgress(a.stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(since)) })
 	for _, said := range sent.Said {
 		fmt.Fprintf(a.stderr, "the collector says: %q\n", said)
 	}
-	fmt.Fprintf(a.stdout, "sent %s", count(sent.Accepted, "span"))
+	fmt.Fprintf(a.stdout, "sent %s", ui.Count(sent.Accepted, "span"))
 	if sent.Running > 0 {
-		fmt.Fprintf(a.stdout, "; %s not ended", count(sent.Running, "call"))
+		fmt.Fprintf(a.stdout, "; %s not ended", ui.Count(sent.Running, "call"))
 	}
 	fmt.Fprintln(a.stdout)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		err = hinted{err, "nothing listens there: start the collector, or name another --endpoint"}
 	}
 	if err == nil && sent.Rejected > 0 {
-		err = fmt.Errorf("send spans: the collector rejected %s", count(sent.Rejected, "span"))
+		err = fmt.Errorf("send spans: the collector rejected %s", ui.Count(sent.Rejected, "span"))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/prune"
 	"reprise/sessionfile"
@@ -55,10 +56,10 @@ func (a *app) forget(name string, sessions bool) error {
 	if err = errors.Join(err, a.forgetHistory(c)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, count(f.Sessions, "session"), count(f.Calls, "call"),
-		count(int64(lines), "line"))
+	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, ui.Count(f.Sessions, "session"), ui.Count(f.Calls, "call"),
+		ui.Count(int64(lines), "line"))
 	if sessions {
-		fmt.Fprintf(a.stdout, "removed the files of %s (%s)\n", count(removed, "session"), size(bytes))
+		fmt.Fprintf(a.stdout, "removed the files of %s (%s)\n", ui.Count(removed, "session"), ui.Size(bytes))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type ratio struct{ sum, n float64 }
 // is drawn or left as a whole.
 type sample []ratio
 
-// The bootstrap draws the same each time, so that the same ledger gives the same
+// The bootstrap draws the same samples each time, so that a ledger always yields the same
 // intervals.
 const (
 	bootstrapDraws = 1000
@@ -35,8 +35,8 @@ const (
 	mostSamples    = 1000 // more chains are drawn by the bundle, which changes nothing but the time it takes
 )
 
-// bootstrap gives for each figure the interval of both arms' means and that of
-// their difference, the first arm's less the second's.
+// bootstrap returns, for each figure, the intervals of both arms' means and of their
+// difference, the first minus the second.
 func bootstrap(first, second []sample) (ofFirst, ofSecond, difference []interval) {
 	random := rand.New(rand.NewPCG(bootstrapSeed, 0))
 	first, second = bundle(first), bundle(second)

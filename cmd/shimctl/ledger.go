@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -34,8 +35,7 @@ so none of them is resumed again: the next call of every job is fresh.`,
 	return c
 }
 
-// aside gives the ledger's path, and what a file is called in addition that is moved
-// aside now.
+// aside returns the ledger's path, and the suffix of a file that is moved aside now.
 func (a *app) aside() (path, suffix string, err error) {
 	path, err = config.LedgerFile(a.own)
 	return path, a.now.UTC().Format(".20060102T150405Z"), err
@@ -48,10 +48,10 @@ func (a *app) resetLedger() error {
 	}
 	aside, err := ledger.Reset(path, suffix)
 	if aside != "" {
-		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", printable(a.tilde(aside)))
+		fmt.Fprintf(a.stdout, "moved the ledger to %s\n", ui.Printable(a.tilde(aside)))
 	}
 	if err == nil {
-		fmt.Fprintf(a.stdout, "made a new one at %s\n", printable(a.tilde(path)))
+		fmt.Fprintf(a.stdout, "made a new one at %s\n", ui.Printable(a.tilde(path)))
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (a *app) repairLedger() error {
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(a.stdout, "moved the damaged ledger to %s\n", printable(a.tilde(r.Aside)))
-	fmt.Fprintf(a.stdout, "recovered %s, %s and %s\n", count(r.Chains, "chain"), count(r.Sessions, "session"), count(r.Calls, "call"))
+	fmt.Fprintf(a.stdout, "moved the damaged ledger to %s\n", ui.Printable(a.tilde(r.Aside)))
+	fmt.Fprintf(a.stdout, "recovered %s, %s and %s\n", ui.Count(r.Chains, "chain"), ui.Count(r.Sessions, "session"), ui.Count(r.Calls, "call"))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -42,88 +43,89 @@ type logReport struct {
 }
 
 func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	calls, err := slowResult(a, "listing the calls", func() ([]ledger.InvocationRow, error) { return l.InvocationRows(wanted) })
+	calls, err := ui.WithProgress(a.stderr, "listing the calls", func() ([]ledger.InvocationRow, error) { return l.InvocationRows(wanted) })
 	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal one looks at the end
 	if asJSON {
-		return a.printJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
+		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
 	}
 	if len(calls) == 0 {
-		a.nothing("no such call has been made yet")
+		a.stderr.Notice("no such call has been made yet")
 		return nil
 	}
-	a.callTable(r, calls).print(a.stdout)
+	a.callTable(r, calls).Print(a.stdout)
 	return nil
 }
 
-func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *table {
-	t := newTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
+func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
+	t := ui.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
 		"SESSION", "RULE", "DIRECTORY")
 	for _, i := range calls {
-		t.add(a.callRow(r, i)...)
+		t.Add(a.callRow(r, i)...)
 	}
 	return t
 }
 
-func (a *app) callRow(r reporter, i ledger.InvocationRow) []cell {
-	return []cell{idCell(i.ID), a.whenCell(i.Started), textCell(i.Tool), idCell(i.Chain), decisionCell(i), outcomeCell(i), tookCell(i.Duration),
-		tokensCell(i.Input), tokensCell(i.CacheRead), tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(callCost(r.prices, i)),
-		sessionCell(i.NativeID), textCell(i.Rule), a.pathCell(i.Cwd)}
+func (a *app) callRow(r reporter, i ledger.InvocationRow) []ui.Cell {
+	return []ui.Cell{ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain),
+		decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
+		ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)),
+		ui.SessionCell(i.NativeID), ui.TextCell(i.Rule), a.pathCell(i.Cwd)}
 }
 
-// logOne tells all about one call.
+// logOne prints everything about one call.
 func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
 	i, err := findInvocation(l, name)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
+		return a.stdout.PrintJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
 	}
-	t := newFoldedTable("FIELD", "VALUE")
-	add := func(name string, c cell) {
-		c.right = false
-		if c.raw != "" {
-			t.add(textCell(name).as(dim), c)
+	t := ui.NewFoldedTable("FIELD", "VALUE")
+	add := func(name string, c ui.Cell) {
+		c.Right = false
+		if c.Raw != "" {
+			t.Add(ui.TextCell(name).As(ui.Dim), c)
 		}
 	}
-	add("call", idCell(i.ID))
-	add("tool", textCell(i.Tool))
+	add("call", ui.IDCell(i.ID))
+	add("tool", ui.TextCell(i.Tool))
 	add("directory", a.pathCell(i.Cwd))
 	add("began", a.whenCell(i.Started))
 	add("decision", decisionCell(i))
 	for _, reason := range []rewrite.Reason{i.Reason, i.Detail, i.FellBack} {
 		if reason != "" {
-			add(string(reason), textCell(meaningOf(reason)))
+			add(string(reason), ui.TextCell(meaningOf(reason)))
 		}
 	}
-	add("changed", textCell(strings.Join(i.Changed(), ", ")))
-	add("rule", textCell(i.Rule))
-	add("chain", idCell(i.Chain))
+	add("changed", ui.TextCell(strings.Join(i.Changed(), ", ")))
+	add("rule", ui.TextCell(i.Rule))
+	add("chain", ui.IDCell(i.Chain))
 	if i.Mode == rewrite.Fork {
 		add("forked from", wholeID(i.ResumedFrom))
 	} else {
 		add("resumed from", wholeID(i.ResumedFrom))
 	}
 	add("session", wholeID(i.NativeID))
-	add("format", textCell(string(i.Format)))
-	add("model", textCell(i.Model))
+	add("format", ui.TextCell(string(i.Format)))
+	add("model", ui.TextCell(i.Model))
 	add("outcome", outcomeCell(i))
-	add("took", tookCell(i.Duration))
-	add("prompt", cell{human: size(i.PromptBytes), raw: fmt.Sprint(i.PromptBytes)})
-	add("sent", cell{human: size(i.SentBytes), raw: fmt.Sprint(i.SentBytes)})
-	add("input", tokensCell(i.Input))
-	add("cached", tokensCell(i.CacheRead))
-	add("written", tokensCell(i.CacheWrite))
-	add("output", tokensCell(i.Output))
+	add("took", ui.DurationCell(i.Duration))
+	add("prompt", ui.Cell{Human: ui.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
+	add("sent", ui.Cell{Human: ui.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
+	add("input", ui.TokensCell(i.Input))
+	add("cached", ui.TokensCell(i.CacheRead))
+	add("written", ui.TokensCell(i.CacheWrite))
+	add("output", ui.TokensCell(i.Output))
 	add("cost", priceCell(callCost(r.prices, i)))
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	return nil
 }
 
-func wholeID(id string) cell { return cell{human: orDash(id), raw: id} }
+func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }
 
 // meaningOf says in a sentence what a reason means.
 func meaningOf(r rewrite.Reason) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
 )
@@ -26,7 +27,7 @@ const (
 // An app is what a command may use of the world.
 type app struct {
 	stdin          *os.File
-	stdout, stderr screen
+	stdout, stderr ui.Screen
 	environ        []string
 	accountHome    string // see shim.Env
 	now            time.Time
@@ -78,7 +79,7 @@ func main() { os.Exit(run(shim.AccountHome())) }
 
 // run carries out the command. accountHome is "" for one that must not look there.
 func run(accountHome string) int {
-	a := &app{stdin: os.Stdin, stdout: newScreen(os.Stdout), stderr: newScreen(os.Stderr), environ: os.Environ(),
+	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout), stderr: ui.NewScreen(os.Stderr), environ: os.Environ(),
 		accountHome: accountHome, now: time.Now()}
 	return a.main(os.Args[1:])
 }
@@ -102,9 +103,9 @@ func (a *app) main(args []string) int {
 }
 
 func (a *app) complain(problem, hint string) {
-	fmt.Fprintln(a.stderr, "error: "+printableLines(a.tildeIn(problem)))
+	fmt.Fprintln(a.stderr, "error: "+ui.PrintableLines(a.tildeIn(problem)))
 	if hint != "" {
-		fmt.Fprintln(a.stderr, "hint: "+printableLines(a.tildeIn(hint)))
+		fmt.Fprintln(a.stderr, "hint: "+ui.PrintableLines(a.tildeIn(hint)))
 	}
 }
 
@@ -119,7 +120,7 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = l.Settle() // what can not be recorded now is shown as not ended
+	_ = l.Settle() // a call that cannot be recorded now is shown as running
 	return l, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/prune"
 	"reprise/sessionfile"
@@ -76,7 +77,7 @@ func (a *app) prune(f pruneFlags, given *pflag.FlagSet) error {
 		return err
 	}
 	if p.failed > 0 {
-		return fmt.Errorf("remove sessions: %s could not be removed", count(p.failed, "session"))
+		return fmt.Errorf("remove sessions: %s could not be removed", ui.Count(p.failed, "session"))
 	}
 	return nil
 }
@@ -172,18 +173,18 @@ func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Fi
 
 func (a *app) printPrune(p pruning, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(pruneJSON(p))
+		return a.stdout.PrintJSON(pruneJSON(p))
 	}
 	if len(p.verdicts) > 0 {
-		t := newFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
+		t := ui.NewFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
 		for _, v := range p.verdicts {
-			freed, verb := cell{human: "-", right: true}, textCell("keep").as(dim)
+			freed, verb := ui.Cell{Human: "-", Right: true}, ui.TextCell("keep").As(ui.Dim)
 			if v.Remove {
-				freed, verb = sizeCell(v.bytes), textCell("remove")
+				freed, verb = ui.SizeCell(v.bytes), ui.TextCell("remove")
 			}
-			t.add(idCell(v.Chain), textCell(v.Tool), sessionCell(v.NativeID), a.whenCell(v.LastUsed), freed, verb, textCell(v.why()))
+			t.Add(ui.IDCell(v.Chain), ui.TextCell(v.Tool), ui.SessionCell(v.NativeID), a.whenCell(v.LastUsed), freed, verb, ui.TextCell(v.why()))
 		}
-		t.print(a.stdout)
+		t.Print(a.stdout)
 		fmt.Fprintln(a.stdout)
 	}
 	kept := int64(len(p.verdicts)) - p.removed
@@ -191,11 +192,11 @@ func (a *app) printPrune(p pruning, asJSON bool) error {
 	if p.dry {
 		verb = "would remove"
 	}
-	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, count(p.removed, "session"), size(p.bytes), kept)}
+	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, ui.Count(p.removed, "session"), ui.Size(p.bytes), kept)}
 	if p.chains+p.calls > 0 {
-		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, count(p.chains, "chain"), count(p.calls, "call")))
+		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, ui.Count(p.chains, "chain"), ui.Count(p.calls, "call")))
 	}
-	a.sentences("SUM", plain, sum...)
+	a.stdout.Sentences("SUM", ui.Plain, sum...)
 	return nil
 }
 

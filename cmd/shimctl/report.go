@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/report"
 )
@@ -52,7 +53,7 @@ func (a *app) report(file, since, until string) error {
 	}
 	var page bytes.Buffer
 	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
-		s, err := slowResult(a, "adding the calls up", func() (ledger.Snapshot, error) {
+		s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (ledger.Snapshot, error) {
 			return l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/report"
 	"reprise/rewrite"
 )
 
-// mostSpans is how many columns a chart has at most; mostName is how much of a name is shown.
+// Limits of a chart's columns and of the length of a name.
 const (
 	mostSpans = 60
 	mostName  = 100
@@ -21,7 +22,7 @@ const (
 
 const minuteFormat = "2006-01-02 15:04"
 
-// page makes the page of what was read.
+// page returns the report on what was read.
 func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
@@ -83,7 +84,7 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	return managed
 }
 
-// sidesOf sums the calls that ended well up by side, as the ledger does for stats.
+// sidesOf adds up the successful calls by side, as the ledger does for stats.
 func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
 	type key struct {
 		like
@@ -108,7 +109,7 @@ func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
 
 func likeOf(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 
-// A spanOfDays is what a column stands for.
+// A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
 	first, last ledger.Millis
 	sums        ledger.Sums
@@ -118,7 +119,7 @@ type spanOfDays struct {
 
 const dayLength = 24 * 60 * 60 * 1000
 
-// spansOf shares the days out, into weeks or more where they are too many.
+// spansOf divides the time into days, or into weeks or more if there are too many days.
 func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
@@ -131,12 +132,12 @@ func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 		from := first + ledger.Millis(int64(i)*width*dayLength)
 		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(figures))}
 	}
-	saved := savingOf(managed, st)
+	saved := estimateSavings(managed, st)
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
 		span.bill.add(r.prices, s)
-		for i, n := range saved(s) {
+		for i, n := range saved.on(s) {
 			span.saved[i] += n
 		}
 	}
@@ -150,7 +151,7 @@ func (s spanOfDays) label() string {
 	return dayOf(s.first) + " to " + dayOf(s.last)
 }
 
-// unitOf is how long the spans are, but for the last, which may be shorter.
+// unitOf returns the length of the spans. The last one may be shorter.
 func unitOf(spans []spanOfDays) string {
 	if len(spans) == 1 {
 		return "day"
@@ -165,46 +166,61 @@ func unitOf(spans []spanOfDays) string {
 	}
 }
 
-// savingOf tells what resuming saved on a slice, by figure, so that all slices together
-// add up to what stats says.
-func savingOf(managed []ledger.Slice, st stats) func(ledger.Slice) []float64 {
-	none := make([]float64, len(figures))
-	if c := st.Comparison; c != nil {
-		told := make([]float64, len(figures))
-		for _, s := range managed {
+// A savings returns what resuming saved on a slice, by figure. All slices together add up to
+// what stats prints.
+type savings interface {
+	on(ledger.Slice) []float64
+}
+
+func estimateSavings(managed []ledger.Slice, st stats) savings {
+	if st.Comparison == nil {
+		return estimatedSavings(yardsticks(sidesOf(managed)))
+	}
+	measured := measuredSavings{st.Comparison, make([]float64, len(figures))}
+	for _, s := range managed {
+		if s.Arm == ledger.Treated {
 			for i, f := range figures {
-				if s.Arm == ledger.Treated {
-					told[i] += f.of(s.Sums).n
-				}
+				measured.calls[i] += f.of(s.Sums).n
 			}
-		}
-		return func(s ledger.Slice) []float64 {
-			if s.Arm != ledger.Treated {
-				return none
-			}
-			saved := make([]float64, len(figures))
-			for i, f := range c.Figures { // chains that changed sides are in no mean
-				if n := f.of(s.Sums).n; n > 0 {
-					saved[i] = f.saved() * n / told[i]
-				}
-			}
-			return saved
 		}
 	}
-	against := yardsticks(sidesOf(managed))
-	return func(s ledger.Slice) []float64 {
-		fresh, ok := against[likeOf(s)]
-		if !ok || !s.Well || s.Side() != ledger.Resumed {
-			return none
-		}
-		saved := make([]float64, len(figures))
-		for i, f := range figures {
-			if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
-				saved[i] = b.sum/b.n*a.n - a.sum
-			}
-		}
+	return measured
+}
+
+// measuredSavings divides the measured saving among the treated slices, by their calls.
+type measuredSavings struct {
+	comparison *comparison
+	calls      []float64 // treated calls whose figure is known, by figure
+}
+
+func (m measuredSavings) on(s ledger.Slice) []float64 {
+	saved := make([]float64, len(figures))
+	if s.Arm != ledger.Treated {
 		return saved
 	}
+	for i, f := range m.comparison.Figures { // chains that changed sides are in no mean
+		if n := f.of(s.Sums).n; n > 0 {
+			saved[i] = f.saved() * n / m.calls[i]
+		}
+	}
+	return saved
+}
+
+// estimatedSavings compares the resumed calls of a slice with similar fresh calls.
+type estimatedSavings map[like]yardstick
+
+func (e estimatedSavings) on(s ledger.Slice) []float64 {
+	saved := make([]float64, len(figures))
+	fresh, ok := e[likeOf(s)]
+	if !ok || !s.Well || s.Side() != ledger.Resumed {
+		return saved
+	}
+	for i, f := range figures {
+		if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
+			saved[i] = b.sum/b.n*a.n - a.sum
+		}
+	}
+	return saved
 }
 
 func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
@@ -215,95 +231,133 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 			observed += s.Calls
 		}
 	}
-	calls := grouped(t.Resumed) + " resumed"
+	calls := ui.Thousands(t.Resumed) + " resumed"
 	if t.Forked > 0 {
-		calls += fmt.Sprintf(" (%s of them forked)", grouped(t.Forked))
+		calls += fmt.Sprintf(" (%s of them forked)", ui.Thousands(t.Forked))
 	}
-	calls += fmt.Sprintf(", %s fresh", grouped(t.Calls-t.Resumed))
+	calls += fmt.Sprintf(", %s fresh", ui.Thousands(t.Calls-t.Resumed))
 	if observed > 0 {
-		calls += fmt.Sprintf("; %s observed", grouped(observed))
+		calls += fmt.Sprintf("; %s observed", ui.Thousands(observed))
 	}
-	tokens, about := notKnown, "no tool told"
+	tokens, about := ui.NotKnown, "no tool told"
 	if t.Metered > 0 {
-		tokens = brief(t.Input + t.CacheRead + t.CacheWrite + t.Output)
-		kinds := []string{brief(t.Input) + " input", brief(t.CacheRead) + " cache read", brief(t.CacheWrite) + " cache write", brief(t.Output) + " output"}
+		tokens = ui.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
+		kinds := []string{ui.ShortNumber(t.Input) + " input", ui.ShortNumber(t.CacheRead) + " cache read",
+			ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
 		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
 	saved := st.saved()
 	return []report.Fact{
-		{Name: "managed calls", Value: grouped(t.Calls), About: calls},
-		{Name: "reused", Value: amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
-		{Name: "ended well", Value: amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
+		{Name: "managed calls", Value: ui.Thousands(t.Calls), About: calls},
+		{Name: "reused", Value: ui.Amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
+		{Name: "ended well", Value: ui.Amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
 		{Name: "tokens", Value: tokens, About: about},
-		{Name: "from the cache", Value: amount("share", cacheRate(t)), About: "of what the models read"},
+		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
 		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
-		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).human, About: saved.words()},
-		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).human, About: "weighted by what they cost; " + saved.words()},
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.words()},
 	}
 }
 
 func briefly(n float64) string {
 	if math.IsNaN(n) {
-		return notKnown
+		return ui.NotKnown
 	}
-	return brief(int64(n))
+	return ui.ShortNumber(int64(n))
 }
 
-// charts are those of tokens, of money and of the cache.
-func charts(spans []spanOfDays) []report.Chart {
-	const with, without = "as it was", "without resuming"
-	const about = "What the days would have taken without resuming is what they took, and what resuming saved."
-	unit := unitOf(spans)
-	saved := slices.ContainsFunc(spans, func(s spanOfDays) bool {
-		return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
-	})
-	tokens := report.Chart{Title: "Tokens by " + unit, Kinds: []report.Kind{
-		{Name: "cache read", Class: "cache-read"}, {Name: "cache write", Class: "cache-write"},
-		{Name: "input", Class: "input"}, {Name: "output", Class: "output"}}}
-	dear := report.Chart{Title: fmt.Sprintf("Tokens by %s but for cache reads", unit), About: "Cache reads are most of the tokens, and the cheapest: here are the others.",
-		Kinds: tokens.Kinds[1:]}
-	money := report.Chart{Title: "Money by " + unit, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
-	cache := report.Chart{Title: "From the cache by " + unit, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: amount("share", 1)}
-	if saved {
-		tokens.With, tokens.Without, tokens.About = with, without, about
-		dear.With, dear.Without = with, without
-		money.With, money.Without, money.About = with, without, about
-	}
-	for _, s := range spans {
-		var was, instead []report.Amount
-		for i, f := range figures {
-			if f.unit == "tokens" && f.name != "weighted" {
-				r := f.of(s.sums)
-				n := r.sum
-				if r.n == 0 && s.sums.Calls > 0 {
-					n = math.NaN()
-				}
-				was = append(was, report.Amount{N: n, Text: briefly(n)})
-				instead = append(instead, amountOf(max(0, n+s.saved[i]), briefly))
-			}
-		}
-		// The figures begin with input; at the bottom of a column is the largest part.
-		was, instead = []report.Amount{was[1], was[2], was[0], was[3]}, []report.Amount{instead[1], instead[2], instead[0], instead[3]}
-		tokens.Spans = append(tokens.Spans, columnOf(s, was, instead, briefly))
-		dear.Spans = append(dear.Spans, columnOf(s, was[1:], instead[1:], briefly))
+// tokenKinds are the parts of a column of tokens, from the bottom. The largest is first. Each
+// has the name of its figure.
+var tokenKinds = []report.Kind{
+	{Name: "cache read", Class: "cache-read"},
+	{Name: "cache write", Class: "cache-write"},
+	{Name: "input", Class: "input"},
+	{Name: "output", Class: "output"},
+}
 
+func charts(spans []spanOfDays) []report.Chart {
+	unit := unitOf(spans)
+	tokens := tokenChart("Tokens by "+unit, tokenKinds, spans)
+	others := tokenChart(fmt.Sprintf("Tokens by %s but for cache reads", unit), tokenKinds[1:], spans)
+	others.About = "Cache reads are most of the tokens, and the cheapest: here are the others."
+	money := moneyChart("Money by "+unit, spans)
+	if slices.ContainsFunc(spans, spanOfDays.hasSavings) {
+		for _, c := range []*report.Chart{&tokens, &others, &money} {
+			c.With, c.Without = "as it was", "without resuming"
+		}
+		tokens.About = "What the days would have taken without resuming is what they took, and what resuming saved."
+		money.About = tokens.About
+	}
+	return []report.Chart{tokens, others, money, cacheChart("From the cache by "+unit, spans)}
+}
+
+func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Chart {
+	chart := report.Chart{Title: title, Kinds: kinds}
+	for _, s := range spans {
+		var with, without []report.Amount
+		for _, kind := range kinds {
+			used, saved := s.tokens(figureIndex(kind.Name))
+			with = append(with, amountOf(used, briefly))
+			without = append(without, amountOf(max(0, used+saved), briefly))
+		}
+		chart.Spans = append(chart.Spans, s.column(with, without, briefly))
+	}
+	return chart
+}
+
+func moneyChart(title string, spans []spanOfDays) report.Chart {
+	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	for _, s := range spans {
 		cost := s.bill.total
 		cost.known = cost.known || s.sums.Calls == 0
-		spent, would := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
-		money.Spans = append(money.Spans, report.Span{Label: s.label(), With: []report.Amount{spent}, Without: []report.Amount{would}, Sum: spent, Instead: would})
-
-		share := cacheRate(ledger.Group{Sums: s.sums})
-		cache.Spans = append(cache.Spans, columnOf(s, []report.Amount{{N: share, Text: amount("share", share)}}, nil,
-			func(n float64) string { return amount("share", n) }))
+		with, without := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
+		chart.Spans = append(chart.Spans, report.Span{Label: s.label(),
+			With: []report.Amount{with}, Without: []report.Amount{without}, Sum: with, Instead: without})
 	}
-	return []report.Chart{tokens, dear, money, cache}
+	return chart
 }
 
-// moneyOf is a cost, or what it would have been with so much more.
+func cacheChart(title string, spans []spanOfDays) report.Chart {
+	percent := func(share float64) string { return ui.Amount("share", share) }
+	chart := report.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: percent(1)}
+	for _, s := range spans {
+		share := cacheRate(ledger.Group{Sums: s.sums})
+		chart.Spans = append(chart.Spans, s.column([]report.Amount{amountOf(share, percent)}, nil, percent))
+	}
+	return chart
+}
+
+func (s spanOfDays) hasSavings() bool {
+	return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
+}
+
+// tokens returns the tokens of a figure that were used, and those that resuming saved. What
+// was used is NaN if no call reported it.
+func (s spanOfDays) tokens(figure int) (used, saved float64) {
+	r := figures[figure].of(s.sums)
+	if r.n == 0 && s.sums.Calls > 0 {
+		return math.NaN(), s.saved[figure]
+	}
+	return r.sum, s.saved[figure]
+}
+
+// column returns the span as a column of a chart, whose sums are written like its parts.
+func (s spanOfDays) column(with, without []report.Amount, text func(float64) string) report.Span {
+	sum := func(amounts []report.Amount) report.Amount {
+		total := 0.0
+		for _, a := range amounts {
+			total += a.N
+		}
+		return amountOf(total, text)
+	}
+	return report.Span{Label: s.label(), With: with, Without: without, Sum: sum(with), Instead: sum(without)}
+}
+
+// moneyOf returns a cost that is higher by more nano-dollars.
 func moneyOf(cost sum, more float64) report.Amount {
 	if !cost.known || math.IsNaN(more) {
-		return report.Amount{N: math.NaN(), Text: notKnown}
+		return report.Amount{N: math.NaN(), Text: ui.NotKnown}
 	}
 	cost.nano, cost.most = max(0, cost.nano+int64(more)), max(0, cost.most+int64(more))
 	return report.Amount{N: float64(cost.nano), Text: cost.human()}
@@ -317,18 +371,7 @@ func amountOf(n float64, text func(float64) string) report.Amount {
 	return report.Amount{N: n, Text: text(n)}
 }
 
-func columnOf(s spanOfDays, was, instead []report.Amount, text func(float64) string) report.Span {
-	sum := func(amounts []report.Amount) report.Amount {
-		total := 0.0
-		for _, a := range amounts {
-			total += a.N
-		}
-		return amountOf(total, text)
-	}
-	return report.Span{Label: s.label(), With: was, Without: instead, Sum: sum(was), Instead: sum(instead)}
-}
-
-// savedTable shows what stats does.
+// savedTable returns the table of what resuming saved, which stats prints too.
 func savedTable(st stats) report.Saved {
 	if c := st.Comparison; c != nil {
 		saved := report.Saved{Drawn: true,
@@ -336,7 +379,7 @@ func savedTable(st stats) report.Saved {
 			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
-			row := report.Row{Name: title(f.figure), Change: amount("share", f.Difference.Mean/whole),
+			row := report.Row{Name: title(f.figure), Change: ui.Amount("share", f.Difference.Mean/whole),
 				Cells: []report.Cell{cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
@@ -350,7 +393,7 @@ func savedTable(st stats) report.Saved {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
 		for _, f := range st.Saving.Figures {
 			saved.Rows = append(saved.Rows, report.Row{Name: title(f.figure),
-				Cells: []report.Cell{{Text: amount(f.unit, f.Resumed)}, {Text: amount(f.unit, f.Fresh)}, {Text: amount(f.unit, f.Saved)}}})
+				Cells: []report.Cell{{Text: ui.Amount(f.unit, f.Resumed)}, {Text: ui.Amount(f.unit, f.Fresh)}, {Text: ui.Amount(f.unit, f.Saved)}}})
 		}
 	}
 	return saved
@@ -358,12 +401,12 @@ func savedTable(st stats) report.Saved {
 
 func cellOf(unit string, e estimate) report.Cell {
 	if math.IsNaN(e.Mean) {
-		return report.Cell{Text: amount(unit, e.Mean)}
+		return report.Cell{Text: ui.Amount(unit, e.Mean)}
 	}
-	return report.Cell{Text: amount(unit, e.Mean), Range: amount(unit, e.Low) + " to " + amount(unit, e.High)}
+	return report.Cell{Text: ui.Amount(unit, e.Mean), Range: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High)}
 }
 
-// decisions counts the calls by what was decided, and why.
+// decisions counts the calls by decision and reason.
 func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 	at := map[string]int{}
 	for _, s := range managed {
@@ -387,7 +430,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	for i := range list {
-		list[i].Text = fmt.Sprintf("%s, %s", grouped(list[i].Count), amount("share", rate(list[i].Count, all)))
+		list[i].Text = fmt.Sprintf("%s, %s", ui.Thousands(list[i].Count), ui.Amount("share", rate(list[i].Count, all)))
 	}
 	return list
 }
@@ -401,13 +444,14 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		}
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s", count(c.Calls, "call"), grouped(c.Resumed), clock(c.Updated).Format(minuteFormat))
+	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
+		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), clock(c.Updated).Format(minuteFormat))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}
 	for _, i := range c.Latest {
 		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), orElse(i.Outcome, "running")}
+		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
 		switch {
 		case i.FellBack != "":
 			call.Class = "fell"
@@ -419,7 +463,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 		if i.Duration.Valid {
 			call.Duration = float64(i.Duration.Int64)
 		}
-		words = append(words, tookCell(i.Duration).human, fmt.Sprintf("prompt %s, sent %s", size(i.PromptBytes), size(i.SentBytes)))
+		words = append(words, ui.DurationCell(i.Duration).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
 		words = append(words, callCost(r.prices, i).human())
 		call.Text = strings.Join(words, ", ")
 		drawn.Calls = append(drawn.Calls, call)
@@ -427,7 +471,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 	return drawn
 }
 
-// cut shortens a name: a rule may take one of any length from a prompt.
+// cut shortens a name, since a rule may capture one of any length from a prompt.
 func cut(name string) string {
 	if runes := []rune(name); len(runes) > mostName {
 		return string(runes[:mostName]) + "…"

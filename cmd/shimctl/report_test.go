@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/prices"
 )
@@ -19,7 +20,7 @@ var samples = flag.String("samples", "", "write sample reports into this `folder
 func reportOf(t testing.TB, ledgerPath string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{stdin: os.Stdin, stdout: screen{Writer: &out}, stderr: screen{Writer: &errs}, now: sampleNow,
+	a := &app{stdin: os.Stdin, stdout: ui.Screen{Writer: &out}, stderr: ui.Screen{Writer: &errs}, now: sampleNow,
 		environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(ledgerPath))}}
 	if code := a.main(append([]string{"report", "--html", "-"}, args...)); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, &errs)

@@ -85,7 +85,7 @@ type invocationReport struct {
 	moneyReport
 }
 
-// A moneyReport tells an amount and where it comes from.
+// A moneyReport is an amount and its source.
 type moneyReport struct {
 	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"price in billionths of a dollar, null if unknown"`
 	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if all requests that may have had a long prompt were billed as such"`

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/config"
+	"reprise/internal/ui"
 )
 
 func (a *app) root() *cobra.Command {
@@ -24,10 +25,10 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
-	colour := colourChoice("auto")
+	colour := ui.ColorChoice("auto")
 	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
 	completeFlag(root, "color", []string{"auto", "always", "never"})
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.setColours(colour) }
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.stdout.SetColors(colour, a.getenv) }
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	for _, make := range commands {
 		root.AddCommand(make(a))
@@ -148,7 +149,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// jsonFlag gives the command its --json, which prints the named schema.
+// jsonFlag adds --json, which prints the named schema, to a command.
 func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
 }

@@ -82,6 +82,7 @@ func collector() {
 		body, err := io.ReadAll(r.Body)
 		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") + "\n" + string(body)
 		err = errors.Join(err, os.WriteFile(os.Args[2], []byte(text), 0o600))
+		w.Header().Set("Content-Type", "application/json")
 		_, errWrite := w.Write(answer)
 		go func() { done <- errors.Join(err, errWrite) }()
 	})}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -35,22 +36,22 @@ type sessionsReport struct {
 }
 
 func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
-	sessions, err := slowResult(a, "listing the sessions", func() ([]ledger.SessionRow, error) { return l.SessionRows(wanted) })
+	sessions, err := ui.WithProgress(a.stderr, "listing the sessions", func() ([]ledger.SessionRow, error) { return l.SessionRows(wanted) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(sessionsReport{"shimctl.sessions/1", mapped(sessions, sessionJSON)})
+		return a.stdout.PrintJSON(sessionsReport{"shimctl.sessions/1", mapped(sessions, sessionJSON)})
 	}
 	if len(sessions) == 0 {
-		a.nothing("there is no such session yet")
+		a.stderr.Notice("there is no such session yet")
 		return nil
 	}
-	t := newTable("SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION")
+	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION")
 	for _, s := range sessions {
-		t.add(sessionCell(s.NativeID), textCell(s.Tool), idCell(s.Chain), stateCell(s), numberCell(int64(s.Turns)), contextCell(s.Context),
-			a.whenCell(s.LastUsed), a.whenCell(s.Created), textCell(s.Model), textCell(s.Version))
+		t.Add(ui.SessionCell(s.NativeID), ui.TextCell(s.Tool), ui.IDCell(s.Chain), stateCell(s), ui.NumberCell(int64(s.Turns)), contextCell(s.Context),
+			a.whenCell(s.LastUsed), a.whenCell(s.Created), ui.TextCell(s.Model), ui.TextCell(s.Version))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	return nil
 }

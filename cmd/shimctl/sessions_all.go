@@ -14,6 +14,7 @@ import (
 
 	"reprise/config"
 	"reprise/history"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/prices"
 )
@@ -44,7 +45,7 @@ type keptSessionEntry struct {
 
 // allSessions lists what the tools have kept.
 func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
-	kept, err := slowResult(a, "reading the tools' sessions", func() ([]history.Session, error) { return a.readHistory(wanted.Tool) })
+	kept, err := ui.WithProgress(a.stderr, "reading the tools' sessions", func() ([]history.Session, error) { return a.readHistory(wanted.Tool) })
 	if err != nil {
 		return err
 	}
@@ -58,28 +59,29 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	}
 	if asJSON {
 		entry := func(s history.Session) keptSessionEntry { return r.keptSession(s, chains[s.ID]) }
-		return a.printJSON(allSessionsReport{allSchema, mapped(kept, entry)})
+		return a.stdout.PrintJSON(allSessionsReport{allSchema, mapped(kept, entry)})
 	}
 	if len(kept) == 0 {
-		a.nothing("the tools have kept no such session")
+		a.stderr.Notice("the tools have kept no such session")
 		return nil
 	}
-	t := newTable("SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
+	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
 		"VERSION", "DIRECTORY")
 	for _, s := range kept {
-		count := func(n int64) cell { return tokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
-		t.add(sessionCell(s.ID), textCell(s.Tool), idCell(chains[s.ID]), tokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
+		count := func(n int64) ui.Cell { return ui.TokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
+		t.Add(ui.SessionCell(s.ID), ui.TextCell(s.Tool), ui.IDCell(chains[s.ID]),
+			ui.TokensCell(sql.NullInt64{Int64: int64(s.Turns), Valid: s.Turns >= 0}),
 			a.perhapsCell(s.Updated), a.perhapsCell(s.Started), count(s.Input), count(s.CacheRead), count(s.CacheWrite),
-			count(s.Output), priceCell(r.costOfKept(s)), textCell(s.Model), textCell(s.Version), a.pathCell(s.Cwd))
+			count(s.Output), priceCell(r.costOfKept(s)), ui.TextCell(s.Model), ui.TextCell(s.Version), a.pathCell(s.Cwd))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	return nil
 }
 
 // perhapsCell is a time that the tool may not have told.
-func (a *app) perhapsCell(t time.Time) cell {
+func (a *app) perhapsCell(t time.Time) ui.Cell {
 	if t.IsZero() {
-		return unknownCell()
+		return ui.UnknownCell()
 	}
 	return a.whenCell(ledger.Millis(t.UnixMilli()))
 }
@@ -129,8 +131,8 @@ func (r reporter) keptSession(s history.Session, chain int64) keptSessionEntry {
 	return e
 }
 
-// readHistory reads what is new in the tools' folders. How far they were read is kept
-// beside the ledger; without it all is read again, which only takes longer.
+// readHistory reads what is new in the tools' directories. A cache beside the ledger records
+// how far they were read; without it everything is read again.
 func (a *app) readHistory(tool string) ([]history.Session, error) {
 	path, err := a.historyFile()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -44,11 +45,11 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	slices.Reverse(calls) // at a terminal one looks at the end
 	switch {
 	case asJSON:
-		return a.printJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
-	case a.stdout.terminal:
+		return a.stdout.PrintJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
+	case a.stdout.Terminal:
 		a.showTree(r, chain, calls)
 	default:
-		a.callTable(r, calls).print(a.stdout)
+		a.callTable(r, calls).Print(a.stdout)
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.Invocat
 			title = append(title, named[0]+" "+named[1])
 		}
 	}
-	fmt.Fprintln(a.stdout, a.stdout.paint(strong, printable(strings.Join(title, "  "))))
+	fmt.Fprintln(a.stdout, a.stdout.Paint(ui.Strong, ui.Printable(strings.Join(title, "  "))))
 	a.showBranches(r, "", branches(chain.Sessions, ""), chain.Sessions, calls)
 }
 
@@ -89,8 +90,8 @@ func (a *app) showBranches(r reporter, bar string, its, all []ledger.SessionRow,
 			stem, below = "└─ ", "   "
 		}
 		state, context := stateCell(s), contextCell(s.Context)
-		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s%s\n", bar+stem, orDash(s.NativeID), a.stdout.paint(state.meaning, state.human),
-			count(int64(s.Turns), "turn"), a.stdout.paint(context.meaning, context.human), printable(s.Model), forkedFrom(s))
+		fmt.Fprintf(a.stdout, "%ssession %s  %s  %s  context %s  %s%s\n", bar+stem, ui.OrDash(s.NativeID), a.stdout.Paint(state.Meaning, state.Human),
+			ui.Count(int64(s.Turns), "turn"), a.stdout.Paint(context.Meaning, context.Human), ui.Printable(s.Model), forkedFrom(s))
 		a.showCalls(r, bar+below, ofSession(calls, s.ID))
 		if len(copies) == 1 {
 			its = slices.Insert(slices.Clone(its), n+1, copies[0])
@@ -109,18 +110,18 @@ func forkedFrom(s ledger.SessionRow) string {
 
 // showCalls prints the calls of a session as a table that hangs below it.
 func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
-	t := newTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
+	t := ui.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
 	for _, i := range calls {
-		t.add(idCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), tookCell(i.Duration), tokensCell(i.Input), tokensCell(i.CacheRead),
-			tokensCell(i.CacheWrite), tokensCell(i.Output), priceCell(callCost(r.prices, i)))
+		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
+			ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)))
 	}
 	var b strings.Builder
 	inner := a.stdout
 	inner.Writer = &b
-	if inner.width > 0 {
-		inner.width -= utf8.RuneCountInString(bar + "├─ ")
+	if inner.Width > 0 {
+		inner.Width -= utf8.RuneCountInString(bar + "├─ ")
 	}
-	t.print(inner)
+	t.Print(inner)
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for n, line := range lines {
 		stem := "├─ "

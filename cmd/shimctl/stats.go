@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -42,12 +43,12 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := slowResult(a, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), from) })
+	s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), from) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(statsJSON(s))
+		return a.stdout.PrintJSON(statsJSON(s))
 	}
 	a.printStats(s)
 	return nil
@@ -125,7 +126,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	return s, cmp.Or(groupsErr, savingErr)
 }
 
-// readSaving compares the arms, or where that can not be done, makes an estimate.
+// readSaving compares the arms, or makes an estimate if they cannot be compared.
 func (s *stats) readSaving(l *ledger.Ledger, since ledger.Millis) error {
 	chains, err := l.Arms(since)
 	if err != nil || s.compare(chains) {
@@ -155,19 +156,19 @@ func (a *app) printStats(s stats) {
 		fmt.Fprintln(a.stderr, "no managed call has been made"+sinceWords(s.Since))
 		return
 	}
-	t := newTable(strings.ToUpper(string(s.By)), "CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST",
+	t := ui.NewTable(strings.ToUpper(string(s.By)), "CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST",
 		"PRICED", "DURATION")
 	for _, g := range s.Groups {
-		key := textCell(g.Key)
+		key := ui.TextCell(g.Key)
 		if s.By == ledger.ByCwd {
 			key = a.pathCell(g.Key)
 		}
-		t.add(groupRow(key, g)...)
+		t.Add(groupRow(key, g)...)
 	}
-	if len(s.Groups) > 1 && a.stdout.terminal {
-		t.add(groupRow(textCell("all").as(strong), s.Total)...)
+	if len(s.Groups) > 1 && a.stdout.Terminal {
+		t.Add(groupRow(ui.TextCell("all").As(ui.Strong), s.Total)...)
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	fmt.Fprintln(a.stdout)
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
@@ -183,10 +184,11 @@ func sinceWords(since time.Time) string {
 	return " since " + since.UTC().Format(time.RFC3339)
 }
 
-func groupRow(key cell, g ledger.Group) []cell {
-	return []cell{key, numberCell(g.Calls), numberCell(g.Resumed), amountCell("share", reuseRate(g)), numberCell(g.Created), numberCell(g.Reused),
-		amountCell("share", rate(g.OK, g.Ended)), amountCell("share", cacheRate(g)), amountCell("tokens", tokensPerSession(g)),
-		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), numberCell(g.Priced), amountCell("ms", rate(g.Duration, g.Timed))}
+func groupRow(key ui.Cell, g ledger.Group) []ui.Cell {
+	return []ui.Cell{key, ui.NumberCell(g.Calls), ui.NumberCell(g.Resumed), ui.AmountCell("share", reuseRate(g)),
+		ui.NumberCell(g.Created), ui.NumberCell(g.Reused),
+		ui.AmountCell("share", rate(g.OK, g.Ended)), ui.AmountCell("share", cacheRate(g)), ui.AmountCell("tokens", tokensPerSession(g)),
+		priceCell(sum{known: g.Priced > 0, nano: g.Cost, most: g.Cost}), ui.NumberCell(g.Priced), ui.AmountCell("ms", rate(g.Duration, g.Timed))}
 }
 
 func reuseRate(g ledger.Group) float64 { return rate(g.Resumed, g.Calls) }
@@ -210,68 +212,24 @@ func rate(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// amount shows a number in its unit; one that is not known is n/a, never 0.
-func amount(unit string, n float64) string {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return "n/a"
-	}
-	text := inUnit(unit, n)
-	if strings.Trim(text, "-0. %$ms") == "" {
-		return strings.TrimPrefix(text, "-")
-	}
-	return text
-}
-
-func inUnit(unit string, n float64) string {
-	switch unit {
-	case "share":
-		return fmt.Sprintf("%.0f %%", 100*n)
-	case "nano_usd":
-		return dollars(int64(math.Round(n)))
-	case "ms":
-		sign := ""
-		if n < 0 {
-			sign, n = "-", -n
-		}
-		return sign + span(time.Duration(math.Round(n))*time.Millisecond)
-	}
-	return grouped(int64(math.Round(n)))
-}
-
-// amountCell is a number in its unit; programs read per cent, dollars and milliseconds.
-func amountCell(unit string, n float64) cell {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return unknownCell()
-	}
-	return cell{human: amount(unit, n), raw: plainAmount(unit, n), right: true}
-}
-
-func plainAmount(unit string, n float64) string {
-	switch unit {
-	case "share":
-		return fmt.Sprintf("%.1f%%", 100*n)
-	case "nano_usd":
-		return exactDollars(int64(math.Round(n)))
-	}
-	return strconv.FormatFloat(n, 'f', 0, 64)
-}
-
 func (a *app) printComparison(c *comparison) {
-	a.sentences("NOTE", plain, c.words()...)
+	a.stdout.Sentences("NOTE", ui.Plain, c.words()...)
 	fmt.Fprintln(a.stdout)
-	t := newTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
+	t := ui.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
 	for _, f := range c.Figures {
-		t.add(textCell(title(f.figure)), amountCell(f.unit, f.Control.Mean), amountCell(f.unit, f.Treated.Mean), amountCell(f.unit, f.Difference.Mean),
+		t.Add(ui.TextCell(title(f.figure)),
+			ui.AmountCell(f.unit, f.Control.Mean), ui.AmountCell(f.unit, f.Treated.Mean), ui.AmountCell(f.unit, f.Difference.Mean),
 			intervalCell(f.unit, f.Difference), intervalCell(f.unit, f.Control), intervalCell(f.unit, f.Treated))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 }
 
 // words say how the arms were compared.
 func (c *comparison) words() []string {
 	return []string{
 		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.",
-			count(c.Control.Calls, "call"), count(c.Control.Chains, "chain"), count(c.Treated.Calls, "call"), count(c.Treated.Chains, "chain"), changed(c.Changed)),
+			ui.Count(c.Control.Calls, "call"), ui.Count(c.Control.Chains, "chain"),
+			ui.Count(c.Treated.Calls, "call"), ui.Count(c.Treated.Chains, "chain"), changed(c.Changed)),
 		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.",
 	}
 }
@@ -280,7 +238,7 @@ func changed(chains int64) string {
 	if chains == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s left out that changed sides with rollout", count(chains, "chain"))
+	return fmt.Sprintf(", %s left out that changed sides with rollout", ui.Count(chains, "chain"))
 }
 
 func title(f figure) string {
@@ -290,11 +248,12 @@ func title(f figure) string {
 	return f.name
 }
 
-func intervalCell(unit string, e estimate) cell {
+func intervalCell(unit string, e estimate) ui.Cell {
 	if math.IsNaN(e.Mean) {
-		return unknownCell()
+		return ui.UnknownCell()
 	}
-	return cell{human: amount(unit, e.Low) + " to " + amount(unit, e.High), raw: plainAmount(unit, e.Low) + " to " + plainAmount(unit, e.High), right: true}
+	return ui.Cell{Human: ui.Amount(unit, e.Low) + " to " + ui.Amount(unit, e.High),
+		Raw: ui.PlainAmount(unit, e.Low) + " to " + ui.PlainAmount(unit, e.High), Right: true}
 }
 
 // estimateWords say how the estimate was made, or why there is none.
@@ -302,7 +261,7 @@ func (s stats) estimateWords() (words []string) {
 	e := s.Saving
 	if s.Arms.Control.Chains+s.Arms.Treated.Chains > 0 {
 		words = append(words, fmt.Sprintf("The control group is too small to compare with: %s held out, %s treated.",
-			count(s.Arms.Control.Chains, "chain"), count(s.Arms.Treated.Chains, "chain")))
+			ui.Count(s.Arms.Control.Chains, "chain"), ui.Count(s.Arms.Treated.Chains, "chain")))
 	} else {
 		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}
@@ -310,26 +269,26 @@ func (s stats) estimateWords() (words []string) {
 		return append(words, fmt.Sprintf("There is no estimate: no resumed call has %d fresh calls of its tool, rule and model to be set against.", minFresh))
 	}
 	words = append(words, fmt.Sprintf("Estimate: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.",
-		count(e.Resumed, "resumed call"), count(e.Fresh, "fresh call")))
+		ui.Count(e.Resumed, "resumed call"), ui.Count(e.Fresh, "fresh call")))
 	if e.ByFirst > 0 {
 		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
 	}
 	if e.Unlike > 0 {
-		words = append(words, fmt.Sprintf("%s had too few fresh ones of their like, and count as no saving.", count(e.Unlike, "more resumed call")))
+		words = append(words, fmt.Sprintf("%s had too few fresh ones of their like, and count as no saving.", ui.Count(e.Unlike, "more resumed call")))
 	}
 	return words
 }
 
 func (a *app) printSaving(s stats) {
 	e := s.Saving
-	a.sentences("NOTE", plain, s.estimateWords()...)
+	a.stdout.Sentences("NOTE", ui.Plain, s.estimateWords()...)
 	if e.Resumed == 0 {
 		return
 	}
 	fmt.Fprintln(a.stdout)
-	t := newTable("FIGURE", "RESUMED", "FRESH", "SAVED")
+	t := ui.NewTable("FIGURE", "RESUMED", "FRESH", "SAVED")
 	for _, f := range e.Figures {
-		t.add(textCell(title(f.figure)), amountCell(f.unit, f.Resumed), amountCell(f.unit, f.Fresh), amountCell(f.unit, f.Saved))
+		t.Add(ui.TextCell(title(f.figure)), ui.AmountCell(f.unit, f.Resumed), ui.AmountCell(f.unit, f.Fresh), ui.AmountCell(f.unit, f.Saved))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 }

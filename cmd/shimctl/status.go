@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -50,7 +51,7 @@ type overview struct {
 
 func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	var o overview
-	err := a.slowly("adding the calls up", func() (err error) {
+	err := a.stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = a.overview(l, r); err == nil && asJSON {
 			o.totals, err = l.Totals()
 		}
@@ -60,10 +61,10 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(statusJSON(r, o))
+		return a.stdout.PrintJSON(statusJSON(r, o))
 	}
 	if len(o.decisions) == 0 {
-		a.nothing("no managed call has been made yet")
+		a.stderr.Notice("no managed call has been made yet")
 		return nil
 	}
 	a.printStatus(o)
@@ -123,71 +124,65 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 }
 
 func (a *app) printStatus(o overview) {
-	a.heading(fmt.Sprintf("last %d days", statusDays))
-	a.figures(o).print(a.stdout)
+	a.stdout.Heading(fmt.Sprintf("last %d days", statusDays))
+	a.figures(o).Print(a.stdout)
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.stdout)
-		a.heading("live chains")
-		t := newTable("CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY")
+		a.stdout.Heading("live chains")
+		t := ui.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY")
 		for _, c := range o.live {
-			t.add(idCell(c.ID), textCell(c.Tool), textCell(c.Task), textCell(c.Role), numberCell(int64(c.Calls)),
+			t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.NumberCell(int64(c.Calls)),
 				contextCell(newest(c).Context), decisionCell(c.Last), a.whenCell(c.Last.Started), a.pathCell(c.Cwd))
 		}
-		t.print(a.stdout)
+		t.Print(a.stdout)
 	}
 	fmt.Fprintln(a.stdout)
-	a.heading("last decisions")
-	t := newFoldedTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING")
+	a.stdout.Heading("last decisions")
+	t := ui.NewFoldedTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING")
 	for _, i := range o.decisions {
 		reason := i.Reason
 		if i.FellBack != "" {
 			reason = i.FellBack
 		}
-		t.add(idCell(i.ID), a.whenCell(i.Started), textCell(i.Tool), idCell(i.Chain), decisionCell(i), textCell(meaningOf(reason)).as(dim))
+		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i),
+			ui.TextCell(meaningOf(reason)).As(ui.Dim))
 	}
-	t.print(a.stdout)
+	t.Print(a.stdout)
 	if len(o.warnings) > 0 {
 		fmt.Fprintln(a.stdout)
-		a.heading("warnings")
-		a.sentences("WARNING", warn, mapped(o.warnings, func(w warning) string { return w.Says })...)
-	}
-}
-
-// heading names a table for people; a program knows it by its header.
-func (a *app) heading(title string) {
-	if a.stdout.terminal {
-		fmt.Fprintln(a.stdout, a.stdout.paint(strong, title))
+		a.stdout.Heading("warnings")
+		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.warnings, func(w warning) string { return w.Says })...)
 	}
 }
 
 // figures tell what came of the last days' calls.
-func (a *app) figures(o overview) *table {
-	t := newFoldedTable("FIGURE", "VALUE", "ABOUT")
+func (a *app) figures(o overview) *ui.Table {
+	t := ui.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.resumed + o.bill.fresh
-	add := func(name string, c cell, about ...string) {
-		t.add(textCell(name), c, cell{human: strings.Join(about, ", "), raw: strings.Join(about, ", ")}.as(dim))
+	add := func(name string, c ui.Cell, about ...string) {
+		t.Add(ui.TextCell(name), c, ui.Cell{Human: strings.Join(about, ", "), Raw: strings.Join(about, ", ")}.As(ui.Dim))
 	}
-	calls := []string{grouped(o.bill.resumed) + " resumed"}
+	calls := []string{ui.Thousands(o.bill.resumed) + " resumed"}
 	if o.bill.forked > 0 {
-		calls = append(calls, grouped(o.bill.forked)+" of them forked")
+		calls = append(calls, ui.Thousands(o.bill.forked)+" of them forked")
 	}
-	calls = append(calls, grouped(o.bill.fresh)+" fresh")
+	calls = append(calls, ui.Thousands(o.bill.fresh)+" fresh")
 	if o.bill.never > 0 {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.never))
 	}
 	if observed := o.bill.calls - managed; observed > 0 {
 		calls = append(calls, fmt.Sprintf("%d observed", observed))
 	}
-	add("managed calls", numberCell(managed), calls...)
-	add("reused", shareCell(o.bill.resumed, managed), "of the managed calls")
-	add("prompts", sizeCell(o.bill.asked), fmt.Sprintf("of which %s were sent", size(o.bill.sent)))
-	prompt, output := unknownCell(), unknownCell()
+	add("managed calls", ui.NumberCell(managed), calls...)
+	add("reused", ui.ShareCell(o.bill.resumed, managed), "of the managed calls")
+	add("prompts", ui.SizeCell(o.bill.asked), fmt.Sprintf("of which %s were sent", ui.Size(o.bill.sent)))
+	prompt, output := ui.UnknownCell(), ui.UnknownCell()
 	if o.bill.uncounted < o.bill.calls {
-		prompt = cell{human: brief(o.bill.prompt()), raw: strconv.FormatInt(o.bill.prompt(), 10), right: true}
-		output = cell{human: brief(o.bill.output), raw: strconv.FormatInt(o.bill.output, 10), right: true}
+		prompt = ui.Cell{Human: ui.ShortNumber(o.bill.prompt()), Raw: strconv.FormatInt(o.bill.prompt(), 10), Right: true}
+		output = ui.Cell{Human: ui.ShortNumber(o.bill.output), Raw: strconv.FormatInt(o.bill.output, 10), Right: true}
 	}
 	add("prompt tokens", prompt, o.bill.uncountedWords()...)
-	add("from the cache", shareCell(o.bill.cached, o.bill.prompt()), "of the prompt tokens")
+	add("from the cache", ui.ShareCell(o.bill.cached, o.bill.prompt()), "of the prompt tokens")
 	add("output tokens", output, o.bill.uncountedWords()...)
 	add("cost", priceCell(o.bill.total), o.bill.sources()...)
 	saved := o.saved.saved()
@@ -196,21 +191,9 @@ func (a *app) figures(o overview) *table {
 	return t
 }
 
-func shareCell(part, whole int64) cell {
-	if whole == 0 {
-		return unknownCell()
-	}
-	percent := fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
-	return cell{human: percent + " %", raw: percent + "%", right: true}
-}
-
-func sizeCell(bytes int64) cell {
-	return cell{human: size(bytes), raw: strconv.FormatInt(bytes, 10), right: true}
-}
-
 func (b *bill) uncountedWords() (words []string) {
 	if b.uncounted > 0 && b.uncounted < b.calls {
-		words = append(words, "without "+count(b.uncounted, "call")+" that did not tell")
+		words = append(words, "without "+ui.Count(b.uncounted, "call")+" that did not tell")
 	}
 	return words
 }
@@ -222,7 +205,7 @@ func (b *bill) sources() (words []string) {
 		what  string
 	}{{b.byTool, "as the tool says"}, {b.byList, "at list price"}, {b.notKnown, "not known"}} {
 		if part.calls > 0 {
-			words = append(words, count(part.calls, "call")+" "+part.what)
+			words = append(words, ui.Count(part.calls, "call")+" "+part.what)
 		}
 	}
 	return words

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"reprise/internal/ui"
 )
 
 // A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
@@ -48,23 +49,23 @@ func (s stats) savedOf(name string) float64 {
 func (k keptBack) words() string {
 	switch {
 	case k.Measured:
-		return fmt.Sprintf("measured: %s against %s held out", count(k.Resumed, "call"), count(k.Against, "call"))
+		return fmt.Sprintf("measured: %s against %s held out", ui.Count(k.Resumed, "call"), ui.Count(k.Against, "call"))
 	case k.Resumed == 0:
 		return fmt.Sprintf("no resumed call has %d fresh ones of its like to compare with", minFresh)
 	}
-	return fmt.Sprintf("an estimate: %s against %s of their like", count(k.Resumed, "resumed call"), count(k.Against, "fresh call"))
+	return fmt.Sprintf("an estimate: %s against %s of their like", ui.Count(k.Resumed, "resumed call"), ui.Count(k.Against, "fresh call"))
 }
 
-func savedCell(unit string, n *float64) cell {
+func savedCell(unit string, n *float64) ui.Cell {
 	switch {
 	case n == nil:
-		return unknownCell()
+		return ui.UnknownCell()
 	case unit == "nano_usd":
 		return priceCell(sum{known: true, nano: int64(*n), most: int64(*n)})
 	}
-	c := numberCell(int64(*n))
+	c := ui.NumberCell(int64(*n))
 	if *n >= 0 {
-		c.human = brief(int64(*n))
+		c.Human = ui.ShortNumber(int64(*n))
 	}
 	return c
 }

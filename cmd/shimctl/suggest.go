@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -55,12 +56,12 @@ func (a *app) suggest(since string, files []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	found, err := slowResult(a, "looking through the calls", func() ([]suggestion, error) { return a.suggestions(from, prompts) })
+	found, err := ui.WithProgress(a.stderr, "looking through the calls", func() ([]suggestion, error) { return a.suggestions(from, prompts) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(suggestReport{"shimctl.suggest/1", from.UTC(), found})
+		return a.stdout.PrintJSON(suggestReport{"shimctl.suggest/1", from.UTC(), found})
 	}
 	a.printSuggestions(found)
 	return nil
@@ -173,8 +174,8 @@ func (s suggestion) rule(number int) string {
 	return b.String()
 }
 
-// globText is a path as a pattern that matches that path: a sign that would be a
-// wildcard, or can not be written, is matched by "?".
+// globText returns a pattern that matches a path. A "?" stands for each character that would
+// be a wildcard or cannot be printed.
 func globText(path string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*{", r) || unprintable(r) {
@@ -217,14 +218,14 @@ func (a *app) printSuggestions(found []suggestion) {
 func (s suggestion) comment(a *app) []string {
 	lines := []string{
 		fmt.Sprintf("%s in %q: %s in %s, each like the one before it but in one place,", s.Tool, a.tilde(s.Directory),
-			count(int64(s.Calls), "call"), count(int64(s.Runs), "run")),
+			ui.Count(int64(s.Calls), "call"), ui.Count(int64(s.Runs), "run")),
 		fmt.Sprintf("from block %d on, of %d. They were fresh: %s.", s.Block, s.Blocks, reasonCounts(s.Reasons)),
 	}
 	if s.Different {
 		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
 	}
 	would := fmt.Sprintf("Named, %d of them would have been resumed, and of %s about %s not sent (estimated: the ledger has no text).",
-		s.Resumed, size(s.PromptBytes), size(s.SavedBytes))
+		s.Resumed, ui.Size(s.PromptBytes), ui.Size(s.SavedBytes))
 	switch {
 	case s.Resumed == 0:
 		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -40,8 +41,7 @@ type tailReport struct {
 	invocationReport
 }
 
-// pollEvery is how often the ledger is looked at; SQLite tells others of a change in no
-// other way.
+// pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
 
 func (a *app) tail(back int, asJSON bool) error {
@@ -140,27 +140,27 @@ func (a *app) tailJSON(r reporter) func(string, ledger.InvocationRow) error {
 }
 
 func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
-	if !a.stdout.terminal {
-		header := append([]string{"EVENT"}, a.callTable(r, nil).header...)
+	if !a.stdout.Terminal {
+		header := append([]string{"EVENT"}, a.callTable(r, nil).Header...)
 		return func(event string, i ledger.InvocationRow) error {
-			t := newTable(header...)
-			t.add(append([]cell{textCell(event)}, a.callRow(r, i)...)...)
+			t := ui.NewTable(header...)
+			t.Add(append([]ui.Cell{ui.TextCell(event)}, a.callRow(r, i)...)...)
 			header = nil // it stands there once
-			t.print(a.stdout)
+			t.Print(a.stdout)
 			return nil
 		}
 	}
 	return func(_ string, i ledger.InvocationRow) error {
 		outcome, decided := outcomeCell(i), decisionCell(i)
-		parts := []string{a.stdout.paint(dim, clock(i.Started).Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
-			a.stdout.paint(decided.meaning, decided.human), a.stdout.paint(outcome.meaning, outcome.human)}
+		parts := []string{a.stdout.Paint(ui.Dim, clock(i.Started).Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
+			a.stdout.Paint(decided.Meaning, decided.Human), a.stdout.Paint(outcome.Meaning, outcome.Human)}
 		if i.Outcome != "" {
-			parts = append(parts, tookCell(i.Duration).human, priceCell(callCost(r.prices, i)).human)
+			parts = append(parts, ui.DurationCell(i.Duration).Human, priceCell(callCost(r.prices, i)).Human)
 		}
 		if i.Chain != 0 {
 			parts = append(parts, fmt.Sprintf("chain %d", i.Chain))
 		}
-		_, err := fmt.Fprintln(a.stdout, strings.Join(append(parts, printable(a.tilde(i.Cwd))), "  "))
+		_, err := fmt.Fprintln(a.stdout, strings.Join(append(parts, ui.Printable(a.tilde(i.Cwd))), "  "))
 		return err
 	}
 }

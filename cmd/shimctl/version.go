@@ -15,7 +15,7 @@ func versionCommand(a *app) *cobra.Command {
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return a.printJSON(versionReport{"shimctl.version/1", config.Version, config.Commit})
+				return a.stdout.PrintJSON(versionReport{"shimctl.version/1", config.Version, config.Commit})
 			}
 			fmt.Fprintln(a.stdout, version())
 			return nil

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
-// A warning tells of what will keep calls fresh, or does.
+// A warning is about what keeps calls from being resumed, or soon will.
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
@@ -52,8 +53,8 @@ func (a *app) prices(p ledger.Prices) string {
 		fresh = "first"
 	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
-		amount(r.Unit, p.Resumed), unit, count(int64(p.ResumedRuns), "run"),
-		amount(r.Unit, p.Fresh), count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
+		ui.Amount(r.Unit, p.Resumed), unit, ui.Count(int64(p.ResumedRuns), "run"),
+		ui.Amount(r.Unit, p.Fresh), ui.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
 // nearlyFull says how full a session's context is, and from where on it is given up.
@@ -79,14 +80,14 @@ func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	return warnings
 }
 
-// configured gives the configuration, or the defaults where the file can not be
-// read: configuration tells of that.
+// configured returns the configuration, or the defaults if the file cannot be read. Then
+// configuration returns a warning.
 func (a *app) configured() config.Config {
 	c, _ := a.configuration()
 	return c
 }
 
-// configuration gives the configuration as well, and says what is wrong with it.
+// configuration returns the configuration and warnings about it.
 func (a *app) configuration() (c config.Config, wrong []warning) {
 	path, err := config.ConfigFile(a.own)
 	if err == nil {
@@ -112,7 +113,7 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 			failed++
 		}
 	}
-	last := count(int64(len(calls)), "call")
+	last := ui.Count(int64(len(calls)), "call")
 	if refused > 0 {
 		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
 	}

@@ -37,7 +37,7 @@ func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	return look(l, reporter{list})
 }
 
-// listFlags gives a command that lists things --json, --limit and --tool.
+// listFlags adds --json, --limit and --tool to a command that lists things.
 func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) {
 	jsonFlag(c, asJSON, schema)
 	c.Flags().IntVarP(&w.Limit, "limit", "n", 50, "show at most `N`, 0 for all")

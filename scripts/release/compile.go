@@ -46,7 +46,7 @@ func (r *release) sourced(script string) (string, error) {
 	return output(cmd)
 }
 
-// compile builds both programs for an architecture into a folder.
+// compile builds both programs for an architecture into a directory.
 func (r *release) compile(arch, into string) error {
 	compiler, err := compilerFor(arch)
 	if err != nil {
@@ -112,8 +112,7 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// bill lists the modules that are linked into the programs, as the programs themselves tell, Go's and C's libraries
-// besides.
+// bill lists the modules that are linked into the programs, by their own build information, and the libraries of Go and C.
 func (r *release) bill(arch, programs string) ([]byte, error) {
 	seen := map[string]bool{}
 	var list []component

@@ -1,6 +1,6 @@
-// Command release builds what is handed out: for each of amd64 and arm64 a static archive for Linux and a Debian
-// package, beside them checksums and a list of what is in them (SBOM, CycloneDX). The same commit built by the same
-// Go and C compilers gives the same bytes, in whatever folder and whenever.
+// Command release builds the files of a release: for each of amd64 and arm64 a static archive for Linux and a Debian
+// package, with checksums and a list of what they contain (SBOM, CycloneDX). Builds of a commit with the same Go and C
+// compilers are identical, in any directory and at any time.
 //
 // It needs git, dpkg-deb, and a C compiler for each architecture. It uploads nothing.
 package main
@@ -19,13 +19,13 @@ import (
 	"time"
 )
 
-// nobody is whom the Debian package names where nobody is given; by RFC 2606 there is no such address.
-const nobody = "reprise <reprise@reprise.invalid>"
+// noMaintainer is the Debian package's maintainer if none is given. By RFC 2606 the address cannot exist.
+const noMaintainer = "reprise <reprise@reprise.invalid>"
 
 func main() {
 	out := flag.String("out", "bin/release", "the `folder` to write to")
 	arches := flag.String("arch", "amd64,arm64", "the `architectures` to build for")
-	maintainer := flag.String("maintainer", nobody, "the `NAME <ADDRESS>` that the Debian package bears")
+	maintainer := flag.String("maintainer", noMaintainer, "the `NAME <ADDRESS>` that the Debian package bears")
 	flag.Parse()
 	r := release{root: ".", out: *out, arches: strings.Split(*arches, ","), maintainer: *maintainer}
 	err := r.checkMaintainer()
@@ -99,7 +99,7 @@ func (r *release) debianVersion() string {
 	return "0~" + r.time.Format("20060102") + "." + version
 }
 
-// build writes everything into the folder: nothing is in place before all of it is done.
+// build writes the release into its directory, after everything has been built.
 func (r *release) build() error {
 	work, err := os.MkdirTemp("", "reprise-release-")
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"crypto/md5"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"reprise/rewrite"
 )
@@ -28,7 +28,7 @@ type file struct {
 
 const shims = "usr/lib/reprise/bin/"
 
-// layOut lists what is in the packages. The shims are one file under four names.
+// layOut lists what is in the packages. The shims are one file with four names.
 func (r *release) layOut(programs, extras string, bill []byte) (files []file, err error) {
 	add := func(archive, debian string, mode fs.FileMode, from string) {
 		text, failed := os.ReadFile(from)
@@ -69,7 +69,7 @@ and run hash -r in shells that are open. shimctl doctor tells whether it holds. 
 the shims know of your calls, ~/.local/state/reprise, and your settings, ~/.config/reprise.
 `
 
-// archive writes a tar that bears nobody's name and no time but the commit's.
+// archive writes a tar without owners, whose files have the time of the commit.
 func (r *release) archive(path, name string, files []file) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -98,39 +98,7 @@ func (r *release) archive(path, name string, files []file) error {
 	return writeFile(path, packed.Bytes())
 }
 
-// debian has dpkg-deb make a package of a tree. It has no maintainer scripts: it changes nothing but its own files.
-func (r *release) debian(out, tree, arch string, files []file) error {
-	if _, err := exec.LookPath("dpkg-deb"); err != nil {
-		return errors.New("build Debian package: dpkg-deb is not on PATH\nhint: apt install dpkg")
-	}
-	at := func(name string) string { return filepath.Join(tree, filepath.FromSlash(name)) }
-	var total int
-	var sums strings.Builder
-	places := map[string]string{}
-	for _, f := range files {
-		places[f.archive] = f.debian
-		total += len(f.text)
-		if err := os.MkdirAll(filepath.Dir(at(f.debian)), 0o755); err != nil {
-			return err
-		}
-		if f.link != "" {
-			if err := os.Link(at(places[f.link]), at(f.debian)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := os.WriteFile(at(f.debian), f.text, f.mode); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(at("usr/bin"), 0o755); err != nil {
-		return err
-	}
-	// A link, so that shimctl finds the shims beside itself, and not the real tools in /usr/bin.
-	if err := os.Symlink("../lib/reprise/bin/shimctl", at("usr/bin/shimctl")); err != nil {
-		return err
-	}
-	control := fmt.Sprintf(`Package: reprise
+const debianControl = `Package: reprise
 Version: %s
 Architecture: %s
 Maintainer: %s
@@ -144,45 +112,52 @@ Description: resume the sessions of coding agents that are called in loops
  .
  Nothing changes until /usr/lib/reprise/bin is put first on PATH; see
  /usr/share/doc/reprise/README.Debian.
-`, r.debianVersion(), arch, r.maintainer, total/1024)
-	if err := os.Mkdir(at("DEBIAN"), 0o755); err != nil {
+`
+
+// debian builds a package with dpkg-deb. The package has no maintainer scripts, since it
+// changes nothing but its own files, and no checksums, which dpkg makes when it installs it.
+func (r *release) debian(out, tree, arch string, files []file) error {
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		return errors.New("build Debian package: dpkg-deb is not on PATH\nhint: apt install dpkg")
+	}
+	defer syscall.Umask(syscall.Umask(0o022)) // files in the package have the mode that they have here
+	if err := writeTree(tree, files); err != nil {
 		return err
 	}
-	err := filepath.WalkDir(tree, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || strings.HasPrefix(path, at("DEBIAN")) {
-			return err
-		}
-		if e.IsDir() { // whatever the umask
-			return os.Chmod(path, 0o755)
-		}
-		if !e.Type().IsRegular() {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		mode := fs.FileMode(0o644)
-		if strings.HasPrefix(path, at(shims)) {
-			mode = 0o755
-		}
-		name, err := filepath.Rel(tree, path)
-		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(text), filepath.ToSlash(name))
-		return errors.Join(err, os.Chmod(path, mode))
-	})
-	if err != nil {
-		return err
+	size := 0
+	for _, f := range files {
+		size += len(f.text)
 	}
-	if err := errors.Join(os.Chmod(at("DEBIAN"), 0o755), writeFile(at("DEBIAN/control"), []byte(control)), writeFile(at("DEBIAN/md5sums"), []byte(sums.String()))); err != nil {
-		return err
-	}
-	if err := errors.Join(os.Chmod(at("DEBIAN/control"), 0o644), os.Chmod(at("DEBIAN/md5sums"), 0o644)); err != nil {
+	control := fmt.Sprintf(debianControl, r.debianVersion(), arch, r.maintainer, size/1024)
+	if err := errors.Join(os.Mkdir(filepath.Join(tree, "DEBIAN"), 0o755), writeFile(filepath.Join(tree, "DEBIAN", "control"), []byte(control))); err != nil {
 		return err
 	}
 	cmd := exec.Command("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, filepath.Join(out, fmt.Sprintf("reprise_%s_%s.deb", r.debianVersion(), arch)))
 	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
-	_, err = output(cmd)
+	_, err := output(cmd)
 	return err
+}
+
+// writeTree writes the files to where the package installs them. The shims are hard links: a
+// caller that resolves symbolic links would run one of them under the name of another.
+func writeTree(tree string, files []file) error {
+	written := map[string]string{}
+	for _, f := range files {
+		path := filepath.Join(tree, filepath.FromSlash(f.debian))
+		written[f.archive] = path
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if f.link != "" {
+			err = errors.Join(err, os.Link(written[f.link], path))
+		} else {
+			err = errors.Join(err, os.WriteFile(path, f.text, f.mode))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// shimctl is a symbolic link, so that it finds the shims in its own directory, not the real tools in /usr/bin.
+	programs := filepath.Join(tree, "usr", "bin")
+	return errors.Join(os.MkdirAll(programs, 0o755), os.Symlink("../lib/reprise/bin/shimctl", filepath.Join(programs, "shimctl")))
 }
 
 // checksums writes SHA256SUMS, as sha256sum -c reads it.

@@ -46,7 +46,7 @@ func built(t *testing.T, root string) string {
 		t.Skip("set REPRISE_E2E to build releases, on Linux")
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	r := release{root: root, out: out, arches: []string{runtime.GOARCH}, version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(), maintainer: nobody}
+	r := release{root: root, out: out, arches: []string{runtime.GOARCH}, version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(), maintainer: noMaintainer}
 	if err := r.build(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,11 @@ func install(t *testing.T, packages string) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if said := shell(t, system, "dpkg-query --admindir=var/lib/dpkg -W -f '${Status}, ${Maintainer}' reprise"); said != "install ok installed, "+nobody {
+	if said := shell(t, system, "dpkg-query --admindir=var/lib/dpkg -W -f '${Status}, ${Maintainer}' reprise"); said != "install ok installed, "+noMaintainer {
 		t.Errorf("dpkg says %q", said)
+	}
+	if said := shell(t, system, "grep -c . var/lib/dpkg/info/reprise.md5sums; "+dpkg+"-V reprise"); strings.Count(said, "\n") != 1 || said == "0\n" {
+		t.Errorf("dpkg cannot verify what it installed: %s", said)
 	}
 	// The tool in /usr/bin is the real one, although shimctl is found there too.
 	said := shell(t, system, "HOME=$PWD/home PATH=$PWD/usr/lib/reprise/bin:$PWD/usr/bin usr/bin/shimctl doctor")
@@ -159,7 +162,7 @@ func TestDebianVersions(t *testing.T) {
 
 func TestMaintainer(t *testing.T) {
 	for maintainer, ok := range map[string]bool{
-		nobody: true, "Jo Doe <jo@example.org>": true, "": false, "Jo Doe": false, "jo@example.org": false, "<jo@example.org>": false,
+		noMaintainer: true, "Jo Doe <jo@example.org>": true, "": false, "Jo Doe": false, "jo@example.org": false, "<jo@example.org>": false,
 		"Jo <jo@example.org>\nEssential: yes": false,
 	} {
 		if err := (&release{maintainer: maintainer}).checkMaintainer(); (err == nil) != ok {

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/internal/ui"
+	"reprise/ledger"
+	"reprise/prices"
+	"reprise/rewrite"
+)
+
+// screenApp is an app whose terminal is b.
+func screenApp(b *strings.Builder, width int) *app {
+	return &app{stdout: ui.Screen{Writer: b, Terminal: true, Width: width}, environ: []string{"HOME=/home/me"}, now: time.UnixMilli(90_000)}
+}
+
+func TestTailOnATerminal(t *testing.T) {
+	var b strings.Builder
+	a := screenApp(&b, 80)
+	show := a.tailText(reporter{&prices.Table{}})
+	i := ledger.InvocationRow{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: rewrite.Extends}
+	if err := show("began", i); err != nil {
+		t.Fatal(err)
+	}
+	i.Outcome, i.Duration = "ok", sql.NullInt64{Int64: 2500, Valid: true}
+	if err := show("ended", i); err != nil {
+		t.Fatal(err)
+	}
+	at := clock(0).Local().Format(time.TimeOnly)
+	want := at + "  #3  codex  resume: extends  running  chain 2  ~/src\n" +
+		at + "  #3  codex  resume: extends  ok  2.5 s  n/a  chain 2  ~/src\n"
+	if b.String() != want {
+		t.Errorf("%s\nnot\n%s", b.String(), want)
+	}
+}
+
+func known(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
+
+// The tool's own price counts; else the list's; what is not known is not nothing.
+func TestCallCost(t *testing.T) {
+	table, err := prices.Load("", `[[price]]
+model = "m"
+input = 1
+cached = 0
+output = 2
+long = { above = 100, input = 3, cached = 0, output = 4 }
+[[price]]
+model = "half"
+input = 1
+output = 2
+long = { above = 100 }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		i    ledger.InvocationRow
+		want string
+	}{
+		{"its own", ledger.InvocationRow{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
+		{"its own nothing", ledger.InvocationRow{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
+		{"list", ledger.InvocationRow{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
+		{"perhaps long", ledger.InvocationRow{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
+		{"long at a rate that is not known", ledger.InvocationRow{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
+		{"no such model", ledger.InvocationRow{Model: "other", Input: known(5)}, "n/a"},
+		{"not counted", ledger.InvocationRow{Model: "m"}, "n/a"},
+	} {
+		if got := callCost(table, c.i).human(); got != c.want {
+			t.Errorf("%s: %s, not %s", c.what, got, c.want)
+		}
+	}
+}

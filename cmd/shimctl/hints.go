@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+
+	"reprise/config"
+	"reprise/ledger"
+)
+
+// hintFor returns what the user can do about an error, if anything.
+func hintFor(err error) string {
+	var mistake *config.Error
+	var with hinted
+	switch {
+	case errors.As(err, &with):
+		return with.hint
+	case errors.Is(err, ledger.ErrInUse):
+		return "wait until the call has ended"
+	case errors.As(err, &mistake):
+		return mistake.Hint
+	}
+	if fix := fixFor(err); fix != "" {
+		return fix + "; the shims run the real binaries meanwhile"
+	}
+	return ""
+}
+
+// fixFor returns what the user can do about a ledger that cannot be used.
+func fixFor(err error) string {
+	switch {
+	case errors.Is(err, ledger.ErrDamaged):
+		return "shimctl ledger repair, or where that fails shimctl ledger reset"
+	case errors.Is(err, ledger.ErrForeign):
+		return "shimctl ledger reset moves it away"
+	case errors.Is(err, ledger.ErrNewer):
+		return "install the newer reprise again, or begin a new ledger with shimctl ledger reset"
+	case errors.Is(err, ledger.ErrLocked):
+		return "end the program that holds it, a database browser perhaps"
+	}
+	return ""
+}
