@@ -148,7 +148,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	return c.decide(facts), chains, nil
 }
 
-// factsOf reads the facts. That needs no turn, but for a moment after another
+// factsOf reads the facts. That needs no lock, but for a moment after another
 // process was killed in the midst of a write. A session's row, its holder and its
 // file are not read at once: what another call did in between must not look like a
 // death, or like a change that we know nothing of. All chains are read in full only for
@@ -156,9 +156,9 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
-		err = (&turn{}).repeat(func() error {
+		err = retry(func() (error, bool) {
 			f, err = l.facts(c, all)
-			return err
+			return err, isBusy(err)
 		})
 		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
 			break

@@ -18,6 +18,9 @@
 // the tool is no wrapper but a tool at work, as an agent that starts its successor is.
 #define REPRISE_LOOP_MS 2000
 
+// What the shim calls itself where it starts a tool with signals ignored or blocked (start_tool).
+#define REPRISE_START "reprise-start"
+
 // The chain of shims that a call has come through: how many, and the ids of the files
 // that are not the real binary, with commas between. Those that were tried count only
 // inside the process that tried them: a child starts afresh, but for the hops.

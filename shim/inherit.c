@@ -1,8 +1,11 @@
-// What the tool inherits from our caller, and what a process is born or dies with.
-// The Go runtime installs handlers of its own before main: by then nobody can tell
-// any more which signals the caller had ignored, and a child that Go starts gets the
-// default for most of them. So that is noted before the runtime starts, and the tool
-// is started here.
+// What the tool inherits from our caller, and how this process stops and ends. Each needs C:
+//
+// - The Go runtime installs handlers before main, and opens what is closed of descriptors 0 to 2.
+//   What the caller had ignored and closed is noted before it starts.
+// - The handlers turn some deaths by a signal into an exit status or a traceback. To stop or die
+//   by a signal its default action is put back, and a stop needs the signal blocked in one thread.
+// - Three small processes must have all signals blocked from their start: the witness, and those
+//   that go on copying a stream. Go cannot block signals in a child.
 #define _GNU_SOURCE
 #include "inherit.h"
 
@@ -15,16 +18,12 @@
 #include <unistd.h>
 #include <fcntl.h>
 #ifdef __linux__
-#include <sched.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #endif
 
 static char ignored[NSIG];
 static sigset_t mask;
-static struct rlimit files; // the Go runtime raises this limit
 static char closed[3];      // the Go runtime opens what is closed of 0 to 2
 
 __attribute__((constructor)) static void inherit_record(void) {
@@ -32,7 +31,6 @@ __attribute__((constructor)) static void inherit_record(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		ignored[sig] = sigaction(sig, 0, &was) == 0 && was.sa_handler == SIG_IGN;
 	sigprocmask(SIG_SETMASK, 0, &mask);
-	getrlimit(RLIMIT_NOFILE, &files);
 	for (int fd = 0; fd < 3; fd++)
 		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 }
@@ -49,6 +47,15 @@ void inherit_close(void) {
 // inherit_ignored tells of a signal that the caller has us ignore.
 int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
 
+// inherit_signals returns what the caller has us ignore and block: bit 0 stands for signal 1.
+void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
+	*all_ignored = *blocked = 0;
+	for (int sig = 1; sig <= 64 && sig < NSIG; sig++) {
+		if (ignored[sig]) *all_ignored |= 1ULL << (sig - 1);
+		if (sigismember(&mask, sig) > 0) *blocked |= 1ULL << (sig - 1);
+	}
+}
+
 // inherit_ignore ignores and blocks what the caller had us ignore and block, for an
 // exec in this thread that is to follow.
 void inherit_ignore(void) {
@@ -64,58 +71,12 @@ static sigset_t block_all(void) {
 	return old;
 }
 
-// restore puts back what the caller had set. All signals are blocked until it is
-// done: no handler of ours may run in a child.
-static void restore(void) {
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	for (int sig = 1; sig < NSIG; sig++) {
-		action.sa_handler = ignored[sig] ? SIG_IGN : SIG_DFL;
-		sigaction(sig, &action, 0);
-	}
-	setrlimit(RLIMIT_NOFILE, &files);
-	pthread_sigmask(SIG_SETMASK, &mask, 0);
-}
-
 // die_with ends this child when its parent is killed, or has been by now.
 static void die_with(pid_t parent) {
 #ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
 	if (getppid() != parent) _exit(0);
-}
-
-// move puts a descriptor in another's place, open for the program to come.
-static int move(int from, int to) {
-	if (from < 0) return close(to);
-	if (from == to) return fcntl(to, F_SETFD, 0);
-	return dup2(from, to);
-}
-
-// inherit_spawn starts a program with the caller's signals and limits and three
-// descriptors of its own, all above 2 or in their place, or -1 for one that is closed.
-// It gives 0 or an errno.
-int inherit_spawn(const char *path, char *const argv[], char *const envp[], const int fds[3], pid_t *pid) {
-	volatile int failed = 0; // the child writes into our memory
-	pid_t parent = getpid();
-	sigset_t old = block_all();
-	pid_t child = vfork();
-	if (child == 0) {
-		die_with(parent);
-		for (int fd = 0; fd < 3; fd++)
-			if (move(fds[fd], fd) < 0 && errno != EBADF) {
-				failed = errno;
-				_exit(127);
-			}
-		restore();
-		execve(path, argv, envp);
-		failed = errno;
-		_exit(127);
-	}
-	if (child < 0) failed = errno;
-	if (child > 0 && failed) waitpid(child, 0, 0);
-	pthread_sigmask(SIG_SETMASK, &old, 0);
-	*pid = child;
-	return failed;
 }
 
 // close_others leaves a child only its first descriptors.
@@ -126,96 +87,31 @@ static void close_others(int first) {
 	for (int fd = first; fd < 4096; fd++) close(fd);
 }
 
-// --- signals for the tool ---
-
-static int notes = -1; // where note writes
-static struct sigaction faults[NSIG]; // the Go runtime's handlers for what a program does to itself
-
-// note writes down a signal that somebody has sent. A fault of our own is the Go
-// runtime's.
-static void note(int sig, siginfo_t *info, void *context) {
-	int was = errno;
-	unsigned char byte = sig;
-	if (faults[sig].sa_sigaction && info->si_code > 0) {
-		faults[sig].sa_sigaction(sig, info, context);
-		return;
-	}
-	if (write(notes, &byte, 1) < 0) {} // with tens of thousands in it nobody needs one more
-	errno = was;
-}
-
-// inherit_catch has each of these signals, a list that ends with 0, written to a
-// descriptor, a byte each, and unblocks them in this thread. The Go runtime's own way
-// takes a switch of threads and back for each of them.
-void inherit_catch(const unsigned char *signals, int to) {
-	struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-	struct sigaction old;
-	sigset_t set;
-	sigfillset(&action.sa_mask);
-	sigemptyset(&set);
-	notes = to;
-	for (; *signals; signals++) {
-		sigaddset(&set, *signals);
-		if (sigaction(*signals, &action, &old) != 0 || old.sa_sigaction == note) continue;
-		switch (*signals) {
-		case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE: case SIGSEGV: case SIGSYS:
-			if (old.sa_handler != SIG_IGN && old.sa_handler != SIG_DFL) faults[*signals] = old;
-		}
-	}
-	pthread_sigmask(SIG_UNBLOCK, &set, 0);
-}
-
-#ifdef __linux__
-// What a witness needs to know. It is all in its own stack.
-struct standing {
-	pid_t parent;
-	int signals, report;
-};
-
-static int stand(void *at) {
-	const struct standing *s = at;
-	struct signalfd_siginfo info;
-	die_with(s->parent);
-	while (syscall(SYS_read, s->signals, &info, sizeof info) == sizeof info) {
-		int ours = (pid_t)info.ssi_pid == s->parent;
-		unsigned char byte = ours ? 0 : info.ssi_signo;
-		if (ours && info.ssi_signo != (unsigned)SIGRTMAX) continue;
-		if (syscall(SYS_write, s->report, &byte, 1) < 0) break;
-	}
-	_exit(1);
-}
-#endif
-
 // inherit_witness makes a process that does nothing but stand in our process group
 // and report, a byte each, which signals it gets. Asked by the last signal there is,
 // which is delivered after all others, it reports 0. Of ours it reports nothing else:
-// a SIGCONT from us is there to wake it. It gives -1, or the pid and what is to be
-// closed and freed when that process has been waited for.
-//
-// The process has our memory and our descriptors: a copy of the memory would cost
-// more than all else that we do, and it need close nothing that somebody waits for.
-// So it must not write anywhere but on its own stack: it makes no call that sets
-// errno, as long as all goes well, nor one that a thread can be cancelled in, which
-// glibc notes; and it takes its signals from a descriptor since a wait for them does
-// fail, with EINTR, whenever it is stopped and continued.
-pid_t inherit_witness(int report, int *signals, void **stack) {
+// a SIGCONT from us is there to wake it. It is made here, and not by Go, since it must have all
+// signals blocked from the start. It returns the pid, or -1.
+pid_t inherit_witness(int report) {
 #ifdef __linux__
-	enum { size = 16 << 10 };
-	pid_t parent = getpid(), child = -1;
+	pid_t parent = getpid();
 	sigset_t all, old = block_all();
-	sigfillset(&all);
-	*signals = signalfd(-1, &all, SFD_CLOEXEC);
-	*stack = malloc(size);
-	if (*signals >= 0 && *stack) {
-		struct standing *s = *stack; // the stack grows down from its end
-		*s = (struct standing){parent, *signals, report};
-		child = clone(stand, (char *)*stack + size, CLONE_VM | CLONE_FILES | SIGCHLD, s);
+	pid_t child = fork();
+	if (child == 0) {
+		siginfo_t info;
+		die_with(parent);
+		if (dup2(report, 0) < 0) _exit(1);
+		close_others(1);
+		sigfillset(&all);
+		for (;;) {
+			int sig = sigwaitinfo(&all, &info);
+			int ours = info.si_pid == parent;
+			unsigned char byte = ours ? 0 : sig;
+			if (sig < 0 || (ours && sig != SIGRTMAX)) continue;
+			if (write(0, &byte, 1) < 0) _exit(1);
+		}
 	}
 	pthread_sigmask(SIG_SETMASK, &old, 0);
-	if (child < 0) {
-		if (*signals >= 0) close(*signals);
-		free(*stack);
-	}
 	return child;
 #else
 	return -1;
