@@ -15,7 +15,7 @@ const LockTimeout = 60 * time.Millisecond
 
 // callsTimeout is the longest time that a call waits for others, each of which holds the file lock
 // for a moment. Of 64 at once, on two busy processors, the last waits for some tenths of a second.
-const callsTimeout = time.Second
+const callsTimeout = 2 * time.Second
 
 // lockPause is how long a process waits before it tries SQLite's lock again.
 const lockPause = time.Millisecond

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #else
 #include <mach-o/dyld.h>
 #include <pwd.h>
@@ -448,6 +449,42 @@ static void start_tool(const struct reprise_start *s)
 	_exit(126);
 }
 
+// reprise_close_others leaves a small process only its first descriptors.
+void reprise_close_others(int first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	for (int fd = first; fd < 4096; fd++)
+		close(fd);
+}
+
+#ifdef __linux__
+// witness is a process that does nothing but stand in the shim's process group and report on
+// descriptor 0, a byte each, which signals it gets: first 0, when it is ready. Asked by the last
+// signal there is, which is delivered after all others, it reports 0 again. Of the shim's own
+// signals it reports nothing else: a SIGCONT from there is to wake it.
+static void witness(void)
+{
+	const pid_t parent = getppid();
+	unsigned char report = 0;
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	reprise_close_others(1);
+	while (write(0, &report, 1) == 1) {
+		siginfo_t info;
+		int sig;
+		do
+			sig = sigwaitinfo(&all, &info); // fails after a stop
+		while (sig < 0 || (info.si_pid == parent && sig != SIGRTMAX));
+		report = info.si_pid == parent ? 0 : sig;
+	}
+	_exit(1);
+}
+#endif
+
 // tty is what isatty does in Go; musl's own asks for something else.
 static bool tty(int fd)
 {
@@ -474,6 +511,10 @@ __attribute__((constructor(101))) static void start(void)
 #endif
 	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
 	const struct tool *tool = tool_of(&s);
+#ifdef __linux__
+	if (argc > 0 && strcmp(argv[0], REPRISE_WITNESS) == 0)
+		witness();
+#endif
 	if (argc > 4 && strcmp(argv[0], REPRISE_START) == 0)
 		start_tool(&s);
 	if (!tool)

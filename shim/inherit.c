@@ -4,9 +4,10 @@
 //   What the caller had ignored and closed is noted before it starts.
 // - The handlers turn some deaths by a signal into an exit status or a traceback. To stop or die
 //   by a signal its default action is put back, and a stop needs the signal blocked in one thread.
-// - Three small processes must have all signals blocked from their start: the witness, and those
-//   that go on copying a stream. Go cannot block signals in a child.
+// - Processes that go on copying a stream must have all signals blocked from their start. Go
+//   cannot block signals in a child.
 #define _GNU_SOURCE
+#include "exec.h"
 #include "inherit.h"
 
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #ifdef __linux__
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #endif
 
 static char ignored[NSIG];
@@ -71,53 +71,6 @@ static sigset_t block_all(void) {
 	return old;
 }
 
-// die_with ends this child when its parent is killed, or has been by now.
-static void die_with(pid_t parent) {
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-	if (getppid() != parent) _exit(0);
-}
-
-// close_others leaves a child only its first descriptors.
-static void close_others(int first) {
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-#endif
-	for (int fd = first; fd < 4096; fd++) close(fd);
-}
-
-// inherit_witness makes a process that does nothing but stand in our process group
-// and report, a byte each, which signals it gets. Asked by the last signal there is,
-// which is delivered after all others, it reports 0. Of ours it reports nothing else:
-// a SIGCONT from us is there to wake it. It is made here, and not by Go, since it must have all
-// signals blocked from the start. It returns the pid, or -1.
-pid_t inherit_witness(int report) {
-#ifdef __linux__
-	pid_t parent = getpid();
-	sigset_t all, old = block_all();
-	pid_t child = fork();
-	if (child == 0) {
-		siginfo_t info;
-		die_with(parent);
-		if (dup2(report, 0) < 0) _exit(1);
-		close_others(1);
-		sigfillset(&all);
-		for (;;) {
-			int sig = sigwaitinfo(&all, &info);
-			int ours = info.si_pid == parent;
-			unsigned char byte = ours ? 0 : sig;
-			if (sig < 0 || (ours && sig != SIGRTMAX)) continue;
-			if (write(0, &byte, 1) < 0) _exit(1);
-		}
-	}
-	pthread_sigmask(SIG_SETMASK, &old, 0);
-	return child;
-#else
-	return -1;
-#endif
-}
-
 // write_all writes to a descriptor that may be non-blocking.
 static int write_all(int fd, const char *data, ssize_t size) {
 	while (size > 0) {
@@ -140,7 +93,7 @@ static void leave_two(int from, int to) {
 	from = fcntl(from, F_DUPFD, 3);
 	to = fcntl(to, F_DUPFD, 3);
 	if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
-	close_others(2);
+	reprise_close_others(2);
 }
 
 // copy copies descriptor 0 to descriptor 1 until its end or until nobody listens.
