@@ -136,7 +136,11 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
-	if err := l.withLock(callsTimeout, l.prepare); err != nil {
+	err = l.prepare(false)
+	if isBusy(err) || errors.Is(err, errOutdated) {
+		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
+	}
+	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}
@@ -156,8 +160,12 @@ func escapePath(path string) string {
 	return string(out)
 }
 
-// prepare checks whose file this is, brings it up to date and reads its key.
-func (l *Ledger) prepare() error {
+// errOutdated says that a ledger has to be brought up to date.
+var errOutdated = errors.New("it was written by an older reprise")
+
+// prepare checks whose file this is and reads its key. With the file lock it brings the ledger up to
+// date before.
+func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
 		return err
@@ -170,6 +178,8 @@ func (l *Ledger) prepare() error {
 		return ErrForeign
 	case version > len(migrations):
 		return ErrNewer
+	case version < len(migrations) && !locked:
+		return errOutdated
 	case version < len(migrations):
 		if err := l.migrate(); err != nil {
 			return err

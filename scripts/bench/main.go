@@ -135,6 +135,13 @@ func (b *bench) build() error {
 			return fmt.Errorf("%s: %w\n%s", build, err, out)
 		}
 	}
+	l, err := ledger.Open(filepath.Join(b.dir, b.plain().state, "reprise/ledger.db"))
+	if err != nil {
+		return err
+	}
+	if err := l.Close(); err != nil {
+		return err
+	}
 	for name, script := range map[string]string{
 		"bash": `#!/bin/bash
 IFS=:
@@ -305,6 +312,9 @@ func (b *bench) starts() error {
 	return b.compare("start", b.rounds, calls)
 }
 
+// plain is goledger, with a ledger of its own.
+func (b *bench) plain() call { return call{path: b.shim("goledger"), state: ".local/goledger"} }
+
 // peers adds those programs of this machine that stand in front of others as we do.
 // ccache takes no name but a compiler's.
 func (b *bench) peers(calls map[string]call) error {
@@ -344,10 +354,10 @@ func prompts() func() []string {
 
 // managed compares calls of one answer of a line or two, and prompts of all sizes.
 func (b *bench) managed() error {
-	calls := map[string]call{
-		"direct":   {path: b.shim("real"), args: streamJSON, more: prompts()},
-		"goledger": {path: b.shim("goledger"), args: streamJSON, more: prompts()},
-	}
+	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: prompts()}}
+	plain := b.plain()
+	plain.args, plain.more = streamJSON, prompts()
+	calls["goledger"] = plain
 	for name, shim := range b.shims() {
 		shim.args, shim.more = streamJSON, prompts()
 		shim.env = []string{"REPRISE_FRESH=1"}
@@ -455,7 +465,7 @@ func (b *bench) atOnce() error {
 		return err
 	}
 	calls := b.shims()
-	calls["direct"], calls["goledger"] = call{path: b.shim("real")}, call{path: b.shim("goledger")}
+	calls["direct"], calls["goledger"] = call{path: b.shim("real")}, b.plain()
 	names := slices.Collect(maps.Keys(calls))
 	const rounds = 9
 	took := map[string][]float64{}
