@@ -22,6 +22,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #else
 #include <mach-o/dyld.h>
@@ -461,25 +462,26 @@ void reprise_close_others(int first)
 }
 
 #ifdef __linux__
-// witness is a process that does nothing but stand in the shim's process group and report on
-// descriptor 0, a byte each, which signals it gets: first 0, when it is ready. Asked by the last
-// signal there is, which is delivered after all others, it reports 0 again. Of the shim's own
-// signals it reports nothing else: a SIGCONT from there is to wake it.
-static void witness(void)
+// witness is "reprise-witness PARENT", started with all signals blocked (inherit_witness): it does
+// nothing but stand in the shim's process group and report on descriptor 0, a byte each, which signals
+// it gets. Asked by the last signal there is, which is delivered after all others, it reports 0. Of
+// the shim's own signals it reports nothing else: a SIGCONT from there is to wake it.
+static void witness(const struct reprise_start *s)
 {
-	const pid_t parent = getppid();
-	unsigned char report = 0;
+	const pid_t parent = atoi(s->argv[1]);
+	siginfo_t info;
 	sigset_t all;
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	reprise_close_others(1);
-	while (write(0, &report, 1) == 1) {
-		siginfo_t info;
-		int sig;
-		do
-			sig = sigwaitinfo(&all, &info); // fails after a stop
-		while (sig < 0 || (info.si_pid == parent && sig != SIGRTMAX));
-		report = info.si_pid == parent ? 0 : sig;
+	while (getppid() == parent) {
+		int sig = sigwaitinfo(&all, &info); // fails after a stop
+		bool ours = info.si_pid == parent;
+		unsigned char report = ours ? 0 : sig;
+		if (sig < 0 || (ours && sig != SIGRTMAX))
+			continue;
+		if (write(0, &report, 1) < 0)
+			break;
 	}
 	_exit(1);
 }
@@ -512,8 +514,8 @@ __attribute__((constructor(101))) static void start(void)
 	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
 	const struct tool *tool = tool_of(&s);
 #ifdef __linux__
-	if (argc > 0 && strcmp(argv[0], REPRISE_WITNESS) == 0)
-		witness();
+	if (argc == 2 && strcmp(argv[0], REPRISE_WITNESS) == 0)
+		witness(&s);
 #endif
 	if (argc > 4 && strcmp(argv[0], REPRISE_START) == 0)
 		start_tool(&s);

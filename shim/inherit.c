@@ -4,8 +4,8 @@
 //   What the caller had ignored and closed is noted before it starts.
 // - The handlers turn some deaths by a signal into an exit status or a traceback. To stop or die
 //   by a signal its default action is put back, and a stop needs the signal blocked in one thread.
-// - Processes that go on copying a stream must have all signals blocked from their start. Go
-//   cannot block signals in a child.
+// - The witness, and processes that go on copying a stream, must have all signals blocked from
+//   their start. Go cannot block signals in a child.
 #define _GNU_SOURCE
 #include "exec.h"
 #include "inherit.h"
@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@
 
 static char ignored[NSIG];
 static sigset_t mask;
-static char closed[3];      // the Go runtime opens what is closed of 0 to 2
+static char closed[3]; // the Go runtime opens what is closed of 0 to 2
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
@@ -69,6 +71,30 @@ static sigset_t block_all(void) {
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	return old;
+}
+
+// inherit_witness starts our own program as the witness (witness in exec.c), which reports on that
+// descriptor. It returns the pid, or -1.
+pid_t inherit_witness(int report) {
+	pid_t pid = -1;
+#ifdef __linux__
+	char parent[20], *argv[] = {REPRISE_WITNESS, parent, 0}, *envp[] = {0};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t all;
+	snprintf(parent, sizeof parent, "%d", (int)getpid());
+	sigfillset(&all);
+	if (posix_spawn_file_actions_init(&files) != 0) return -1;
+	if (posix_spawnattr_init(&how) == 0) {
+		if (posix_spawn_file_actions_adddup2(&files, report, 0) != 0 || posix_spawnattr_setsigmask(&how, &all) != 0 ||
+			posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK) != 0 ||
+			posix_spawn(&pid, "/proc/self/exe", &files, &how, argv, envp) != 0)
+			pid = -1;
+		posix_spawnattr_destroy(&how);
+	}
+	posix_spawn_file_actions_destroy(&files);
+#endif
+	return pid;
 }
 
 // write_all writes to a descriptor that may be non-blocking.

@@ -1,12 +1,11 @@
 package shim
 
-// #include "exec.h"
+// #include "inherit.h"
 import "C"
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,10 +32,8 @@ func ownProgram() string { return "/proc/self/exe" }
 type witness struct {
 	pid     int
 	reports *os.File // a byte each
-	gone    bool     // it has ended, and been waited for
 
 	seen  [lastSignal + 1]bool
-	ready bool
 	asked int       // how many answers are still to come
 	woken time.Time // when it was last seen to get a SIGCONT
 }
@@ -49,15 +46,12 @@ func newWitness() *witness {
 		return nil
 	}
 	defer w.Close()
-	none := ^uintptr(0)
-	pid, err := syscall.ForkExec(ownProgram(), []string{C.REPRISE_WITNESS}, &syscall.ProcAttr{
-		Files: []uintptr{w.Fd(), none, none}, Sys: endsWithUs(),
-	})
-	if err != nil {
+	pid := int(C.inherit_witness(C.int(w.Fd())))
+	if pid < 0 {
 		r.Close()
 		return nil
 	}
-	return &witness{pid: pid, reports: r, asked: 1}
+	return &witness{pid: pid, reports: r}
 }
 
 const (
@@ -72,28 +66,19 @@ const (
 // would stop the tool for good. On a busy machine some time passes between the two.
 const takenBack = time.Second
 
-// ask has the witness report all that it has seen, once it is ready.
+// ask has the witness report all that it has seen.
 func (w *witness) ask() error {
-	if err := w.hear(); err != nil {
-		return err
-	}
-	w.ready = true
 	if err := syscall.Kill(w.pid, lastSignal); err != nil {
 		return err
 	}
 	w.asked++
-	return w.hear()
-}
-
-// hear waits until all answers have come.
-func (w *witness) hear() error {
 	for limit := time.Now().Add(witnessLimit); w.asked > 0; {
 		err := w.listen()
-		if (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.EOF)) && time.Now().Before(limit) {
+		if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(limit) {
 			err = w.wake()
 		}
 		if err != nil {
-			return err
+			return err // of one that is dead, io.EOF
 		}
 	}
 	return nil
@@ -122,20 +107,16 @@ func (w *witness) listen() error {
 }
 
 // wake lets a witness go on that was stopped with the group, where we alone were woken.
-// One that has not had its turn yet is let be, one that is dead an error. One that died before it was
-// ready has got the signal that it died of.
+// One that has not had its turn yet is let be, one that is dead an error.
 func (w *witness) wake() error {
-	var ws syscall.WaitStatus
-	pid, err := syscall.Wait4(w.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
+	const stopped = 5 // CLD_STOPPED
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, w.pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
 	switch {
-	case err != nil || pid == 0:
+	case err != nil || info.Signo == 0:
 		return err
-	case ws.Stopped():
+	case info.Code == stopped:
 		return syscall.Kill(w.pid, syscall.SIGCONT)
-	}
-	w.gone = true
-	if ws.Signaled() && !w.ready {
-		w.seen[ws.Signal()] = true
 	}
 	return syscall.ECHILD
 }
@@ -145,10 +126,7 @@ func (w *witness) wake() error {
 // than never.
 func (w *witness) got(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
-	if w == nil || !ok {
-		return false
-	}
-	if !w.gone && w.ask() != nil && !w.gone {
+	if w == nil || !ok || w.ask() != nil {
 		return false
 	}
 	got := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < takenBack
@@ -201,7 +179,7 @@ func childrenOf(pid int) (children []int) {
 
 // dismiss ends the witness; close has to follow.
 func (w *witness) dismiss() {
-	if w != nil && !w.gone {
+	if w != nil {
 		_ = syscall.Kill(w.pid, syscall.SIGKILL) // it may have been killed
 	}
 }
@@ -211,7 +189,7 @@ func (w *witness) close() {
 		return
 	}
 	w.reports.Close()
-	for err := error(syscall.EINTR); !w.gone && errors.Is(err, syscall.EINTR); {
+	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(w.pid, nil, 0, nil)
 	}
 }
