@@ -6,6 +6,10 @@
 // this file, is run by the C library before main, and execs. Whenever something is
 // not certain it returns, and Go decides. Finding is done here for Go as well.
 //
+// The shim also starts itself for two things that Go cannot do in a child, and that end before Go
+// starts: to become a tool with the signals ignored and blocked as the caller had them (start_tool), and
+// to be a small process that has all signals blocked from its start (witness).
+//
 // For a Go reader: a constructor is an init function of the whole program; static
 // means not exported; execve only returns if it failed.
 #define _GNU_SOURCE // memmem, strsep
@@ -469,7 +473,7 @@ void reprise_close_others(int first)
 static void witness(const struct reprise_start *s)
 {
 	const pid_t parent = atoi(s->argv[1]);
-	siginfo_t info;
+	siginfo_t info = {0};
 	sigset_t all;
 	sigfillset(&all);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

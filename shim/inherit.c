@@ -46,7 +46,7 @@ void inherit_close(void) {
 		if (closed[fd]) close(fd);
 }
 
-// inherit_ignored tells of a signal that the caller has us ignore.
+// inherit_ignored reports whether the caller has us ignore a signal.
 int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
 
 // inherit_signals returns what the caller has us ignore and block: bit 0 stands for signal 1.
