@@ -55,10 +55,14 @@ const together = 100 * time.Microsecond
 // ends us, nor does SIGPIPE.
 func (in *inbox) catch() {
 	received := make(chan os.Signal, 2*len(forwarded)) // the runtime keeps one of each as well
-	signal.Notify(received, forwarded...)
 	own := make(chan os.Signal, 1)
-	signal.Notify(own, syscall.SIGCHLD, syscall.SIGPIPE)
+	ready := make(chan struct{})
+	// Not from here: this goroutine is bound to its thread, and would make each signal cost two
+	// switches of threads more.
 	go func() {
+		signal.Notify(received, forwarded...)
+		signal.Notify(own, syscall.SIGCHLD, syscall.SIGPIPE)
+		close(ready)
 		var continued time.Time
 		for {
 			select {
@@ -75,6 +79,7 @@ func (in *inbox) catch() {
 			}
 		}
 	}()
+	<-ready
 }
 
 func (in *inbox) add(sig os.Signal) {
