@@ -16,7 +16,7 @@ import (
 // one fits.
 const maxCandidates = 256
 
-// factsOf reads the facts. That needs no turn, but for a moment after another
+// factsOf reads the facts. That needs no lock, but for a moment after another
 // process was killed in the midst of a write. A session's row, its holder and its
 // file are not read at once: what another call did in between must not look like a
 // death, or like a change that we know nothing of. All chains are read in full only for
@@ -24,9 +24,9 @@ const maxCandidates = 256
 func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
-		err = (&turn{}).repeat(func() error {
+		err = retry(func() (error, bool) {
 			f, err = l.facts(c, all)
-			return err
+			return err, isBusy(err)
 		})
 		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
 			break

@@ -4,8 +4,8 @@
 //
 // It never stores a word of a prompt or of an answer, nor a credential: prompts
 // are kept as keyed digests, credentials as the name of their source. It never
-// waits longer than LockTimeout for somebody who keeps it to himself; those who are
-// at work, each for a moment, are waited for in a queue.
+// waits longer than LockTimeout for a process that keeps it locked; other calls, each of which
+// writes for a moment, are waited for with a file lock.
 //
 // Its invariants: a session is resumable only after a run that ended well; a
 // session is leased to at most one live process; a chain has at most one session

@@ -194,7 +194,7 @@ func (l *Ledger) scrub() error {
 func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {
-		err := l.queue.inTurn(func(t *turn) error { return t.repeat(try) })
+		err := l.withLock(callsTimeout, try)
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}

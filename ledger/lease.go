@@ -66,12 +66,6 @@ func stat(pid int) []string {
 	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 }
 
-// stopped tells of a process that somebody has stopped.
-func stopped(pid int) bool {
-	fields := stat(pid)
-	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
-}
-
 // startTime is a process's start in the system's ticks, 0 where that is not known.
 // A process that is dead but not yet waited for counts as gone.
 func startTime(pid int) int64 {

@@ -18,7 +18,7 @@ import (
 type Ledger struct {
 	db    *sql.DB
 	key   rewrite.Key
-	queue queue
+	lock  fileLock
 	spool spool
 }
 
@@ -134,9 +134,13 @@ func open(path, mode string) (*Ledger, error) {
 	db.SetMaxOpenConns(1)
 	l := &Ledger{db: db}
 	if mode != inMemory {
-		l.queue, l.spool = queue{path + ".lock"}, spool{path + ".spool"}
+		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
-	if err := l.queue.inTurn(func(t *turn) error { return t.repeat(func() error { return l.prepare(t) }) }); err != nil {
+	err = l.prepare(false)
+	if isBusy(err) || errors.Is(err, errOutdated) {
+		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
+	}
+	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
 	}
@@ -156,8 +160,12 @@ func escapePath(path string) string {
 	return string(out)
 }
 
-// prepare checks whose file this is, brings it up to date and reads its key.
-func (l *Ledger) prepare(t *turn) error {
+// errOutdated says that a ledger has to be brought up to date.
+var errOutdated = errors.New("it was written by an older reprise")
+
+// prepare checks whose file this is and reads its key. With the file lock it brings the ledger up to
+// date before.
+func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
 		return err
@@ -170,8 +178,10 @@ func (l *Ledger) prepare(t *turn) error {
 		return ErrForeign
 	case version > len(migrations):
 		return ErrNewer
+	case version < len(migrations) && !locked:
+		return errOutdated
 	case version < len(migrations):
-		if err := l.migrate(t); err != nil {
+		if err := l.migrate(); err != nil {
 			return err
 		}
 	}
@@ -180,11 +190,11 @@ func (l *Ledger) prepare(t *turn) error {
 
 // migrate applies what is missing, in one transaction. Another process may have
 // been quicker: the version is read again inside.
-func (l *Ledger) migrate(t *turn) error {
+func (l *Ledger) migrate() error {
 	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
-	return l.transact(t, func(tx *sql.Tx) error {
+	return l.transact(func(tx *sql.Tx) error {
 		var version, tables int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -212,22 +222,18 @@ func (l *Ledger) migrate(t *turn) error {
 	})
 }
 
-// write runs f in one immediate transaction, when it is our turn.
+// write runs f in one immediate transaction, with the file lock.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
-	return l.queue.inTurn(func(t *turn) error { return l.transact(t, f) })
+	return l.withLock(callsTimeout, func() error { return l.transact(f) })
 }
 
-// writeIfFree does so only if nobody else has the turn.
+// writeIfFree does so only if no other process has the file lock.
 func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
-	return l.queue.ifFree(func(t *turn) error { return l.transact(t, f) })
+	return l.withLock(0, func() error { return l.transact(f) })
 }
 
-func (l *Ledger) transact(t *turn, f func(*sql.Tx) error) error {
-	var tx *sql.Tx
-	err := t.repeat(func() (err error) {
-		tx, err = l.db.Begin()
-		return err
-	})
+func (l *Ledger) transact(f func(*sql.Tx) error) error {
+	tx, err := l.db.Begin()
 	if err != nil {
 		return err
 	}
@@ -241,18 +247,12 @@ func (l *Ledger) transact(t *turn, f func(*sql.Tx) error) error {
 func (l *Ledger) Key() rewrite.Key { return l.key }
 
 // Close closes the ledger. A process that ends right away need not: closing would
-// make SQLite fold its log into the file, which takes milliseconds. That is done in
-// turn as well, since nobody else can open the ledger meanwhile.
+// make SQLite fold its log into the file, which takes milliseconds. That is done with the
+// file lock as well, since no other process can open the ledger meanwhile.
 func (l *Ledger) Close() error {
-	var closed error
-	err := l.queue.inTurn(func(*turn) error {
-		closed = l.db.Close()
-		return nil
-	})
-	if err != nil { // the queue stands
-		closed = l.db.Close()
-	}
-	return closed
+	release, _ := l.lock.take(callsTimeout)
+	defer release()
+	return l.db.Close()
 }
 
 // Check looks through the whole file: whether it is sound, and holds the tables that

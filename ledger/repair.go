@@ -25,10 +25,12 @@ type Repaired struct {
 // aside with what belongs to it: the names end in suffix then. Nothing is deleted.
 // Where there is nothing, aside is "".
 func Reset(path, suffix string) (aside string, err error) {
-	err = queue{path + ".lock"}.inTurn(func(*turn) error {
-		aside, err = moveAside(path, suffix)
-		return err
-	})
+	release, ok := fileLock{path + ".lock"}.take(callsTimeout)
+	if !ok {
+		return "", fmt.Errorf("reset ledger: %w", explain(errBusy))
+	}
+	aside, err = moveAside(path, suffix)
+	release()
 	if err != nil {
 		return "", fmt.Errorf("reset ledger: %w", explain(err))
 	}
@@ -49,17 +51,19 @@ func Repair(path, suffix string) (r Repaired, err error) {
 	} else if !errors.Is(err, ErrDamaged) {
 		return r, err
 	}
-	err = queue{path + ".lock"}.inTurn(func(*turn) error {
-		fresh := path + suffix + ".new"
-		defer removeFiles(fresh)
-		if r, err = recoverInto(fresh, path); err != nil {
-			return err
-		}
-		if r.Aside, err = moveAside(path, suffix); err != nil {
-			return err
-		}
-		return os.Rename(fresh, path)
-	})
+	release, ok := fileLock{path + ".lock"}.take(callsTimeout)
+	if !ok {
+		return r, fmt.Errorf("repair ledger: %w", explain(errBusy))
+	}
+	defer release()
+	fresh := path + suffix + ".new"
+	defer removeFiles(fresh)
+	if r, err = recoverInto(fresh, path); err == nil {
+		r.Aside, err = moveAside(path, suffix)
+	}
+	if err == nil {
+		err = os.Rename(fresh, path)
+	}
 	if err != nil {
 		return r, fmt.Errorf("repair ledger: %w", explain(err))
 	}
@@ -75,8 +79,8 @@ func checkAt(path string) error {
 	return errors.Join(l.Check(), l.Close())
 }
 
-// parts are the ends of the names of what belongs to a ledger. The queue's file
-// is not among them: it is whoever's turn.
+// parts are the ends of the names of what belongs to a ledger. The lock's file
+// is not among them: another process may have the lock.
 var parts = []string{"", "-wal", "-shm", "-journal", ".spool"}
 
 func moveAside(path, suffix string) (aside string, err error) {
@@ -121,7 +125,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	}
 	defer func() {
 		err = errors.Join(err, l.Close())
-		_ = os.Remove(l.queue.path)
+		_ = os.Remove(l.lock.path)
 	}()
 	err = l.write(func(tx *sql.Tx) error {
 		tables, err := tablesOf(tx)

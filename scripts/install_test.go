@@ -27,17 +27,7 @@ var names = []string{"claude", "codex", "gemini", "vibe", "shimctl"}
 const standIn = `package main
 
 /*
-#include <pthread.h>
-
 static int status(void) { return 127; }
-
-// What scripts/flags.sh has the linker look for.
-__attribute__((weak)) int __real_main(int, char **);
-__attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int __wrap_main(int argc, char **argv) { return __real_main(argc, argv); }
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg) {
-	return __real_pthread_create(t, a, run, arg);
-}
 */
 import "C"
 

@@ -135,9 +135,6 @@ func (c *call) readPrompt() rewrite.Reason {
 	if c.parsed.Stdin == rewrite.StdinPrompt && rewrite.IsSlashCommand(text) {
 		return rewrite.SlashCommand
 	}
-	if len(text) > longPrompt {
-		useAllProcessors()
-	}
 	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
 	return c.matchRules()
 }

@@ -35,8 +35,8 @@ func OSEnv() Env {
 	}
 }
 
-// environ gives the variables as the caller has set them. os.Environ has one more, for
-// the Go runtime (see __wrap_main), and of several entries of one name only the first.
+// environ returns the variables as the caller has set them. Of several entries of one name
+// os.Environ has only the first.
 func environ() (entries []string) {
 	for at := C.environ; at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
 		entries = append(entries, C.GoString(*at))

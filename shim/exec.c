@@ -6,13 +6,17 @@
 // this file, is run by the C library before main, and execs. Whenever something is
 // not certain it returns, and Go decides. Finding is done here for Go as well.
 //
+// The shim also starts itself for two things that Go cannot do in a child, and that end before Go
+// starts: to become a tool with the signals ignored and blocked as the caller had them (start_tool), and
+// to be a small process that has all signals blocked from its start (witness).
+//
 // For a Go reader: a constructor is an init function of the whole program; static
 // means not exported; execve only returns if it failed.
 #define _GNU_SOURCE // memmem, strsep
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +27,7 @@
 #ifdef __linux__
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
 #else
 #include <mach-o/dyld.h>
 #include <pwd.h>
@@ -352,6 +356,20 @@ bool reprise_find_behind(const char *name, const char *configured, const char *p
 
 // --- becoming ---
 
+// exec_or_sh execs a program, or a script without a first line as a shell would. It returns if
+// it cannot.
+static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
+{
+	char *script[argc + 2];
+	execve(path, argv, envp);
+	if (errno != ENOEXEC)
+		return;
+	script[0] = "sh";
+	script[1] = (char *)path;
+	memcpy(script + 2, argv + 1, argc * sizeof *argv); // with the NULL
+	execve("/bin/sh", script, envp);
+}
+
 // run execs a target with the guard in its environment. The arrays are no larger than
 // those that the system has put on this stack already.
 static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
@@ -362,7 +380,7 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 
 	while (s->envp[n])
 		n++;
-	char *envp[n + 2], *argv[s->argc + 2];
+	char *envp[n + 2];
 	for (size_t i = 0; i < n; i++)
 		if (strncmp(s->envp[i], name, strlen(name)) != 0)
 			envp[kept++] = s->envp[i];
@@ -370,14 +388,7 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 	reprise_write_guard(guard, target->id, pid, entry + strlen(name));
 	envp[kept++] = entry;
 	envp[kept] = NULL;
-	execve(target->path, s->argv, envp);
-	if (errno != ENOEXEC)
-		return;
-	// A script without a first line: a shell would run it itself.
-	argv[0] = "sh";
-	argv[1] = (char *)target->path;
-	memcpy(argv + 2, s->argv + 1, s->argc * sizeof *argv); // with the NULL
-	execve("/bin/sh", argv, envp);
+	exec_or_sh(target->path, s->argc, s->argv, envp);
 }
 
 // become execs the real binary. It returns if there is none, or it can not be run:
@@ -395,6 +406,62 @@ static void become(const struct reprise_start *s, const char *name)
 	if (guard.hops < REPRISE_MAX_HOPS && reprise_find_behind(name, "", reprise_path(s->envp), guard.tried, &target))
 		run(s, &guard, pid, &target);
 }
+
+// start_tool is "reprise-start IGNORED BLOCKED PATH ARGV...": it becomes the program with these
+// signals ignored and blocked, bit 0 for signal 1. Go does neither in a child for those it handles.
+static void start_tool(const struct reprise_start *s)
+{
+	unsigned long long ignored = strtoull(s->argv[1], NULL, 16), blocked = strtoull(s->argv[2], NULL, 16);
+	sigset_t mask;
+	sigemptyset(&mask);
+	for (int sig = 1; sig <= 64; sig++) {
+		if (ignored >> (sig - 1) & 1)
+			signal(sig, SIG_IGN);
+		if (blocked >> (sig - 1) & 1)
+			sigaddset(&mask, sig);
+	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	exec_or_sh(s->argv[3], s->argc - 4, s->argv + 4, s->envp);
+	fprintf(stderr, "reprise: run %s: %s\n", s->argv[3], strerror(errno));
+	_exit(126);
+}
+
+// reprise_close_others leaves a small process only its first descriptors.
+void reprise_close_others(int first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+#endif
+	for (int fd = first; fd < 4096; fd++)
+		close(fd);
+}
+
+#ifdef __linux__
+// witness is "reprise-witness PARENT", started with all signals blocked (inherit_witness): it does
+// nothing but stand in the shim's process group and report on descriptor 0, a byte each, which signals
+// it gets. Asked by the last signal there is, which is delivered after all others, it reports 0. Of
+// the shim's own signals it reports nothing else: a SIGCONT from there is to wake it.
+static void witness(const struct reprise_start *s)
+{
+	const pid_t parent = atoi(s->argv[1]);
+	siginfo_t info = {0};
+	sigset_t all;
+	sigfillset(&all);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	reprise_close_others(1);
+	while (getppid() == parent) {
+		int sig = sigwaitinfo(&all, &info); // fails after a stop
+		bool ours = info.si_pid == parent;
+		unsigned char report = ours ? 0 : sig;
+		if (sig < 0 || (ours && sig != SIGRTMAX))
+			continue;
+		if (write(0, &report, 1) < 0)
+			break;
+	}
+	_exit(1);
+}
+#endif
 
 // tty is what isatty does in Go; musl's own asks for something else.
 static bool tty(int fd)
@@ -422,6 +489,12 @@ __attribute__((constructor(101))) static void start(void)
 #endif
 	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
 	const struct tool *tool = tool_of(&s);
+#ifdef __linux__
+	if (argc == 2 && strcmp(argv[0], REPRISE_WITNESS) == 0)
+		witness(&s);
+#endif
+	if (argc > 4 && strcmp(argv[0], REPRISE_START) == 0)
+		start_tool(&s);
 	if (!tool)
 		return; // shimctl, a test: not called as a shim
 	s.stdin_tty = tty(0);
@@ -429,82 +502,3 @@ __attribute__((constructor(101))) static void start(void)
 	if (reprise_unmanaged(&s) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
 		become(&s, tool->name);
 }
-
-#ifdef __linux__
-// --- entering Go ---
-
-// Go's own main. A linker that is told to (--wrap, in scripts/flags.sh) has the C library
-// call the other in its place.
-__attribute__((weak)) int __real_main(int argc, char **argv);
-
-__attribute__((weak)) int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-#define PATIENCE 10000000L  // nanoseconds
-static bool first;          // the next thread is the first
-static long slack;          // the caller's, of all threads but that
-static struct rlimit files; // the caller's limit, 0 where Go starts under that
-
-// Of the threads that Go makes the first watches over the others, and sleeps for 20 us at
-// a time, which is a fifth of the processor time of many calls at once. Here each sleep
-// may take it PATIENCE longer. A thread has its timer slack from the one that makes it, so
-// that one has the other's for as long as that takes.
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg)
-{
-	long own = prctl(PR_GET_TIMERSLACK), next = first ? PATIENCE : slack;
-	int failed;
-	if (first) {
-		slack = own;
-		if (files.rlim_cur)
-			setrlimit(RLIMIT_NOFILE, &files);
-	}
-	first = false;
-	if (next && next != own)
-		prctl(PR_SET_TIMERSLACK, next);
-	failed = __real_pthread_create(t, a, run, arg);
-	if (next && next != own)
-		prctl(PR_SET_TIMERSLACK, own);
-	return failed;
-}
-
-// open_none keeps Go from opening files until it makes its first thread. It would read four
-// to know how many processors its control group may use, also where it is told how many to
-// use, and one for the size of huge pages. What of 0 to 2 is closed it opens, and has to.
-static void open_none(void)
-{
-	struct rlimit few;
-	getrlimit(RLIMIT_NOFILE, &files);
-	few = (struct rlimit){.rlim_cur = 3, .rlim_max = files.rlim_max};
-	if (files.rlim_cur <= few.rlim_cur || setrlimit(RLIMIT_NOFILE, &few) != 0)
-		files.rlim_cur = 0;
-}
-
-// __wrap_main tells Go to use one processor: until the tool writes a lot there is nothing
-// to do for another. Go then starts a thread less, wakes none for each goroutine, and has
-// fewer to wait for at its end. Nor need it look for the local time: all ours is UTC. It
-// has to know before it starts. What says so is a copy of what the system has laid out
-// (argv, environment and auxiliary vector, one behind the other); `environ` stays the
-// caller's.
-int __wrap_main(int argc, char **argv)
-{
-	struct reprise_start s = {.argc = argc, .argv = argv};
-	char **envp = argv + argc + 1, **end = envp;
-	if (!tool_of(&s))
-		return __real_main(argc, argv);
-	while (*end++)
-		;
-	while (*end)
-		end += 2; // an entry has a type and a value
-	end += 2;
-
-	first = true;
-	open_none();
-	size_t before = envp - argv, after = end - envp;
-	char *own[] = {"GOMAXPROCS=1", "TZ="}; // of two the first counts
-	size_t more = sizeof own / sizeof *own;
-	char *copy[before + more + after];
-	memcpy(copy, argv, before * sizeof *copy);
-	memcpy(copy + before, own, sizeof own);
-	memcpy(copy + before + more, envp, after * sizeof *copy);
-	return __real_main(argc, copy);
-}
-#endif

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 // What a file is told by, whatever its name: "DEVICE.INODE", both in hex.
 #define REPRISE_ID_SIZE 40
@@ -17,6 +18,12 @@
 // How many milliseconds may pass between two hops of one loop. A program that ran for longer before it called
 // the tool is no wrapper but a tool at work, as an agent that starts its successor is.
 #define REPRISE_LOOP_MS 2000
+
+// What the shim calls itself where it starts a tool with signals ignored or blocked (start_tool).
+#define REPRISE_START "reprise-start"
+
+// And where it is the witness of signals to the process group (witness).
+#define REPRISE_WITNESS "reprise-witness"
 
 // The chain of shims that a call has come through: how many, and the ids of the files
 // that are not the real binary, with commas between. Those that were tried count only
@@ -38,6 +45,7 @@ struct reprise_start {
 	bool stdin_tty, stdout_tty;
 };
 
+void reprise_close_others(int first);
 bool reprise_unmanaged(const struct reprise_start *s);
 bool reprise_plain_config(const char *text, size_t size);
 bool reprise_account_home(char home[PATH_MAX]);

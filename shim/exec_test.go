@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -28,17 +27,13 @@ func startDriver(t *testing.T) *driver {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "claude")
 	flags := []string{"-std=gnu11", "-g", "-O1", "-o", program, "testdata/exec_driver.c"}
-	if runtime.GOOS == "linux" {
-		flags = append(flags, "-Wl,--wrap=main", "-Wl,--wrap=pthread_create") // as in scripts/flags.sh
-	}
 	if os.Getenv("REPRISE_SANITIZE") == "1" {
 		flags = append([]string{"-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, flags...)
 	}
 	if out, err := exec.Command("cc", flags...).CombinedOutput(); err != nil {
 		t.Fatalf("build the driver: %v\n%s", err, out)
 	}
-	cmd := exec.Command(program, "-p", "hi")
-	cmd.Env = []string{"A=1", "GOMAXPROCS=7", "B=2"}
+	cmd := exec.Command(program)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -88,20 +83,6 @@ func number(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// Go starts with one processor, no local time, and whatever else it would have started with,
-// and opens no file before its first thread. The tool's environment knows nothing of that.
-func TestEnterGo(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("Go is told nothing here")
-	}
-	got := strings.Split(startDriver(t).ask("m", 0, 0, nil, nil), "\n")
-	want := []string{"-p", "hi", "GOMAXPROCS=1", "TZ=", "A=1", "GOMAXPROCS=7", "B=2", fmt.Sprintf("pages of %d", os.Getpagesize()), "A=1",
-		"no file opens", "files open"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
 }
 
 // What never gets as far as Go, and what must.

@@ -1,38 +1,38 @@
-// What the tool inherits from our caller, and what a process is born or dies with.
-// The Go runtime installs handlers of its own before main: by then nobody can tell
-// any more which signals the caller had ignored, and a child that Go starts gets the
-// default for most of them. So that is noted before the runtime starts, and the tool
-// is started here.
+// What the tool inherits from our caller, and how this process stops and ends. Each needs C:
+//
+// - The Go runtime installs handlers before main, and opens what is closed of descriptors 0 to 2.
+//   What the caller had ignored and closed is noted before it starts.
+// - The handlers turn some deaths by a signal into an exit status or a traceback. To stop or die
+//   by a signal its default action is put back, and a stop needs the signal blocked in one thread.
+// - The witness, and processes that go on copying a stream, must have all signals blocked from
+//   their start. Go cannot block signals in a child.
 #define _GNU_SOURCE
+#include "exec.h"
 #include "inherit.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <fcntl.h>
 #ifdef __linux__
-#include <sched.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
 #endif
 
 static char ignored[NSIG];
 static sigset_t mask;
-static struct rlimit files; // the Go runtime raises this limit
-static char closed[3];      // the Go runtime opens what is closed of 0 to 2
+static char closed[3]; // the Go runtime opens what is closed of 0 to 2
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
 	for (int sig = 1; sig < NSIG; sig++)
 		ignored[sig] = sigaction(sig, 0, &was) == 0 && was.sa_handler == SIG_IGN;
 	sigprocmask(SIG_SETMASK, 0, &mask);
-	getrlimit(RLIMIT_NOFILE, &files);
 	for (int fd = 0; fd < 3; fd++)
 		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 }
@@ -46,8 +46,17 @@ void inherit_close(void) {
 		if (closed[fd]) close(fd);
 }
 
-// inherit_ignored tells of a signal that the caller has us ignore.
+// inherit_ignored reports whether the caller has us ignore a signal.
 int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
+
+// inherit_signals returns what the caller has us ignore and block: bit 0 stands for signal 1.
+void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
+	*all_ignored = *blocked = 0;
+	for (int sig = 1; sig <= 64 && sig < NSIG; sig++) {
+		if (ignored[sig]) *all_ignored |= 1ULL << (sig - 1);
+		if (sigismember(&mask, sig) > 0) *blocked |= 1ULL << (sig - 1);
+	}
+}
 
 // inherit_ignore ignores and blocks what the caller had us ignore and block, for an
 // exec in this thread that is to follow.
@@ -64,162 +73,28 @@ static sigset_t block_all(void) {
 	return old;
 }
 
-// restore puts back what the caller had set. All signals are blocked until it is
-// done: no handler of ours may run in a child.
-static void restore(void) {
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	for (int sig = 1; sig < NSIG; sig++) {
-		action.sa_handler = ignored[sig] ? SIG_IGN : SIG_DFL;
-		sigaction(sig, &action, 0);
-	}
-	setrlimit(RLIMIT_NOFILE, &files);
-	pthread_sigmask(SIG_SETMASK, &mask, 0);
-}
-
-// die_with ends this child when its parent is killed, or has been by now.
-static void die_with(pid_t parent) {
+// inherit_witness starts our own program as the witness (witness in exec.c), which reports on that
+// descriptor. It returns the pid, or -1.
+pid_t inherit_witness(int report) {
+	pid_t pid = -1;
 #ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-	if (getppid() != parent) _exit(0);
-}
-
-// move puts a descriptor in another's place, open for the program to come.
-static int move(int from, int to) {
-	if (from < 0) return close(to);
-	if (from == to) return fcntl(to, F_SETFD, 0);
-	return dup2(from, to);
-}
-
-// inherit_spawn starts a program with the caller's signals and limits and three
-// descriptors of its own, all above 2 or in their place, or -1 for one that is closed.
-// It gives 0 or an errno.
-int inherit_spawn(const char *path, char *const argv[], char *const envp[], const int fds[3], pid_t *pid) {
-	volatile int failed = 0; // the child writes into our memory
-	pid_t parent = getpid();
-	sigset_t old = block_all();
-	pid_t child = vfork();
-	if (child == 0) {
-		die_with(parent);
-		for (int fd = 0; fd < 3; fd++)
-			if (move(fds[fd], fd) < 0 && errno != EBADF) {
-				failed = errno;
-				_exit(127);
-			}
-		restore();
-		execve(path, argv, envp);
-		failed = errno;
-		_exit(127);
-	}
-	if (child < 0) failed = errno;
-	if (child > 0 && failed) waitpid(child, 0, 0);
-	pthread_sigmask(SIG_SETMASK, &old, 0);
-	*pid = child;
-	return failed;
-}
-
-// close_others leaves a child only its first descriptors.
-static void close_others(int first) {
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-#endif
-	for (int fd = first; fd < 4096; fd++) close(fd);
-}
-
-// --- signals for the tool ---
-
-static int notes = -1; // where note writes
-static struct sigaction faults[NSIG]; // the Go runtime's handlers for what a program does to itself
-
-// note writes down a signal that somebody has sent. A fault of our own is the Go
-// runtime's.
-static void note(int sig, siginfo_t *info, void *context) {
-	int was = errno;
-	unsigned char byte = sig;
-	if (faults[sig].sa_sigaction && info->si_code > 0) {
-		faults[sig].sa_sigaction(sig, info, context);
-		return;
-	}
-	if (write(notes, &byte, 1) < 0) {} // with tens of thousands in it nobody needs one more
-	errno = was;
-}
-
-// inherit_catch has each of these signals, a list that ends with 0, written to a
-// descriptor, a byte each, and unblocks them in this thread. The Go runtime's own way
-// takes a switch of threads and back for each of them.
-void inherit_catch(const unsigned char *signals, int to) {
-	struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-	struct sigaction old;
-	sigset_t set;
-	sigfillset(&action.sa_mask);
-	sigemptyset(&set);
-	notes = to;
-	for (; *signals; signals++) {
-		sigaddset(&set, *signals);
-		if (sigaction(*signals, &action, &old) != 0 || old.sa_sigaction == note) continue;
-		switch (*signals) {
-		case SIGILL: case SIGTRAP: case SIGABRT: case SIGBUS: case SIGFPE: case SIGSEGV: case SIGSYS:
-			if (old.sa_handler != SIG_IGN && old.sa_handler != SIG_DFL) faults[*signals] = old;
-		}
-	}
-	pthread_sigmask(SIG_UNBLOCK, &set, 0);
-}
-
-#ifdef __linux__
-// What a witness needs to know. It is all in its own stack.
-struct standing {
-	pid_t parent;
-	int signals, report;
-};
-
-static int stand(void *at) {
-	const struct standing *s = at;
-	struct signalfd_siginfo info;
-	die_with(s->parent);
-	while (syscall(SYS_read, s->signals, &info, sizeof info) == sizeof info) {
-		int ours = (pid_t)info.ssi_pid == s->parent;
-		unsigned char byte = ours ? 0 : info.ssi_signo;
-		if (ours && info.ssi_signo != (unsigned)SIGRTMAX) continue;
-		if (syscall(SYS_write, s->report, &byte, 1) < 0) break;
-	}
-	_exit(1);
-}
-#endif
-
-// inherit_witness makes a process that does nothing but stand in our process group
-// and report, a byte each, which signals it gets. Asked by the last signal there is,
-// which is delivered after all others, it reports 0. Of ours it reports nothing else:
-// a SIGCONT from us is there to wake it. It gives -1, or the pid and what is to be
-// closed and freed when that process has been waited for.
-//
-// The process has our memory and our descriptors: a copy of the memory would cost
-// more than all else that we do, and it need close nothing that somebody waits for.
-// So it must not write anywhere but on its own stack: it makes no call that sets
-// errno, as long as all goes well, nor one that a thread can be cancelled in, which
-// glibc notes; and it takes its signals from a descriptor since a wait for them does
-// fail, with EINTR, whenever it is stopped and continued.
-pid_t inherit_witness(int report, int *signals, void **stack) {
-#ifdef __linux__
-	enum { size = 16 << 10 };
-	pid_t parent = getpid(), child = -1;
-	sigset_t all, old = block_all();
+	char parent[20], *argv[] = {REPRISE_WITNESS, parent, 0}, *envp[] = {0};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t all;
+	snprintf(parent, sizeof parent, "%d", (int)getpid());
 	sigfillset(&all);
-	*signals = signalfd(-1, &all, SFD_CLOEXEC);
-	*stack = malloc(size);
-	if (*signals >= 0 && *stack) {
-		struct standing *s = *stack; // the stack grows down from its end
-		*s = (struct standing){parent, *signals, report};
-		child = clone(stand, (char *)*stack + size, CLONE_VM | CLONE_FILES | SIGCHLD, s);
+	if (posix_spawn_file_actions_init(&files) != 0) return -1;
+	if (posix_spawnattr_init(&how) == 0) {
+		if (posix_spawn_file_actions_adddup2(&files, report, 0) != 0 || posix_spawnattr_setsigmask(&how, &all) != 0 ||
+			posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK) != 0 ||
+			posix_spawn(&pid, "/proc/self/exe", &files, &how, argv, envp) != 0)
+			pid = -1;
+		posix_spawnattr_destroy(&how);
 	}
-	pthread_sigmask(SIG_SETMASK, &old, 0);
-	if (child < 0) {
-		if (*signals >= 0) close(*signals);
-		free(*stack);
-	}
-	return child;
-#else
-	return -1;
+	posix_spawn_file_actions_destroy(&files);
 #endif
+	return pid;
 }
 
 // write_all writes to a descriptor that may be non-blocking.
@@ -244,7 +119,7 @@ static void leave_two(int from, int to) {
 	from = fcntl(from, F_DUPFD, 3);
 	to = fcntl(to, F_DUPFD, 3);
 	if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
-	close_others(2);
+	reprise_close_others(2);
 }
 
 // copy copies descriptor 0 to descriptor 1 until its end or until nobody listens.

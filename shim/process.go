@@ -1,6 +1,6 @@
 package shim
 
-// #include <stdlib.h>
+// #include "exec.h"
 // #include "inherit.h"
 import "C"
 
@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 // A process is the tool, running under us.
@@ -52,51 +52,31 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
+// spawn starts a program. Go sees to the caller's limits, but does not have a child ignore or
+// block the signals that Go handles. Where the caller ignores or blocks any, our own program is
+// started, and becomes the other before Go starts (start_tool in exec.c).
 func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
-	argv, freeArgs := cStrings(args)
-	defer freeArgs()
-	envp, freeEnv := cStrings(environ)
-	defer freeEnv()
-	file := C.CString(path)
-	defer C.free(unsafe.Pointer(file))
-	var fds [3]C.int
-	for i, f := range files {
-		fds[i] = C.int(f.Fd())
+	attr := &syscall.ProcAttr{Env: environ, Sys: endsWithUs()}
+	for _, f := range files {
+		fd := f.Fd()
 		if closedByCaller(f) {
-			fds[i] = -1
+			fd = ^uintptr(0)
 		}
+		attr.Files = append(attr.Files, fd)
 	}
-	var pid C.pid_t
-	syscall.ForkLock.Lock()
-	failed := C.inherit_spawn(file, argv, envp, &fds[0], &pid)
-	syscall.ForkLock.Unlock()
+	var ignored, blocked C.ulonglong
+	if C.inherit_signals(&ignored, &blocked); ignored|blocked != 0 {
+		args = append([]string{C.REPRISE_START, strconv.FormatUint(uint64(ignored), 16), strconv.FormatUint(uint64(blocked), 16), path}, args...)
+		path = ownProgram()
+	}
+	pid, err := syscall.ForkExec(path, args, attr)
 	runtime.KeepAlive(files)
-	if failed != 0 {
-		return 0, syscall.Errno(failed)
-	}
-	return int(pid), nil
+	return pid, err
 }
 
 // closedByCaller reports whether a file is one of our first three descriptors, and was
 // closed when we were started: Go has opened it since.
 func closedByCaller(f *os.File) bool { return C.inherit_closed(C.int(f.Fd())) != 0 }
-
-// cStrings copies strings to where C can use them, with the nil at the end: into one
-// piece of memory, the list first.
-func cStrings(texts []string) (list **C.char, free func()) {
-	size := (len(texts) + 1) * int(unsafe.Sizeof(*list))
-	at := size
-	for _, text := range texts {
-		size += len(text) + 1
-	}
-	memory := C.calloc(1, C.size_t(size))
-	bytes, list := unsafe.Slice((*byte)(memory), size), (**C.char)(memory)
-	for i, text := range texts {
-		unsafe.Slice(list, len(texts))[i] = (*C.char)(unsafe.Pointer(&bytes[at]))
-		at += copy(bytes[at:], text) + 1
-	}
-	return list, func() { C.free(memory) }
-}
 
 // look sees what has become of the tool since the last look: we stop as often as it has
 // stopped, and ended tells that there is a status. It never waits: a thread that waits
@@ -151,7 +131,7 @@ func (p *process) stop(sig syscall.Signal) {
 // forward passes a signal on, unless it was sent to the whole group, as a terminal
 // does and many callers do: then the tool has got it as well.
 func (p *process) forward(sig os.Signal) {
-	if sig != syscall.SIGPIPE && !p.witness.got(sig) {
+	if !p.witness.got(sig) {
 		p.signal(sig)
 	}
 }

@@ -1,7 +1,5 @@
 package shim
 
-// #include <stdlib.h>
-// #include <unistd.h>
 // #include "inherit.h"
 import "C"
 
@@ -14,13 +12,18 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // lastSignal is the highest number of a signal.
 const lastSignal = syscall.Signal(64)
+
+// endsWithUs has a child end when we are killed.
+func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// ownProgram is this program, also after its file was replaced.
+func ownProgram() string { return "/proc/self/exe" }
 
 // A witness tells of signals that were sent to our whole process group: it is a
 // process that stands in the group and gets them too. Nothing that comes with a signal
@@ -29,30 +32,26 @@ const lastSignal = syscall.Signal(64)
 type witness struct {
 	pid     int
 	reports *os.File // a byte each
-	// What it works with: it has our memory and our descriptors.
-	write   *os.File
-	signals C.int
-	stack   unsafe.Pointer
 
 	seen  [lastSignal + 1]bool
 	asked int       // how many answers are still to come
 	woken time.Time // when it was last seen to get a SIGCONT
 }
 
-// newWitness gives nil where there is none to be had: then every signal counts as
+// newWitness returns nil where there is none to be had: then every signal counts as
 // sent to us alone.
 func newWitness() *witness {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
-	made := &witness{reports: r, write: w}
-	if made.pid = int(C.inherit_witness(C.int(w.Fd()), &made.signals, &made.stack)); made.pid < 0 {
+	defer w.Close()
+	pid := int(C.inherit_witness(C.int(w.Fd())))
+	if pid < 0 {
 		r.Close()
-		w.Close()
 		return nil
 	}
-	return made
+	return &witness{pid: pid, reports: r}
 }
 
 const (
@@ -79,7 +78,7 @@ func (w *witness) ask() error {
 			err = w.wake()
 		}
 		if err != nil {
-			return err
+			return err // of one that is dead, io.EOF
 		}
 	}
 	return nil
@@ -122,8 +121,8 @@ func (w *witness) wake() error {
 	return syscall.ECHILD
 }
 
-// got tells whether a signal that we have got was sent to the group. It counts for
-// one. Where the witness can not tell it counts as sent to us alone: twice is better
+// got reports whether a signal that we have got was sent to the group. It counts for
+// one. Where the witness cannot tell it counts as sent to us alone: twice is better
 // than never.
 func (w *witness) got(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
@@ -189,14 +188,10 @@ func (w *witness) close() {
 	if w == nil {
 		return
 	}
-	var err error
-	for again := true; again; again = errors.Is(err, syscall.EINTR) {
+	w.reports.Close()
+	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(w.pid, nil, 0, nil)
 	}
-	C.close(w.signals)
-	C.free(w.stack)
-	w.reports.Close()
-	w.write.Close()
 }
 
 // widen makes a pipe take a megabyte, which is what any user may have by default.

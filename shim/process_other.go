@@ -11,6 +11,11 @@ import (
 
 const lastSignal = syscall.Signal(31)
 
+// endsWithUs: this system cannot end a child with its parent.
+func endsWithUs() *syscall.SysProcAttr { return nil }
+
+func ownProgram() string { return executablePath() }
+
 // A witness tells of signals that were sent to our whole process group. This system
 // does not tell: what a terminal sends is guessed by who is in its foreground.
 type witness struct{}

@@ -35,7 +35,7 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
-	signals  *inbox // for the tool, once they are caught
+	signals  *inbox // for the tool
 
 	preview bool  // look only: nothing is recorded, nothing is run
 	failed  error // the last thing that went wrong inside reprise
@@ -44,13 +44,12 @@ type call struct {
 // Main carries out the call and returns its exit status. Where the real binary
 // takes this process over it does not return at all.
 func Main(env Env) int {
-	growStack(0)
 	ignoreAsCaller()
 	c := newCall(env)
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
-	if c.signals = openInbox(); c.signals == nil {
+	if !spare(4) { // Go's poller takes two, and ends the process if it cannot have them
 		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
 	}
 	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {
@@ -79,7 +78,7 @@ func (c *call) inTurn(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
 }
 
 func newCall(env Env) *call {
-	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}}
+	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox()}
 	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
 	c.skip = c.guard.skip()
 	return c

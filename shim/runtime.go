@@ -2,7 +2,6 @@ package shim
 
 import (
 	"runtime"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,24 +11,7 @@ import (
 // with it.
 func init() { runtime.LockOSThread() }
 
-// longPrompt is how many bytes of a prompt make it worth to use more than one processor.
-// A stream never does: handing each piece to another processor costs more than it gains.
-const longPrompt = 32 << 10
-
-// useAllProcessors ends what __wrap_main began. A prompt does not keep more than a few
-// busy.
-var useAllProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(min(4, runtime.NumCPU())) })
-
-// growStack has a goroutine's stack grow at once to what a call needs. Step by step each
-// growth looks through all that is on it by then.
-//
-//go:noinline
-func growStack(at int) byte {
-	var room [10 << 10]byte
-	return room[at]
-}
-
-// spare tells whether so many descriptors can be had.
+// spare reports whether so many descriptors can be had.
 func spare(n int) bool {
 	var got []int
 	for range n {

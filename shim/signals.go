@@ -4,41 +4,32 @@ package shim
 import "C"
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sys/unix"
+	"time"
 )
 
-// ignoreAsCaller has us ignore what the caller does, in spite of the Go runtime, and
-// with us every program that we become or start.
+// forwarded are the signals that the tool gets if they are sent to the shim: those that terminals,
+// shells, service managers, batch systems and people send to a program.
+var forwarded = []os.Signal{
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
+}
+
+// ignoredByCaller reports whether the caller has us ignore a signal.
+func ignoredByCaller(sig syscall.Signal) bool { return C.inherit_ignored(C.int(sig)) != 0 }
+
+// ignoreAsCaller ignores what the caller does, which the Go runtime does not keep up. SIGCHLD
+// is not ignored: it tells how the tool ended.
 func ignoreAsCaller() {
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		// Without SIGCHLD we would not learn how the tool ended.
-		if sig != syscall.SIGCHLD && C.inherit_ignored(C.int(sig)) != 0 {
+		if sig != syscall.SIGCHLD && ignoredByCaller(sig) {
 			signal.Ignore(sig)
 		}
 	}
-}
-
-// caught are the signals that are passed on to the tool: all that can be, but those
-// that our own doings bring about (PIPE, CHLD, URG, XCPU, XFSZ, TTIN, TTOU, PROF),
-// and those that a C library has for itself.
-func caught() []syscall.Signal {
-	var catch []syscall.Signal
-	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		switch sig {
-		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPIPE, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGXCPU,
-			syscall.SIGXFSZ, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPROF, 32, 33, 34:
-		default:
-			catch = append(catch, sig)
-		}
-	}
-	return catch
 }
 
 // An inbox has the signals that are still to be passed on to the tool, each once and in
@@ -47,7 +38,6 @@ func caught() []syscall.Signal {
 type inbox struct {
 	arrived  chan struct{} // has a token while there may be some
 	children chan struct{} // has a token when a child may have ended or stopped
-	notes    struct{ r, w *os.File }
 	mu       sync.Mutex
 	waiting  []os.Signal
 }
@@ -56,51 +46,40 @@ func newInbox() *inbox {
 	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1)}
 }
 
-// openInbox makes an inbox, nil where there are too few descriptors: to poll its first
-// pipe the Go runtime takes two more, and ends the process if it can not have them.
-func openInbox() *inbox {
-	if !spare(4) {
-		return nil
-	}
-	in := newInbox()
-	var err error
-	if in.notes.r, in.notes.w, err = os.Pipe(); err != nil {
-		return nil
-	}
-	return in
-}
+// together is how close to each other signals arrive that the Go runtime hands on at once: by
+// number, so that SIGCONT comes before a SIGTSTP that was sent before it.
+const together = 100 * time.Microsecond
 
-// catch begins to catch signals for the tool, those too that the caller has us
+// catch begins to catch signals for the tool, including those that the caller has us
 // ignore or block: the tool may have a handler for them. From here on none of them
-// ends us, nor does SIGPIPE. SIGCHLD is for us alone.
-func (in *inbox) catch() error {
-	to := int(in.notes.w.Fd())
-	if err := unix.SetNonblock(to, true); err != nil { // no handler may wait
-		return fmt.Errorf("catch signals: %w", err)
-	}
-	list := []C.uchar{C.uchar(syscall.SIGPIPE), C.uchar(syscall.SIGCHLD)}
-	for _, sig := range caught() {
-		list = append(list, C.uchar(sig))
-	}
-	list = append(list, 0)
-	C.inherit_catch(&list[0], C.int(to))
+// ends us, nor does SIGPIPE.
+func (in *inbox) catch() {
+	received := make(chan os.Signal, 2*len(forwarded)) // the runtime keeps one of each as well
+	own := make(chan os.Signal, 1)
+	ready := make(chan struct{})
+	// Not from here: this goroutine is bound to its thread, and would make each signal cost two
+	// switches of threads more.
 	go func() {
-		defer in.notes.w.Close()
-		notes := make([]byte, 512)
+		signal.Notify(received, forwarded...)
+		signal.Notify(own, syscall.SIGCHLD, syscall.SIGPIPE)
+		close(ready)
+		var continued time.Time
 		for {
-			n, err := in.notes.r.Read(notes)
-			for _, note := range notes[:n] {
-				if sig := syscall.Signal(note); sig != syscall.SIGCHLD {
-					in.add(sig)
+			select {
+			case sig := <-received:
+				switch {
+				case sig == syscall.SIGCONT:
+					continued = time.Now()
+				case sig == syscall.SIGTSTP && time.Since(continued) < together:
+					continue // SIGCONT takes it back
 				}
-			}
-			tell(in.children) // in any case: a SIGCHLD may have found the pipe full
-			if err != nil {
-				return // never, as w stays open
+				in.add(sig)
+			case <-own:
+				tell(in.children)
 			}
 		}
 	}()
-	return nil
+	<-ready
 }
 
 func (in *inbox) add(sig os.Signal) {
@@ -110,7 +89,7 @@ func (in *inbox) add(sig os.Signal) {
 	tell(in.arrived)
 }
 
-// take gives the signal that has waited longest, or nil.
+// take returns the signal that has waited longest, or nil.
 func (in *inbox) take() os.Signal {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -22,9 +22,7 @@ func (c *call) run() int {
 	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
-	if err := c.signals.catch(); err != nil {
-		return c.passthrough(c.fault("start the tool", err))
-	}
+	c.signals.catch()
 	c.say(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.try(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
@@ -146,7 +144,6 @@ func (c *call) pin(id string, pid int) {
 		return // observed: the session is the caller's
 	}
 	go func() {
-		growStack(0)
 		err := c.ledger.Pin(session, id, pid)
 		for ; errors.Is(err, ledger.ErrLocked); err = c.ledger.Pin(session, id, pid) {
 			time.Sleep(pinPause)
@@ -236,9 +233,7 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 // observe runs a call whose session the caller manages: nothing about it is
 // changed, its id and usage are noted.
 func (c *call) observe() int {
-	if err := c.signals.catch(); err != nil {
-		return c.passthrough(c.fault("start the tool", err))
-	}
+	c.signals.catch()
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)

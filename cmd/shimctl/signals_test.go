@@ -245,10 +245,10 @@ func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
 // comes before the second of two signals that are sent one after the other.
 func (c *counting) settled() (got []syscall.Signal) {
 	for range 2 {
-		c.send(c.cmd.Process.Pid, 63)
-		got = append(got, c.until(63)...)
+		c.send(c.cmd.Process.Pid, syscall.SIGUSR2)
+		got = append(got, c.until(syscall.SIGUSR2)...)
 	}
-	return slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == 63 })
+	return slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == syscall.SIGUSR2 })
 }
 
 func (c *counting) end() {
@@ -258,11 +258,14 @@ func (c *counting) end() {
 	}
 }
 
-// reachable are signals that are passed on. A stop right behind a SIGCONT counts as
-// taken back by it, so it comes first.
+// reachable are the signals that are passed on, but SIGUSR2, which settled uses. A stop right
+// behind a SIGCONT counts as taken back by it, so it comes first.
 var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1,
-	syscall.SIGSEGV, syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGVTALRM,
-	syscall.SIGWINCH, syscall.SIGIO, syscall.SIGPWR, syscall.SIGSYS, 40, 62}
+	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH}
+
+// unreachable are signals that are not passed on, and do not end the shim.
+var unreachable = []syscall.Signal{syscall.SIGVTALRM, syscall.SIGPROF, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
+	syscall.SIGXFSZ, syscall.SIGURG, 40, 62}
 
 // A signal reaches the tool once, whoever else it was sent to, and also where the
 // caller ignores or blocks it.
@@ -278,6 +281,12 @@ func TestSignalsArriveOnce(t *testing.T) {
 				if len(got) != 1 || got[0] != sig {
 					t.Errorf("%d to %s, launched with %v: %d arrive", sig, to, launch, got)
 				}
+			}
+		}
+		for _, sig := range unreachable {
+			c.send(cmd.Process.Pid, sig)
+			if got := c.settled(); len(got) > 0 {
+				t.Errorf("%d to us, launched with %v: %d arrive", sig, launch, got)
 			}
 		}
 		c.end()

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -89,17 +88,11 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(2)}, true) // its outcome was kept and is recorded first
 		w.sound(0)
 	}},
-	{"the ledger", "its queue held by a stopped process", func(w *world) {
+	{"the ledger", "its file lock kept", func(w *world) {
 		w.use()
-		holder := exec.Command("sleep", "60")
-		w.must(errors.Join(holder.Start(), holder.Process.Signal(syscall.SIGSTOP)))
-		defer holder.Wait()
-		defer holder.Process.Kill()
 		f, err := os.OpenFile(w.ledger()+".lock", os.O_RDWR, 0)
 		w.must(errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)))
 		defer f.Close()
-		_, err = f.WriteAt(binary.LittleEndian.AppendUint32([]byte{0}, uint32(holder.Process.Pid)), 0)
-		w.must(err)
 		w.passes(call{prompt: job(1)})
 	}},
 	{"the ledger", "thrown away between two calls", func(w *world) {
@@ -141,9 +134,9 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
-	besides("a directory in the place of its queue", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
-	besides("a named pipe in the place of its queue", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
-	besides("a link planted in the place of its queue", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	besides("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	besides("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
+	besides("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
 	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
 	besides("a link planted in the place of what waits", ".spool", func(path, victim string) error {
 		return os.Symlink(filepath.Dir(victim), path)

@@ -23,32 +23,7 @@ static void drop(char **list)
 	free(list);
 }
 
-// behind gives what stands behind a list.
-static char **behind(char **list)
-{
-	while (*list++)
-		;
-	return list;
-}
-
-static const char *files_open(void)
-{
-	int fd = open("/dev/null", O_RDONLY);
-	close(fd);
-	return fd < 0 ? "no file opens" : "files open";
-}
-
-static void *nothing(void *at) { return at; }
-
-// make_thread does what ends the start of Go.
-static void make_thread(void)
-{
-	pthread_t thread;
-	if (pthread_create(&thread, NULL, nothing, NULL) == 0)
-		pthread_join(thread, NULL);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
 	char kind;
 	int a, b, n, m;
@@ -69,27 +44,11 @@ int main(int argc, char **argv)
 			reprise_read_guard(args[0], a, args[1], &g);
 			reprise_write_guard(&g, args[2], a, value);
 			printf("%s", value);
-		} else if (kind == 'm') { // what the shim's Go would start with
-			char **envp = argv + argc + 1;
-			for (int i = 1; i < argc; i++)
-				printf("%s\n", argv[i]);
-			for (char **at = envp; *at; at++)
-				printf("%s\n", *at);
-#ifdef __linux__
-			for (unsigned long *at = (unsigned long *)behind(envp); *at; at += 2)
-				if (*at == AT_PAGESZ)
-					printf("pages of %lu\n", at[1]);
-#endif
-			printf("%s\n", environ[0]);
-			printf("%s\n", files_open());
-			make_thread();
-			printf("%s", files_open());
 		}
 		putchar(0);
 		fflush(stdout);
 		drop(args);
 		drop(envp);
 	}
-	make_thread();
 	return 0;
 }

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// LockTimeout is the longest time that a call waits for a process that keeps SQLite's lock:
+// no call of ours holds that without the file lock.
+const LockTimeout = 60 * time.Millisecond
+
+// callsTimeout is the longest time that a call waits for others, each of which holds the file lock
+// for a moment. Of 64 at once, on two busy processors, the last waits for some tenths of a second.
+const callsTimeout = 2 * time.Second
+
+// lockPause is how long a process waits before it tries SQLite's lock again.
+const lockPause = time.Millisecond
+
+// A fileLock is a lock beside the ledger. Writers take it before SQLite's own lock, for which a
+// process can only try again and again: of many, some come too late every time. What keeps the
+// ledger whole is SQLite's lock; where there can be no file lock, as in a directory that is
+// read-only, everybody has it.
+type fileLock struct{ path string }
+
+// take waits for the lock, but not longer than wait. Without the lock release does nothing.
+func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
+	release = func() {}
+	if l.path == "" {
+		return release, true
+	}
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return release, true
+	}
+	_ = narrowTo(f, 0o600) // there is nothing in it to hide
+	if !lockFile(f, syscall.LOCK_NB) {
+		locked := make(chan bool, 1)
+		if wait > 0 {
+			go func() { locked <- lockFile(f, 0) }()
+		}
+		select {
+		case <-locked:
+		case <-time.After(wait):
+			f.Close() // a lock that is given from now on goes with it
+			return release, false
+		}
+	}
+	return func() { f.Close() }, true
+}
+
+// lockFile takes the lock, and reports whether another process has it. On a file system without
+// such locks everybody has it.
+func lockFile(f *os.File, how int) bool {
+	for {
+		switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how) {
+		case syscall.EINTR: // on a file system over the network
+		case syscall.EWOULDBLOCK:
+			return false
+		default:
+			return true
+		}
+	}
+}
+
+// errBusy is SQLite's error for a ledger that another process uses.
+var errBusy = sqlite3.Error{Code: sqlite3.ErrBusy}
+
+// withLock tries something with the file lock, for which it waits at most so long. Meanwhile no
+// other call writes.
+func (l *Ledger) withLock(wait time.Duration, try func() error) error {
+	return retry(func() (err error, again bool) {
+		release, ok := l.lock.take(wait)
+		if !ok {
+			return errBusy, false
+		}
+		defer release()
+		err = try()
+		return err, isBusy(err)
+	})
+}
+
+// retry tries something for up to LockTimeout, as long as it is to be tried again. SQLite's own way
+// of waiting pauses longer each time, and gives up after seven tries.
+func retry(try func() (err error, again bool)) error {
+	var deadline time.Time
+	for {
+		err, again := try()
+		if now := time.Now(); deadline.IsZero() {
+			deadline = now.Add(LockTimeout)
+		} else if now.After(deadline) {
+			again = false
+		}
+		if !again {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// isBusy reports whether an error is SQLite's for a ledger that another process uses.
+func isBusy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
+}

@@ -1,3 +1,0 @@
-package ledger
-
-import "C" // for memory.c, which gives SQLite its memory
