@@ -136,8 +136,11 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
-	err = l.prepare(false)
-	if isBusy(err) || errors.Is(err, errOutdated) {
+	err = errOutdated
+	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would keep a new one from being made
+		err = l.prepare(false)
+	}
+	if err != nil { // or another process is just making it
 		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
 	}
 	if err != nil {

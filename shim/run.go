@@ -49,7 +49,7 @@ func Main(env Env) int {
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
-	if !spare(4) { // Go's poller takes two, and ends the process if it cannot have them
+	if !startPoller() {
 		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
 	}
 	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +11,21 @@ import (
 // signals that wait for the first alone, and a tool that another one has made would end
 // with it.
 func init() { runtime.LockOSThread() }
+
+// startPoller has Go open its poller now, and reports whether it could: where the two descriptors for
+// that cannot be had later, Go ends the process.
+func startPoller() bool {
+	if !spare(4) {
+		return false
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return false
+	}
+	r.Close()
+	w.Close()
+	return true
+}
 
 // spare reports whether so many descriptors can be had.
 func spare(n int) bool {
