@@ -216,9 +216,13 @@ func devNull(t *testing.T) *os.File {
 	return f
 }
 
+// executableFile writes a program. No process may be started meanwhile: until its exec it would have the file open for
+// writing, and the program could not be run.
 func executableFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}

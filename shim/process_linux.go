@@ -46,7 +46,9 @@ func newWitness() *witness {
 		return nil
 	}
 	defer w.Close()
+	syscall.ForkLock.Lock()
 	pid := int(C.inherit_witness(C.int(w.Fd())))
+	syscall.ForkLock.Unlock()
 	if pid < 0 {
 		r.Close()
 		return nil
