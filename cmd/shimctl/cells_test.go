@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/prices"
 	"reprise/rewrite"
 )
 

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"reprise/demo"
+	"reprise/internal/demo"
 	"reprise/rewrite"
 	"reprise/shim"
 )

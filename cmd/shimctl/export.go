@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
-	"reprise/export"
+	"reprise/internal/export"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )

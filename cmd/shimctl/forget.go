@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/prune"
+	"reprise/internal/sessionfile"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/prune"
-	"reprise/sessionfile"
 	"reprise/shim"
 )
 

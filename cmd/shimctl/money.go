@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/internal/prices"
 	"reprise/ledger"
-	"reprise/prices"
 	"reprise/rewrite"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/config"
+	"reprise/internal/prune"
+	"reprise/internal/sessionfile"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/prune"
-	"reprise/sessionfile"
 )
 
 type pruneFlags struct {

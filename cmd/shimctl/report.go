@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/report"
 )
 
 // What is drawn, however large the ledger is.

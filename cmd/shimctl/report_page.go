@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/report"
 	"reprise/rewrite"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/prices"
 )
 
 var samples = flag.String("samples", "", "write sample reports into this `folder`")

@@ -4,8 +4,8 @@ import (
 	"database/sql"
 	"time"
 
+	"reprise/internal/prices"
 	"reprise/ledger"
-	"reprise/prices"
 	"reprise/rewrite"
 )
 

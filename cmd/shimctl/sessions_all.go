@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/history"
+	"reprise/internal/history"
+	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/prices"
 )
 
 const allSchema = "shimctl.sessions.all/1"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/standin"
 	"reprise/scripts/realcli"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // versions are those of the matrix, spread over a year; each tool's pin is the last.

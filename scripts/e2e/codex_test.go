@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // What stands in files that codex is given.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // copying is a job of which one call is in the midst of its turn.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/demo"
+	"reprise/internal/demo"
 	"reprise/rewrite"
 	"reprise/scripts/realcli"
 )

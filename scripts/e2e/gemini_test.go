@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // geminiFormats are the output formats, and how an answer is read from each.

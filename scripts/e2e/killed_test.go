@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // A resumed call that is ended while the model answers leaves no session to go on

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 func list(words string) []string { return strings.Split(words, "|") }

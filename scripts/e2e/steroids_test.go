@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // steroidsCall is one call of a sequence in testdata/prompts.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // A run that ended at --max-turns left its session whole: "Go on." continues it, with what its tools said.

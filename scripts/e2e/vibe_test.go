@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 // A vibeWorld is a world of vibe's.

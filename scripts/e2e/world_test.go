@@ -9,9 +9,9 @@ import (
 	"os"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/scripts/realcli"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 var shimBin string

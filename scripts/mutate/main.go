@@ -33,7 +33,7 @@ var targets = []target{
 		"claude_stream.go", "codex_stream.go", "gemini_stream.go", "vibe_stream.go",
 	}, []string{"./rewrite"}},
 	{"shim", []string{"attempt.go", "loop.go", "delivery.go", "resolve.go"}, []string{"./shim"}},
-	{"prune", []string{"prune.go"}, []string{"./prune"}},
+	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }
 
 func main() {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/demo"
+	"reprise/internal/demo"
+	"reprise/internal/standin"
 	"reprise/scripts/realcli"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 const (

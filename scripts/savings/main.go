@@ -13,11 +13,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"reprise/demo"
+	"reprise/internal/demo"
+	"reprise/internal/standin"
 	"reprise/rewrite"
 	"reprise/scripts/realcli"
 	"reprise/scripts/twin"
-	"reprise/standin"
 )
 
 func main() {

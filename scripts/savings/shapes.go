@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"reprise/demo"
+	"reprise/internal/demo"
 )
 
 // rounds is how often the coder submits: the reviewer accepts the last.

@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"reprise/standin"
+	"reprise/internal/standin"
 )
 
 func main() {

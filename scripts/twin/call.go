@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/standin"
+	"reprise/internal/standin"
 )
 
 // A Call is a command line, its streams, and what befalls it.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/standin"
+	"reprise/internal/standin"
 )
 
 // Compare gives what of a call differs beyond what may, between a direct world and

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
-	"reprise/standin"
 )
 
 // A World is a home, a project and a model.

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/internal/prune"
 	"reprise/ledger"
-	"reprise/prune"
 	"reprise/rewrite"
 )
 

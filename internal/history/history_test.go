@@ -33,7 +33,7 @@ func homes(root string) func(string) string {
 func copied(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.CopyFS(root, os.DirFS("../testdata/sessions")); err != nil {
+	if err := os.CopyFS(root, os.DirFS("../../testdata/sessions")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(root+"/gemini-home", 0o700); err != nil {
@@ -191,7 +191,7 @@ func TestReadOthers(t *testing.T) {
 // BenchmarkRead looks at 5000 sessions: for the first time, and again.
 func BenchmarkRead(b *testing.B) {
 	root := b.TempDir()
-	text, err := os.ReadFile("../testdata/sessions/claude/projects/-home-me-claude-proj/d628eb00-24df-4672-a63d-75e4330c8e6c.jsonl")
+	text, err := os.ReadFile("../../testdata/sessions/claude/projects/-home-me-claude-proj/d628eb00-24df-4672-a63d-75e4330c8e6c.jsonl")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
-	"reprise/standin"
 )
 
 // Command returns how a tool is called such that it may use its tools. The prompt follows.

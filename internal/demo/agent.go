@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/standin"
+	"reprise/internal/standin"
 )
 
 var (

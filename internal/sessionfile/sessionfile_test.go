@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/prune"
 	"reprise/ledger"
-	"reprise/prune"
 	"reprise/scripts/toolbox"
 )
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"regexp"
 
+	"reprise/internal/prune"
 	"reprise/ledger"
-	"reprise/prune"
 	"reprise/rewrite"
 )
 
