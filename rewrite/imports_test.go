@@ -17,7 +17,7 @@ func TestPure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others := []string{"../config/rule.go", "../config/pattern.go", "../ledger/decide.go", "../ledger/dearer.go", "../prune/prune.go"}
+	others := []string{"../config/rule.go", "../config/pattern.go", "../ledger/decide.go", "../ledger/dearer.go", "../internal/prune/prune.go"}
 	for _, name := range append(files, others...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
