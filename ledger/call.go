@@ -24,7 +24,7 @@ type Call struct {
 	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
 	Prompt          *rewrite.Prompt
-	Prints          Prints
+	Fingerprints    Fingerprints
 	Place           Place // where the directory is in its history
 	Limits          Limits
 	Now             Millis
@@ -297,7 +297,7 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 	err := insert(tx, &t.Session, `INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt)
 		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.chain, c.Tool, Running, c.Now, c.Now, c.Prints.Settings, c.Prints.Model, c.Prints.Runtime, c.Prints.Auth,
+		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt())
 	if err != nil {
 		return err

@@ -177,7 +177,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
 		"state": Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0})
 	sent := c.Prompt.Footprint().Bytes
-	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{"r", "b", "h"}, Seen: rewrite.Seen{
+	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{"r", "b", "h"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
@@ -196,7 +196,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	}
 	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": Running, "last_used": 3000, "attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
-	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", FileSize: 20, Place: Place{"r", "c", "i"}, Seen: rewrite.Seen{
+	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", FileSize: 20, Place: Place{"r", "c", "i"}, Seen: rewrite.StreamState{
 		ID: otherID, Model: "second", Final: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
 		ContextUse: rewrite.Context{Used: 20, Limit: 200},
 	}})
@@ -271,7 +271,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	if d.Reason != rewrite.PreviousKilled {
 		t.Fatal(d.Reason)
 	}
-	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.Seen{ID: otherID, Final: true}})
+	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true}})
 	wantRow(t, "nothing known", row(t, l, "invocations", second.Invocation), map[string]any{
 		"input": nil, "cache_read": nil, "cache_write": nil, "output": nil, "cost": nil, "outcome": "ok", "signal": nil, "id_source": nil, "model": nil})
 	d, third := beginCall(t, l, testCall(l, prompt+"\n\nMore.\n\nAnd more.", 4000))
@@ -324,16 +324,16 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	c := copyCall(l, prompt, 1000)
-	c.Attempt, c.Prints = 2, Prints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = 2, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
-	finish(t, l, first, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{Head: "then"}, Seen: rewrite.Seen{
+	finish(t, l, first, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{Head: "then"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	want := row(t, l, "sessions", first.Session)
 	want["transcript"] = 1
 	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() { execute(t, l, "UPDATE sessions SET transcript = 1") })
-	c.Attempt, c.Prints = rewrite.NoAttempt, Prints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = rewrite.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	d, ticket := beginCall(t, l, c)
 	if !d.Copy || ticket.Totals != "t1" {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)
@@ -348,7 +348,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
-	c.Prints, c.Place = Prints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, Place{"r", "b", "h"}
+	c.Fingerprints, c.Place = Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, Place{"r", "b", "h"}
 	d, ticket := beginCall(t, l, c)
 	if d.Chain == 0 || d.Chain != ticket.chain {
 		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.chain)

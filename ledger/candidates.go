@@ -49,7 +49,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Prints: c.Prints, Place: c.Place,
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -73,12 +73,12 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return f, nil
 	}
-	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Prints.Model); err != nil {
+	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Fingerprints.Model); err != nil {
 		return f, err
 	}
 	// A binary that was never asked is taken at its word: its first refusal is caught, and
 	// noted.
-	probe, _, err := l.Probe(c.Prints.Runtime)
+	probe, _, err := l.Probe(c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
 	return f, nil
 }
@@ -231,7 +231,7 @@ func (r *factsRow) columns() []column {
 		{"c.id", &f.Chain}, {"coalesce(c.session_id, 0)", &f.Newest}, {"c.concurrent", &f.Concurrent},
 		{"s.id", &f.Session}, {"coalesce(s.parent_id, 0)", &f.Parent}, {"coalesce(s.native_id, '')", &f.NativeID},
 		{"s.state", &f.State}, {"s.state_why", &f.StateWhy}, {"s.errors", &f.Errors},
-		{"s.settings", &f.Prints.Settings}, {"s.model", &f.Prints.Model}, {"s.runtime", &f.Prints.Runtime}, {"s.auth", &f.Prints.Auth},
+		{"s.settings", &f.Fingerprints.Settings}, {"s.model", &f.Fingerprints.Model}, {"s.runtime", &f.Fingerprints.Runtime}, {"s.auth", &f.Fingerprints.Auth},
 		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.file_size, 0)", &f.size},

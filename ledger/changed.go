@@ -95,16 +95,16 @@ type Place struct{ Repository, Branch, Head string }
 
 // whatChanged returns why a session no longer fits a call, and the names of what has changed.
 func whatChanged(f Facts, c *ChainFacts) (rewrite.Reason, []string) {
-	if c.Prints.Model != f.Prints.Model {
+	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return rewrite.ModelChanged, nil
 	}
-	if reason, names := c.Prints.Settings.differ(f.Prints.Settings, rewrite.SettingsChanged); reason != "" {
+	if reason, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, rewrite.SettingsChanged); reason != "" {
 		return reason, names
 	}
-	if c.Prints.Runtime != f.Prints.Runtime {
+	if c.Fingerprints.Runtime != f.Fingerprints.Runtime {
 		return rewrite.RuntimeChanged, nil
 	}
-	if reason, names := c.Prints.Auth.differ(f.Prints.Auth, rewrite.AuthChanged); reason != "" {
+	if reason, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, rewrite.AuthChanged); reason != "" {
 		return reason, names
 	}
 	switch {

@@ -91,7 +91,7 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		{"the same commit", func(f *Facts) { f.Place.Head = before }, false, false, rewrite.Extends},
 		{"no commit before", func(f *Facts) { f.Chains[0].Place.Head = "" }, false, false, rewrite.Extends},
 		{"no commit any more", func(f *Facts) { f.Place.Head = "" }, false, true, rewrite.CommitGone},
-		{"fresh anyway", func(f *Facts) { f.Prints.Model = "n" }, false, false, rewrite.ModelChanged},
+		{"fresh anyway", func(f *Facts) { f.Fingerprints.Model = "n" }, false, false, rewrite.ModelChanged},
 		{"fresh anyway, for another chain's sake", func(f *Facts) { f.Chains = nil }, false, false, rewrite.FirstCall},
 	} {
 		f := goodFacts()
@@ -116,23 +116,23 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
 	first := Place{Repository: "r", Branch: "main", Head: "1"}
 	left := Place{Repository: "r", Branch: "work", Head: "2"}
-	play := func(now Millis, prompt string, p Prints, at, leaves Place, want rewrite.Reason) (Decision, *Ticket) {
+	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want rewrite.Reason) (Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
-		c.Task, c.Prints, c.Place = "t", p, at
+		c.Task, c.Fingerprints, c.Place = "t", p, at
 		c.Ancestor = func(commit string) bool { return commit == "2" }
 		d, ticket, err := l.Begin(c)
 		if err != nil || d.Reason != want {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
 		}
-		seen := rewrite.Seen{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
+		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
 		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", FileSize: 1, Place: leaves}); err != nil {
 			t.Fatal(err)
 		}
 		return d, ticket
 	}
-	a := Prints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "1"}, {rewrite.SettingsChanged, "Y", "1"}})}
-	b := Prints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "2"}, {rewrite.SettingsChanged, "Y", "2"}})}
+	a := Fingerprints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "1"}, {rewrite.SettingsChanged, "Y", "1"}})}
+	b := Fingerprints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "2"}, {rewrite.SettingsChanged, "Y", "2"}})}
 	play(1000, "One.", a, first, left, rewrite.FirstCall)
 	if d, _ := play(2000, "Two.", a, left, left, rewrite.Unrelated); d.Model != "model[1m]" {
 		t.Errorf("the session began with %q", d.Model)

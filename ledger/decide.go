@@ -33,9 +33,9 @@ const (
 	FileChanged // somebody else has written to it
 )
 
-// Prints are the fingerprints that must be equal between a session and a call
+// Fingerprints are the fingerprints that must be equal between a session and a call
 // that resumes it.
-type Prints struct {
+type Fingerprints struct {
 	Model, Runtime string
 	Settings       Digests // of what shapes a run, and of where and for whom it takes place
 	Auth           Digests // of whose account it is
@@ -43,19 +43,19 @@ type Prints struct {
 
 // Facts are all that a decision depends on.
 type Facts struct {
-	Now      Millis
-	Disabled bool           // configuration switched resuming off
-	Never    bool           // a rule has it stand alone
-	Fresh    rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
-	NoResume bool           // the binary is known not to offer it
-	Copies   bool           // a resume goes on in a copy: its source stays as it is
-	Fork     bool           // a copy is made also where somebody uses the session, or has
-	Named    bool           // the task is named; otherwise continuity alone finds the chain
-	Attempt  int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
-	Prints   Prints
-	Place    Place // where the call's directory is in its history
-	Limits   Limits
-	Meters   Meters // what runs of its rule, tool and model have cost
+	Now          Millis
+	Disabled     bool           // configuration switched resuming off
+	Never        bool           // a rule has it stand alone
+	Fresh        rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
+	NoResume     bool           // the binary is known not to offer it
+	Copies       bool           // a resume goes on in a copy: its source stays as it is
+	Fork         bool           // a copy is made also where somebody uses the session, or has
+	Named        bool           // the task is named; otherwise continuity alone finds the chain
+	Attempt      int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
+	Fingerprints Fingerprints
+	Place        Place // where the call's directory is in its history
+	Limits       Limits
+	Meters       Meters // what runs of its rule, tool and model have cost
 	// Chains are the sessions that the call may go on from, those of the most recently
 	// used chain first, and of a chain its newest: with Named those of one chain, otherwise
 	// of those that begin as the call's prompt does.
@@ -71,37 +71,37 @@ func (f *Facts) session(id int64) *ChainFacts {
 
 // ChainFacts are the facts about a chain and one of its sessions.
 type ChainFacts struct {
-	Chain      int64
-	Newest     int64 // the chain's newest session
-	Concurrent bool  // two calls of the chain have run at once
-	Session    int64
-	Parent     int64 // the session that it is a copy of, 0 for none
-	NativeID   string
-	State      State
-	StateWhy   rewrite.Reason // why it is dead, or rewrite.TurnLimit
-	Held       bool           // a live process holds its lease
-	Prints     Prints
-	Place      Place  // where its latest run that ended has left the directory
-	CommitGone bool   // Place.Head is no ancestor of the call's
-	FirstModel string // the model that the tool named when the session began, "" if it is not known
-	Version    string // of the tool in its latest run, likewise
-	File       FileState
-	ForkAt     string         // where it can be cut off as our last run left it, though somebody has written to it
-	NoForkAt   rewrite.Reason // why it can not
-	Created    Millis
-	LastUsed   Millis
-	Errors     int
-	Context    rewrite.Context
-	Compacted  bool // the tool has shortened its history
-	BaseBytes  int
-	Continuity rewrite.Continuity
-	Attempt    int     // of its latest call, or rewrite.NoAttempt
-	CallersOwn bool    // the caller has gone on with it by its id
-	Reset      bool    // another role's answer, or its own, has ended it
-	Share      float64 // where the chain stands among all, from 0 to 1
-	base       []rewrite.Digest
-	file       string // where the session is kept
-	size       int64  // of that, as our last run left it
+	Chain        int64
+	Newest       int64 // the chain's newest session
+	Concurrent   bool  // two calls of the chain have run at once
+	Session      int64
+	Parent       int64 // the session that it is a copy of, 0 for none
+	NativeID     string
+	State        State
+	StateWhy     rewrite.Reason // why it is dead, or rewrite.TurnLimit
+	Held         bool           // a live process holds its lease
+	Fingerprints Fingerprints
+	Place        Place  // where its latest run that ended has left the directory
+	CommitGone   bool   // Place.Head is no ancestor of the call's
+	FirstModel   string // the model that the tool named when the session began, "" if it is not known
+	Version      string // of the tool in its latest run, likewise
+	File         FileState
+	ForkAt       string         // where it can be cut off as our last run left it, though somebody has written to it
+	NoForkAt     rewrite.Reason // why it can not
+	Created      Millis
+	LastUsed     Millis
+	Errors       int
+	Context      rewrite.Context
+	Compacted    bool // the tool has shortened its history
+	BaseBytes    int
+	Continuity   rewrite.Continuity
+	Attempt      int     // of its latest call, or rewrite.NoAttempt
+	CallersOwn   bool    // the caller has gone on with it by its id
+	Reset        bool    // another role's answer, or its own, has ended it
+	Share        float64 // where the chain stands among all, from 0 to 1
+	base         []rewrite.Digest
+	file         string // where the session is kept
+	size         int64  // of that, as our last run left it
 }
 
 // Unnamed is what a call without a name needs to be resumed.
@@ -170,7 +170,7 @@ func Decide(f Facts) Decision {
 	if d.Reason != "" {
 		return d
 	}
-	if d.Reason, d.Detail = blocked(f, chain); d.Reason != "" {
+	if d.Reason, d.Detail = resumeBlocker(f, chain); d.Reason != "" {
 		if reason, names := whatChanged(f, chain); reason == d.Reason {
 			d.Changed = names
 		}
@@ -461,8 +461,8 @@ func dearer(f Facts) (Prices, rewrite.Reason) {
 // can have ended while this one was getting there.
 const clockSlack Millis = 2000
 
-// blocked says what speaks against resuming the chain's session.
-func blocked(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
+// resumeBlocker says what speaks against resuming the chain's session.
+func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
 	}

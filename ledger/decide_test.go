@@ -13,12 +13,12 @@ const (
 
 // goodFacts is a call that is resumed, unless one fact is changed.
 func goodFacts() Facts {
-	p := Prints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
+	p := Fingerprints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
 	return Facts{
-		Now: 100 * hour, Prints: p,
+		Now: 100 * hour, Fingerprints: p,
 		Limits: Limits{TTL: 30 * minute, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, MinEvident: 24, UnknownWindow: 1000},
 		Chains: []ChainFacts{{
-			Chain: 7, Session: 8, NativeID: "id", State: Live, Prints: p,
+			Chain: 7, Session: 8, NativeID: "id", State: Live, Fingerprints: p,
 			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
 			Continuity: rewrite.Continuity{Relation: rewrite.Extends},
 		}},
@@ -84,8 +84,8 @@ func decisions() []decision {
 			for _, r := range reasons {
 				list = append(list, Digest{r, "name", "digest"})
 			}
-			f.Prints.Settings = NewDigests(list)
-			f.Chains[0].Prints.Settings = ""
+			f.Fingerprints.Settings = NewDigests(list)
+			f.Chains[0].Fingerprints.Settings = ""
 		}
 	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
@@ -145,10 +145,10 @@ func decisions() []decision {
 		{"dearer and idle", func(f *Facts) {
 			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
 		}, rewrite.Fresh, rewrite.Idle, 7},
-		{"other model", func(f *Facts) { f.Prints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
-		{"other settings", func(f *Facts) { f.Prints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
-		{"other binary", func(f *Facts) { f.Prints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
-		{"other login", func(f *Facts) { f.Prints.Auth = "b" }, rewrite.Fresh, rewrite.AuthChanged, 7},
+		{"other model", func(f *Facts) { f.Fingerprints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
+		{"other settings", func(f *Facts) { f.Fingerprints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
+		{"other binary", func(f *Facts) { f.Fingerprints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},
+		{"other login", func(f *Facts) { f.Fingerprints.Auth = "b" }, rewrite.Fresh, rewrite.AuthChanged, 7},
 		{"other instructions", changed(rewrite.InstructionsChanged), rewrite.Fresh, rewrite.InstructionsChanged, 7},
 		{"other directory", changed(rewrite.DirectoryReplaced), rewrite.Fresh, rewrite.DirectoryReplaced, 7},
 		{"other user", changed(rewrite.UserChanged), rewrite.Fresh, rewrite.UserChanged, 7},
@@ -191,7 +191,7 @@ func decisions() []decision {
 		{"used by somebody, and left alone", moved(func(f *Facts) { f.Fork = false }), rewrite.Fresh, rewrite.SessionMoved, 7},
 		{"used by somebody, but idle", moved(func(f *Facts) { f.Chains[0].LastUsed = 0 }), rewrite.Fresh, rewrite.Idle, 7},
 		{"used by somebody, but full", moved(func(f *Facts) { f.Chains[0].Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
-		{"used by somebody, but another model", moved(func(f *Facts) { f.Prints.Model = "n" }), rewrite.Fresh, rewrite.ModelChanged, 7},
+		{"used by somebody, but another model", moved(func(f *Facts) { f.Fingerprints.Model = "n" }), rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"used by somebody, but held out", moved(func(f *Facts) { f.Limits.HoldOut = 1 }), rewrite.Fresh, rewrite.HeldOut, 7},
 		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"used by somebody, but identical", moved(func(f *Facts) { f.Chains[0].Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
@@ -276,7 +276,7 @@ func decisions() []decision {
 		{"named: identical is wanted", named(func(f *Facts) { related(rewrite.Identical)(f); f.Limits.ResumeSame = true }), rewrite.Resume, rewrite.Identical, 7},
 		{"named: edited, identical is wanted", named(func(f *Facts) { related(rewrite.HistoryEdited)(f); f.Limits.ResumeSame = true }), rewrite.Fresh, rewrite.HistoryEdited, 7},
 		{"named: held, but another model", named(func(f *Facts) {
-			f.Prints.Model, f.Chains[0].State, f.Chains[0].Held = "n", Running, true
+			f.Fingerprints.Model, f.Chains[0].State, f.Chains[0].Held = "n", Running, true
 			f.Chains[0].Continuity.Relation = rewrite.Revises
 		}), rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"named: idle", named(first(func(c *ChainFacts) { c.LastUsed = 0 })), rewrite.Fresh, rewrite.Idle, 7},

@@ -14,10 +14,10 @@ const (
 	maxCompared   = 32     // earlier calls of one opening that a call is compared with
 )
 
-// A Frame is a run of calls by one tool in one directory that were fresh, each of
+// A PromptTemplate is a run of calls by one tool in one directory that were fresh, each of
 // them equal to an earlier one but in one place. Nothing says that they belong to
 // one job: two tasks of one caller look just the same.
-type Frame struct {
+type PromptTemplate struct {
 	Tool, Cwd, Role string
 	Place           int                    // how many blocks stand before the place in which they differ
 	After           int                    // how many stand behind it, at least
@@ -38,7 +38,7 @@ type Frame struct {
 // the latest 20 000, for those that a rule could have named. Those that come later
 // than ttl after the one they continue are only counted. The most useful frames
 // come first.
-func (l *Ledger) Frames(since, ttl Millis) ([]Frame, error) {
+func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
 	rows, err := l.db.Query(`SELECT * FROM (
 		SELECT i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
 			s.last_used, s.settings || char(0) || s.model || char(0) || s.runtime || char(0) || s.auth, s.base, s.base_opening
@@ -49,7 +49,7 @@ func (l *Ledger) Frames(since, ttl Millis) ([]Frame, error) {
 		return nil, fmt.Errorf("list fresh calls: %w", err)
 	}
 	defer rows.Close()
-	f := framer{ttl: ttl, early: map[string][]*freshCall{}, frames: map[frameKey]*Frame{}}
+	f := templateFinder{ttl: ttl, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
 	for rows.Next() {
 		var c freshCall
 		var base []byte
@@ -82,11 +82,11 @@ type freshCall struct {
 	continued             []int // the places of frames in which a later call continues it
 }
 
-// A framer takes fresh calls in the order in which they began.
-type framer struct {
+// A templateFinder takes fresh calls in the order in which they began.
+type templateFinder struct {
 	ttl    Millis
 	early  map[string][]*freshCall // by what must be equal, the latest last
-	frames map[frameKey]*Frame
+	frames map[frameKey]*PromptTemplate
 }
 
 type frameKey struct {
@@ -94,7 +94,7 @@ type frameKey struct {
 	place           int
 }
 
-func (f *framer) add(c *freshCall) {
+func (f *templateFinder) add(c *freshCall) {
 	c.opening = min(c.opening, len(c.blocks))
 	begins := string(encodeDigests(c.blocks[:c.opening]))
 	key := fmt.Sprintf("%q%q%q%q%q", c.tool, c.cwd, c.home, c.role, c.prints) + begins
@@ -114,7 +114,7 @@ func couldBeNamed(r rewrite.Reason) bool {
 // connect finds, for each place, the earlier call that c shares most with, and
 // counts c as the one that continues it. Two calls may differ in the news of a
 // round, or in the task: each place is a frame of its own.
-func (f *framer) connect(c *freshCall, early []*freshCall, begins string) {
+func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string) {
 	best, after := map[int]*freshCall{}, map[int]int{}
 	for _, e := range slices.Backward(early) {
 		if !e.good || e.lastUsed > c.started {
@@ -129,7 +129,7 @@ func (f *framer) connect(c *freshCall, early []*freshCall, begins string) {
 		e.continued = append(e.continued, place)
 		key := frameKey{c.tool, c.cwd, c.role, place}
 		if f.frames[key] == nil {
-			f.frames[key] = &Frame{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
+			f.frames[key] = &PromptTemplate{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
 				Reasons: map[rewrite.Reason]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
 		}
 		f.frames[key].take(e, c, after[place], begins, c.started-e.lastUsed > f.ttl)
@@ -150,7 +150,7 @@ func oneDifference(e, c *freshCall) (before, behind int, ok bool) {
 	return before, behind, before+behind < len(c.blocks) && 2*(before+behind) > long
 }
 
-func (f *Frame) take(e, c *freshCall, after int, begins string, late bool) {
+func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bool) {
 	f.calls[e.session], f.calls[c.session] = struct{}{}, struct{}{}
 	f.Calls, f.Last, f.Blocks = len(f.calls), c.started, len(c.blocks)
 	f.First, f.After = min(f.First, e.started), min(f.After, after)
@@ -170,14 +170,14 @@ func (f *Frame) take(e, c *freshCall, after int, begins string, late bool) {
 }
 
 // list gives the frames that more than one call would have gained by.
-func (f *framer) list() []Frame {
-	var frames []Frame
+func (f *templateFinder) list() []PromptTemplate {
+	var frames []PromptTemplate
 	for _, frame := range f.frames {
 		if frame.Resumed+frame.Late > 1 {
 			frames = append(frames, *frame)
 		}
 	}
-	slices.SortFunc(frames, func(a, b Frame) int {
+	slices.SortFunc(frames, func(a, b PromptTemplate) int {
 		return cmp.Or(cmp.Compare(b.Resumed, a.Resumed), cmp.Compare(b.Late, a.Late), cmp.Compare(a.Tool, b.Tool),
 			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place))
 	})

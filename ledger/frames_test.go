@@ -48,7 +48,7 @@ func TestFrames(t *testing.T) {
 		"two jobs": {calls("o A b c d e 1 z", "o A b c d e 2 z", "o B b c d e 1 z", "o B b c d e 2 z", "o A b c d e 3 z"), same,
 			"place 6 after 1: 5 calls, 3 resumed, 0 late; place 1 after 6: 4 calls, 2 resumed, 0 late"},
 	} {
-		f := framer{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*Frame{}}
+		f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
 		for i, text := range tt.prompts {
 			change := same
 			if i == len(tt.prompts)-1 {
@@ -68,7 +68,7 @@ func TestFrames(t *testing.T) {
 
 // A session that came to a bad end is not one to go on with.
 func TestFramesOfBadRuns(t *testing.T) {
-	f := framer{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*Frame{}}
+	f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
 	for i := range 4 {
 		f.add(freshOf(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *freshCall) { c.good = false }))
 	}

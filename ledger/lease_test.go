@@ -114,7 +114,7 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("%d calls are recorded, %v", totals.Calls, err)
 	}
 	other := testCall(l, prompt+"\n\nMore.", 1500)
-	other.Wait, other.Prints.Model = true, "another"
+	other.Wait, other.Fingerprints.Model = true, "another"
 	if d, _, err := l.Preview(other); err != nil || d.Reason != rewrite.ModelChanged {
 		t.Errorf("what can not be resumed anyway would wait: %s, %v", d.Reason, err)
 	}

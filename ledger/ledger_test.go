@@ -425,7 +425,7 @@ func testCall(l *Ledger, prompt string, now Millis) *Call {
 }
 
 func goodOutcome(id, answer string, now Millis) *Outcome {
-	return &Outcome{Now: now, Seen: rewrite.Seen{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", FileSize: 1}
+	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", FileSize: 1}
 }
 
 // A chain that was not looked at could fit as well.

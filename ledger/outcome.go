@@ -64,7 +64,7 @@ type Outcome struct {
 	Now      Millis
 	Exit     int
 	Signal   int // 0 unless it died by one
-	Seen     rewrite.Seen
+	Seen     rewrite.StreamState
 	IDFormat rewrite.Format // of the output that the id was read from
 	Sent     int            // bytes of the prompt that the model was sent
 	File     string         // where the session is kept, "" where it was not found
@@ -115,8 +115,8 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 
 // ending is all that a run leaves to record. What was said in it is there as digests
 // alone.
-func (t *Ticket) ending(o *Outcome) ending {
-	e := ending{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
+func (t *Ticket) ending(o *Outcome) pendingOutcome {
+	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
 	if t.Session != 0 {
 		base := t.call.Prompt.Footprint()
@@ -128,13 +128,13 @@ func (t *Ticket) ending(o *Outcome) ending {
 		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
 	}
 	s := &o.Seen
-	e.Outcome.Seen = rewrite.Seen{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+	e.Outcome.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
 	return e
 }
 
-func (e *ending) record(tx *sql.Tx) error {
+func (e *pendingOutcome) record(tx *sql.Tx) error {
 	o := &e.Outcome
 	if err := e.recordRefusal(tx); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (e *ending) record(tx *sql.Tx) error {
 }
 
 // recordInvocation tells whether the invocation had no outcome yet.
-func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
+func (e *pendingOutcome) recordInvocation(tx *sql.Tx) (first bool, err error) {
 	o := &e.Outcome
 	_, outcome := o.state()
 	s, u := &o.Seen, &o.Seen.Usage
@@ -186,7 +186,7 @@ func (e *ending) recordInvocation(tx *sql.Tx) (first bool, err error) {
 }
 
 // recordRefusal records a refusal that could not be recorded when it came.
-func (e *ending) recordRefusal(tx *sql.Tx) error {
+func (e *pendingOutcome) recordRefusal(tx *sql.Tx) error {
 	if e.FellBack == "" {
 		return nil
 	}
@@ -204,7 +204,7 @@ func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 
-func (e *ending) recordSession(tx *sql.Tx) error {
+func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 	o := &e.Outcome
 	state, _ := o.state()
 	s := &o.Seen

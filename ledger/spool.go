@@ -23,9 +23,9 @@ type spool struct{ dir string }
 // maxSpooled is how many outcomes are taken up at once.
 const maxSpooled = 256
 
-// An ending is all that is recorded at the end of a run. It names its ledger, which
+// An pendingOutcome is all that is recorded at the end of a run. It names its ledger, which
 // another may have taken the place of when it is written.
-type ending struct {
+type pendingOutcome struct {
 	Ledger     string
 	Invocation int64
 	Session    int64 // 0 where there is none
@@ -46,7 +46,7 @@ type ending struct {
 }
 
 // put keeps an outcome for later. It is there whole or not at all.
-func (s spool) put(e *ending) error {
+func (s spool) put(e *pendingOutcome) error {
 	if s.dir == "" {
 		return errors.New("there is no spool")
 	}
@@ -111,7 +111,7 @@ func running(pid string) bool {
 }
 
 // read gives an outcome; ok is false where it is nothing for this ledger.
-func (s spool) read(path, ledger string) (e ending, ok bool) {
+func (s spool) read(path, ledger string) (e pendingOutcome, ok bool) {
 	text, err := os.ReadFile(path)
 	return e, err == nil && decodeJSON(text, &e) == nil && e.Ledger == ledger
 }

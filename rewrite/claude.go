@@ -323,7 +323,7 @@ func claudeAccount(state, credentials string) []Setting {
 	return found
 }
 
-// Settle reads what the command line alone does not tell.
+// ResolveWithEnv reads what the command line alone does not tell.
 //
 // What the settings files say is part of what a session depends on. One can turn
 // a json answer into an array of all events (LIVE: "verbose": true in
@@ -332,7 +332,7 @@ func claudeAccount(state, credentials string) []Setting {
 // for a text or json caller, but not for a stream-json one: flag and variable
 // together keep the request as it was (the flag alone makes 2.1.329 ask for
 // "updates"), unless a setting decides it.
-func (claude) Settle(c Call, s Surroundings) Call {
+func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
 	check := func(text string) {
 		if c.Format == JSON && setsVerbose(text) {
@@ -460,9 +460,9 @@ func (claude) Options(help string) Probe {
 	return Probe{Known: print, Resume: resume, Options: options}
 }
 
-// Compose joins prompt and stdin as claude does: PROMPT, a newline, DATA
+// EffectivePrompt joins prompt and stdin as claude does: PROMPT, a newline, DATA
 // (recordings/claude/stdin-and-arg-text).
-func (claude) Compose(c Call, stdin string) string {
+func (claude) EffectivePrompt(c Call, stdin string) string {
 	switch {
 	case c.Stdin == StdinPrompt:
 		return stdin
@@ -652,8 +652,8 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// Leftover: claude leaves nothing beside its transcripts.
-func (claude) Leftover(string, []byte) bool { return false }
+// IsOrphanFile: claude leaves nothing beside its transcripts.
+func (claude) IsOrphanFile(string, []byte) bool { return false }
 
 // claudeRefusals are what claude says on stderr when it does not take a resume
 // (CLI-FACTS 1.3). A session held by a background agent is busy, not dead.

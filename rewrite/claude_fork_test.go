@@ -41,7 +41,7 @@ func TestClaudeForkPoint(t *testing.T) {
 // Only a version that was tried is asked for a copy, and only claude is.
 func TestWhoCopies(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.75": false, "2.0.76": true, "2.1.329": true} {
-		if c := (claude{}).Settle(parse("-p x"), Surroundings{Version: version}); c.Copies != want {
+		if c := (claude{}).ResolveWithEnv(parse("-p x"), HostEnv{Version: version}); c.Copies != want {
 			t.Errorf("claude %q: %v", version, c.Copies)
 		}
 	}
@@ -49,7 +49,7 @@ func TestWhoCopies(t *testing.T) {
 		if tool.Descriptor().Name == "claude" {
 			continue
 		}
-		c := tool.Settle(Call{Mode: Fresh}, Surroundings{Version: "99.0.0"})
+		c := tool.ResolveWithEnv(Call{Mode: Fresh}, HostEnv{Version: "99.0.0"})
 		if point := tool.ForkPoint([]byte(entry("assistant", someID, ""))); c.Copies || point != "" {
 			t.Errorf("%s forks %v, at %q", tool.Descriptor().Name, c.Copies, point)
 		}

@@ -15,7 +15,7 @@ type claudeStream struct {
 	fork     bool // resume is what a copy was made of
 	previous Totals
 	results  int
-	seen     Seen
+	seen     StreamState
 
 	out     []byte  // the last rendering, reused
 	last    []byte  // json: the last result line
@@ -34,7 +34,7 @@ func (claude) Stream(c Call, p Plan, previous Totals) Stream {
 	return &claudeStream{call: c, resume: p.Resume, fork: p.Copy, previous: previous}
 }
 
-func (s *claudeStream) Seen() *Seen { return &s.seen }
+func (s *claudeStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine: a rendered format needs its result line however long it is.
 func (s *claudeStream) MaxLine() int {

@@ -7,7 +7,7 @@ import (
 )
 
 // claudeSees plays events to a text caller.
-func claudeSees(resume string, events ...string) *Seen {
+func claudeSees(resume string, events ...string) *StreamState {
 	s := (claude{}).Stream(parse("-p x"), Plan{Resume: resume}, "")
 	for _, e := range events {
 		s.Line([]byte(e + "\n"))

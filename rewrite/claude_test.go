@@ -174,15 +174,15 @@ func TestClaudeSettles(t *testing.T) {
 		{`-p hi --output-format json --settings {"verbose":true}`, "2.1.329", nil, VerboseSetting, true, false},
 	}
 	for _, tt := range tests {
-		c := claude{}.Settle(parse(tt.line, "HOME=/h"), Surroundings{Settings: tt.settings, Version: tt.version})
+		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), HostEnv{Settings: tt.settings, Version: tt.version})
 		plan := claude{}.Plan(c, ToFresh("hi"))
 		if omits := strings.Contains(strings.Join(plan.Args, " "), omit); c.Reason != tt.reason || omits != tt.omits ||
 			(len(plan.Env) > 0) != omits || c.NoResume != tt.old {
 			t.Errorf("%q, %s: %q, %q with %q, no resume %v", tt.line, tt.version, c.Reason, plan.Args, plan.Env, c.NoResume)
 		}
 	}
-	own := claude{}.Settle(parse("-p hi", "HOME=/h"), Surroundings{Settings: map[string]string{"/h/.claude.json": "{}"}})
-	theirs := claude{}.Settle(parse("-p hi", "HOME=/h"), Surroundings{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
+	own := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), HostEnv{Settings: map[string]string{"/h/.claude.json": "{}"}})
+	theirs := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), HostEnv{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
 	if len(own.Settings) != 0 || len(theirs.Settings) != 1 {
 		t.Errorf("settings %+v and %+v", own.Settings, theirs.Settings)
 	}
@@ -251,7 +251,7 @@ func TestClaudeComposes(t *testing.T) {
 		{"-p hi", "", "hi"},
 	}
 	for _, tt := range tests {
-		if got := (claude{}).Compose(parse(tt.line), tt.stdin); got != tt.want {
+		if got := (claude{}).EffectivePrompt(parse(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -269,7 +269,7 @@ func recording(t *testing.T, name string) []byte {
 
 // render feeds a stream to the renderer of a format, cut in two at every place
 // that is a multiple of step.
-func render(line string, stream []byte) (string, *Seen) {
+func render(line string, stream []byte) (string, *StreamState) {
 	s := (claude{}).Stream(parse(line), Plan{}, "")
 	var out []byte
 	for l := range bytes.Lines(stream) {
@@ -310,7 +310,7 @@ func TestClaudeRenders(t *testing.T) {
 	}
 }
 
-func first(text string, _ *Seen) string { return text }
+func first(text string, _ *StreamState) string { return text }
 
 func TestClaudeTextOfSeveralTurns(t *testing.T) {
 	event := func(version, result string) string {
@@ -405,7 +405,7 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	result := `{"total_cost_usd":0.0451492,"duration_api_ms":54, "modelUsage":{"m":{"inputTokens":6,"costUSD":0.0451492,` +
 		`"contextWindow":1000,"maxOutputTokens":100}},"usage":{"input_tokens":3},"subagents":{"inputTokens":7},"type":"result","subtype":"success","result":"total_cost_usd\":1","list":[1]}` + "\n"
 	previous := Totals(`{"total_cost_usd":0.022547800000000003,"duration_api_ms":32,"modelUsage\tm\tinputTokens":3,"modelUsage\tm\tcostUSD":0.022547800000000003}`)
-	run := func(version, resume string, previous Totals) (string, *Seen) {
+	run := func(version, resume string, previous Totals) (string, *StreamState) {
 		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: resume}, previous)
 		s.Line([]byte(strings.Replace(init, "VERSION", version, 1)))
 		return string(s.Line([]byte(result))), s.Seen()

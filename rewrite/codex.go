@@ -319,8 +319,8 @@ func codexColors(env func(string) string) bool {
 	return (no == "" || no == "0") && env("TERM") != "dumb"
 }
 
-// Settle: exec could not resume, or not show its session, before 0.42.
-func (codex) Settle(c Call, s Surroundings) Call {
+// ResolveWithEnv: exec could not resume, or not show its session, before 0.42.
+func (codex) ResolveWithEnv(c Call, s HostEnv) Call {
 	for _, path := range c.SettingsFiles {
 		if login := s.Settings[path]; login != "" {
 			c.Settings = append(c.Settings, codexAccount(login))
@@ -343,9 +343,9 @@ func (codex) Options(help string) Probe {
 	return Probe{Known: known, Resume: strings.Contains(help, "\n  resume "), Options: options}
 }
 
-// Compose joins prompt and stdin as codex does (recordings/codex/stdin-and-arg-json,
+// EffectivePrompt joins prompt and stdin as codex does (recordings/codex/stdin-and-arg-json,
 // stdin-empty-and-arg).
-func (codex) Compose(c Call, stdin string) string {
+func (codex) EffectivePrompt(c Call, stdin string) string {
 	stdin = strings.TrimPrefix(stdin, "\ufeff")
 	switch {
 	case c.Stdin == StdinPrompt:
@@ -443,8 +443,8 @@ func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// Leftover: codex leaves nothing beside its rollouts.
-func (codex) Leftover(string, []byte) bool { return false }
+// IsOrphanFile: codex leaves nothing beside its rollouts.
+func (codex) IsOrphanFile(string, []byte) bool { return false }
 
 // codexRefusals are what codex says when it does not take a resume (CLI-FACTS
 // 2.3, recordings/codex/resume-unknown-text and resume-busy-text). The codes do

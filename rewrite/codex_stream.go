@@ -16,7 +16,7 @@ type codexStream struct {
 	call     Call
 	plan     Plan
 	previous Totals
-	seen     Seen
+	seen     StreamState
 
 	notice string // to be shown on stderr, "" once it was
 	late   string // likewise, at the end
@@ -60,7 +60,7 @@ func (codex) Stream(c Call, p Plan, previous Totals) Stream {
 	return s
 }
 
-func (s *codexStream) Seen() *Seen { return &s.seen }
+func (s *codexStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine: text is shown as it is. If codex's long line waited here, codex would not learn
 // that its reader has left.

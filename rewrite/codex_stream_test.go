@@ -193,7 +193,7 @@ func TestCodexTellsFiles(t *testing.T) {
 
 // Of a rollout's records the ones that can be read count, and a compaction in any case.
 func TestCodexOddRecords(t *testing.T) {
-	see := func(records ...string) *Seen {
+	see := func(records ...string) *StreamState {
 		s := codex{}.Stream(parseCodex("exec --json x"), Plan{}, "")
 		s.Line([]byte(codexStarts))
 		for _, r := range records {

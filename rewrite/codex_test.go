@@ -223,7 +223,7 @@ func TestCodexComposes(t *testing.T) {
 		{"exec hi", " \n", "hi"},
 	}
 	for _, tt := range tests {
-		if got := (codex{}).Compose(parseCodex(tt.line), tt.stdin); got != tt.want {
+		if got := (codex{}).EffectivePrompt(parseCodex(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -571,7 +571,7 @@ func TestCodexHelp(t *testing.T) {
 
 func TestCodexNeedsResume(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false, "0.21.0": true} {
-		if got := (codex{}).Settle(Call{}, Surroundings{Version: version}).NoResume; got != want {
+		if got := (codex{}).ResolveWithEnv(Call{}, HostEnv{Version: version}).NoResume; got != want {
 			t.Errorf("%q: no resume %v", version, got)
 		}
 	}

@@ -135,7 +135,7 @@ func (p *Prompt) match(base Footprint) matched {
 		return m
 	}
 	at := p.places(base.Blocks)
-	m = matched{has: ascending(at)}
+	m = matched{has: longestAscending(at)}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -195,8 +195,8 @@ func (p *Prompt) places(base []Digest) []int {
 	return at
 }
 
-// ascending marks a longest ascending run of the numbers that are not 0. Those occur once each.
-func ascending(numbers []int) []bool {
+// longestAscending marks a longest longestAscending run of the numbers that are not 0. Those occur once each.
+func longestAscending(numbers []int) []bool {
 	ends := []int{-1} // at k, the index of the least number that ends a run of k
 	before := make([]int, len(numbers))
 	for i, n := range numbers {

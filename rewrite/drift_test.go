@@ -32,7 +32,7 @@ type driftCase struct {
 type played struct {
 	out, errOut string
 	unshown     string // of out, what is shown only since the tool exited with 0
-	seen        Seen
+	seen        StreamState
 }
 
 // join returns stdout as the tool writes it.
@@ -70,7 +70,7 @@ func (c *driftCase) play(lines []string) played {
 func rawSeparators(text string) string { return string(appendRawSeparators(nil, []byte(text))) }
 
 // good reports whether a session is one to go on with, by what was seen.
-func (c *driftCase) good(s *Seen) bool {
+func (c *driftCase) good(s *StreamState) bool {
 	return c.exit == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 

@@ -246,7 +246,7 @@ func FuzzPlans(f *testing.F) {
 		if call.Mode != Fresh {
 			return
 		}
-		prompt := NewPrompt(tool.Compose(call, ""), testKey)
+		prompt := NewPrompt(tool.EffectivePrompt(call, ""), testKey)
 		if prompt.Text == "" {
 			return
 		}
@@ -340,7 +340,7 @@ func FuzzAnswers(f *testing.F) {
 // rendered from one stream.
 func agree(t *testing.T, tool Tool, stdout []byte, formats ...Format) {
 	t.Helper()
-	var first Seen
+	var first StreamState
 	for i, format := range formats {
 		s := tool.Stream(Call{Format: format, Mode: Fresh}, Plan{Prompt: "hi", Whole: true}, "")
 		codexRun(s, stdout, nil)

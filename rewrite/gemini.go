@@ -257,11 +257,11 @@ func geminiForgets(prompt string) bool {
 		strings.HasPrefix(prompt, "<hook_context>")
 }
 
-// Settle leaves alone what a settings file may have changed: the format of a call
+// ResolveWithEnv leaves alone what a settings file may have changed: the format of a call
 // that names none, and the start of a session, where a hook's words take the
 // place of the prompt in the history. Since 0.39 sessions are kept in lines of
 // JSON; older versions went on under another id now and then (CLI-FACTS 3.1).
-func (gemini) Settle(c Call, s Surroundings) Call {
+func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
@@ -314,10 +314,10 @@ func (gemini) Options(help string) Probe {
 // maxGeminiStdin is how much gemini reads of its stdin; the rest it cuts off.
 const maxGeminiStdin = 8 << 20
 
-// Compose puts what stands on stdin in front, with an empty line between
+// EffectivePrompt puts what stands on stdin in front, with an empty line between
 // (recordings/gemini/stdin-and-arg). There is no prompt to be managed where
 // gemini would not send or not keep all of it.
-func (gemini) Compose(c Call, stdin string) string {
+func (gemini) EffectivePrompt(c Call, stdin string) string {
 	prompt := c.Prompt
 	switch {
 	case len(stdin) > maxGeminiStdin:
@@ -339,7 +339,7 @@ func (gemini) Compose(c Call, stdin string) string {
 // by stdin goes to argv.
 func (gemini) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Relaunches: true, Hasty: true}
+	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format == Text {
@@ -416,12 +416,12 @@ func (gemini) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}}, true
 }
 
-// Leftover tells of the file that a resume leaves when it takes place in a later
+// IsOrphanFile tells of the file that a resume leaves when it takes place in a later
 // minute than the session began: a header, and the context of a session that is
 // then not gone on with (recordings/gemini/retention). When another session of
 // the project starts, gemini takes it for a broken one, and deletes it with all
 // files of that id. Whatever else a file holds, it is no leftover.
-func (gemini) Leftover(_ string, data []byte) bool {
+func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	lines := 0
 	for line := range strings.Lines(string(data)) {
 		var record struct {

@@ -11,7 +11,7 @@ import (
 type geminiStream struct {
 	call Call
 	plan Plan
-	seen Seen
+	seen StreamState
 
 	stderr  string // text: what it would have written there
 	out     []byte // the last rendering, reused
@@ -36,7 +36,7 @@ func (s *geminiStream) TakeStderr() string {
 	return taken
 }
 
-func (s *geminiStream) Seen() *Seen { return &s.seen }
+func (s *geminiStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine: text needs each line to be rendered, json all of its one object.
 func (s *geminiStream) MaxLine() int {

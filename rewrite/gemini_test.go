@@ -157,7 +157,7 @@ func TestGeminiSettles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line)
-		c = gemini{}.Settle(c, Surroundings{Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
+		c = gemini{}.ResolveWithEnv(c, HostEnv{Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
 		if c.Reason != tt.want || (c.Mode == Passthrough) != (tt.want != "") {
 			t.Errorf("%q with %q, %s: %s %q, want %q", tt.line, tt.settings, tt.version, c.Mode, c.Reason, tt.want)
 		}
@@ -220,7 +220,7 @@ func TestGeminiComposes(t *testing.T) {
 		{"-p look", strings.Repeat("x", maxGeminiStdin+1), ""},
 	}
 	for _, tt := range tests {
-		if got := (gemini{}).Compose(parseGemini(tt.line), tt.stdin); got != tt.want {
+		if got := (gemini{}).EffectivePrompt(parseGemini(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %.20q: %.40q, want %.40q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -236,13 +236,13 @@ func geminiRecording(t *testing.T, name, stream string) string {
 	return string(data)
 }
 
-func geminiRun(line, resume, stdout string) (string, *Seen) {
+func geminiRun(line, resume, stdout string) (string, *StreamState) {
 	out, _, seen := geminiRunBoth(line, resume, stdout)
 	return out, seen
 }
 
 // geminiRunBoth gives what is shown on stderr as well.
-func geminiRunBoth(line, resume, stdout string) (out, errOut string, seen *Seen) {
+func geminiRunBoth(line, resume, stdout string) (out, errOut string, seen *StreamState) {
 	s := (gemini{}).Stream(parseGemini(line), Plan{Resume: resume}, "")
 	for l := range bytes.Lines([]byte(stdout)) {
 		out += string(s.Line(l))
@@ -484,7 +484,7 @@ func TestGeminiTellsLeftovers(t *testing.T) {
 		{"empty", "", false},
 	}
 	for _, tt := range tests {
-		if got := (gemini{}).Leftover("", []byte(tt.data)); got != tt.want {
+		if got := (gemini{}).IsOrphanFile("", []byte(tt.data)); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

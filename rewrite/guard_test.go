@@ -103,7 +103,7 @@ func TestClaudeReadsItsState(t *testing.T) {
 	settings := func(state, credentials string) []Setting {
 		c := parse("-p hi", "HOME=/h")
 		files := map[string]string{"/h/.claude.json": state, "/h/.claude/.credentials.json": credentials}
-		return (claude{}).Settle(c, Surroundings{Settings: files, Dirs: []string{"/p", "/q"}}).Settings
+		return (claude{}).ResolveWithEnv(c, HostEnv{Settings: files, Dirs: []string{"/p", "/q"}}).Settings
 	}
 	want := []Setting{
 		{Name: "~/.claude.json mcpServers", Value: `{"crm":{"command":"crm","args":["--tenant","a"]}}`},
@@ -184,7 +184,7 @@ func TestClaudeResumesWithItsModel(t *testing.T) {
 		{"-p hi", "", "2.1.197", "a b", false},
 		{"-p hi", "", "2.1.197", "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.x-v1:0", true},
 	} {
-		c := (claude{}).Settle(parse(tt.line, tt.env), Surroundings{Version: tt.version})
+		c := (claude{}).ResolveWithEnv(parse(tt.line, tt.env), HostEnv{Version: tt.version})
 		c.SessionModel = tt.model
 		if version, found := strings.CutPrefix(tt.env, "SESSION="); found {
 			c.SessionVersion = version

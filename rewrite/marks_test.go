@@ -51,7 +51,7 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 			continue // nor from one that no parser takes
 		}
 		var s claudeStream
-		if s.learn(&e); !reflect.DeepEqual(s.seen, Seen{}) {
+		if s.learn(&e); !reflect.DeepEqual(s.seen, StreamState{}) {
 			t.Fatalf("%s is not read", bytes.TrimSpace(line))
 		}
 	}

@@ -20,7 +20,7 @@ func TestTextsOfARunWithATool(t *testing.T) {
 	if seen, want := geminiStream.Seen(), []string{"Let me run it.", "ok"}; !slices.Equal(seen.Texts, want) || seen.Answer != "Let me run it.ok" {
 		t.Errorf("gemini: %q, answer %q", seen.Texts, seen.Answer)
 	}
-	for tool, seen := range map[string]*Seen{"vibe": vibe, "claude": claude, "codex": codexStream.Seen()} {
+	for tool, seen := range map[string]*StreamState{"vibe": vibe, "claude": claude, "codex": codexStream.Seen()} {
 		if want := []string{"Let me run it.", "ok"}; !slices.Equal(seen.Texts, want) || seen.Answer != "ok" {
 			t.Errorf("%s: %q, answer %q", tool, seen.Texts, seen.Answer)
 		}

@@ -21,12 +21,12 @@ type Tool interface {
 	Options(help string) Probe
 	// Variables returns which environment variables shape a session or its account.
 	Variables() Variables
-	// Settle completes a call by what only its surroundings tell. It may find that
+	// ResolveWithEnv completes a call by what only its surroundings tell. It may find that
 	// the call must not be managed after all.
-	Settle(Call, Surroundings) Call
-	// Compose gives the prompt as the tool itself would send it to the model,
+	ResolveWithEnv(Call, HostEnv) Call
+	// EffectivePrompt gives the prompt as the tool itself would send it to the model,
 	// from the call and what stands on its stdin; "" where it can not be managed.
-	Compose(call Call, stdin string) string
+	EffectivePrompt(call Call, stdin string) string
 	// ActsOn reports whether the tool acts on something in a prompt's text in the turn that it is sent in: a file that
 	// it puts in (@path), a word that makes it think more. It may err on the side of yes.
 	ActsOn(text string) bool
@@ -49,9 +49,9 @@ type Tool interface {
 	// that path, which was found by SessionPaths; ok is false where it is no such
 	// path.
 	SessionFiles(home, id, path string) (files SessionFiles, ok bool)
-	// Leftover tells of a file beside a session's own, matched by SessionPaths,
+	// IsOrphanFile tells of a file beside a session's own, matched by SessionPaths,
 	// that the tool left there and that endangers the session.
-	Leftover(path string, data []byte) bool
+	IsOrphanFile(path string, data []byte) bool
 	// Refused reads a resumed run's stderr and exit status where its stdout did
 	// not tell, and names the reason if the tool refused to resume.
 	Refused(stderr string, exit int) Reason
@@ -68,8 +68,8 @@ type Invocation struct {
 	Learned   Probe // what was learned from the binary's own --help, if anything
 }
 
-// Surroundings are what a call depends on beside its command line.
-type Surroundings struct {
+// HostEnv are what a call depends on beside its command line.
+type HostEnv struct {
 	Settings map[string]string // the texts of those of the call's SettingsFiles that exist
 	Dirs     []string          // the working directory, and the root of its repository if it has one
 	Version  string            // of the tool, "" where it is not known
@@ -188,12 +188,12 @@ type Plan struct {
 	Follow []Follow
 	// Env are variables that are set for the tool, as NAME=VALUE.
 	Env []string
-	// Relaunches tells of a tool that starts itself anew as a child of its own and
+	// ReexecsSelf tells of a tool that starts itself anew as a child of its own and
 	// does not hand signals on to it.
-	Relaunches bool
-	// Hasty tells of a tool that leaves before a pipe that is full has taken all of
+	ReexecsSelf bool
+	// ExitsBeforeFlush tells of a tool that leaves before a pipe that is full has taken all of
 	// its output.
-	Hasty bool
+	ExitsBeforeFlush bool
 	// Resume is the session that the call goes on from, "" for a fresh call. With Copy
 	// the tool must come back under another id, otherwise under this one.
 	Resume string
@@ -265,14 +265,14 @@ type Stream interface {
 	// be shown at once all the same.
 	HoldsOutput() bool
 	// Seen is what has been learned so far.
-	Seen() *Seen
+	Seen() *StreamState
 }
 
 // NoLines is the MaxLine of a stream that does not read lines.
 const NoLines = -1
 
-// Seen is what a run's output told.
-type Seen struct {
+// StreamState is what a run's output told.
+type StreamState struct {
 	ID      string // session id, from the tool's own field, of valid form
 	Source  string // where it was read: stdout, stderr, file
 	Version string // the tool's version, where it says so
@@ -310,7 +310,7 @@ const maxTexts = 1 << 20
 
 // addText notes what the model said. Of a run that says too much nothing but the
 // final answer is kept.
-func (s *Seen) addText(text string) {
+func (s *StreamState) addText(text string) {
 	if s.textBytes += len(text); s.textBytes > maxTexts {
 		s.Texts = nil
 		return
@@ -322,7 +322,7 @@ func (s *Seen) addText(text string) {
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
 // addFiles notes the files that a tool was given. input is what it was given, of whatever shape.
-func (s *Seen) addFiles(input json.RawMessage) {
+func (s *StreamState) addFiles(input json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return

@@ -251,12 +251,12 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	return ""
 }
 
-// Settle leaves alone what is older than 2.26.1, newer than 3, or of no version
+// ResolveWithEnv leaves alone what is older than 2.26.1, newer than 3, or of no version
 // that can be told: --output-dir would be refused by an older one, and no other
 // has been measured. The texts of the configuration count as settings, since a
 // session goes on with the model that it began with, whatever they say now
 // (recordings/vibe/resume-model-changed).
-func (vibe) Settle(c Call, s Surroundings) Call {
+func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 	if s.Version == "" || !atLeast(s.Version, 2, 26, 1) || atLeast(s.Version, 4) {
 		c.Mode, c.Reason, c.NoResume = Passthrough, NoResume, true
 		return c
@@ -282,8 +282,8 @@ func (vibe) Options(help string) Probe {
 	return Probe{Known: prompt, Resume: resume, Options: options}
 }
 
-// Compose: what comes on stdin is trimmed, what stands in argv is not.
-func (vibe) Compose(c Call, stdin string) string {
+// EffectivePrompt: what comes on stdin is trimmed, what stands in argv is not.
+func (vibe) EffectivePrompt(c Call, stdin string) string {
 	if c.Stdin == StdinPrompt {
 		return strings.TrimSpace(stdin)
 	}
@@ -352,8 +352,8 @@ func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	return SessionFiles{Paths: []string{"unified/" + id}, Lock: "active/" + id + ".lock"}, true
 }
 
-// Leftover: a lock beside a session belongs to a process that has it open.
-func (vibe) Leftover(string, []byte) bool { return false }
+// IsOrphanFile: a lock beside a session belongs to a process that has it open.
+func (vibe) IsOrphanFile(string, []byte) bool { return false }
 
 // vibeRefusals are how vibe begins to say that it does not take a resume.
 var vibeRefusals = []struct {

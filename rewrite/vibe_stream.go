@@ -19,7 +19,7 @@ type vibeStream struct {
 	call    Call
 	plan    Plan
 	private bool // nobody else writes to the followed folder
-	seen    Seen
+	seen    StreamState
 
 	output     []byte // all of stdout; not kept of streaming
 	checkpoint string // the newest that was read
@@ -31,7 +31,7 @@ func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
 	return &vibeStream{call: c, plan: p, private: c.outputDir == ""}
 }
 
-func (s *vibeStream) Seen() *Seen { return &s.seen }
+func (s *vibeStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine: text and json are kept whole and shown as they are. A tool whose long
 // line waited here would not learn that its reader has left.

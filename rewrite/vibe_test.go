@@ -167,14 +167,14 @@ func TestVibeSettles(t *testing.T) {
 		"2.26.1": "", "2.27.0": "", "3.0.3": "", "3.12.0": "",
 		"": NoResume, "2.18.4": NoResume, "2.25.8": NoResume, "2.26.0": NoResume, "4.0.0": NoResume,
 	} {
-		c := vibe{}.Settle(vibeCall("-p hi"), Surroundings{Version: version})
+		c := vibe{}.ResolveWithEnv(vibeCall("-p hi"), HostEnv{Version: version})
 		if c.Reason != want || c.NoResume != (want != "") {
 			t.Errorf("version %q: %q, want %q", version, c.Reason, want)
 		}
 	}
 	with := func(text string) []Setting {
 		c := vibeCall("-p hi")
-		return vibe{}.Settle(c, Surroundings{Version: "3.0.3", Settings: map[string]string{c.SettingsFiles[0]: text}}).Settings
+		return vibe{}.ResolveWithEnv(c, HostEnv{Version: "3.0.3", Settings: map[string]string{c.SettingsFiles[0]: text}}).Settings
 	}
 	if slices.Equal(with(`active_model = "a"`), with(`active_model = "b"`)) {
 		t.Error("another model in the configuration does not count")
@@ -244,7 +244,7 @@ func TestVibeComposes(t *testing.T) {
 		{"-p _hi_", "data\n", " hi "},
 	}
 	for _, tt := range tests {
-		if got := (vibe{}).Compose(vibeCall(tt.line), tt.stdin); got != tt.want {
+		if got := (vibe{}).EffectivePrompt(vibeCall(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -284,7 +284,7 @@ func vibeRecording(t *testing.T, name, file string) []byte {
 var vibeID = regexp.MustCompile(`"sessionId": ?"([0-9a-f-]{36})"`)
 
 // vibeShow feeds output to the stream of a call, and gives what the caller sees.
-func vibeShow(c Call, p Plan, output []byte) (string, *Seen) {
+func vibeShow(c Call, p Plan, output []byte) (string, *StreamState) {
 	s := (vibe{}).Stream(c, p, "")
 	var out []byte
 	for l := range bytes.Lines(output) {
@@ -400,14 +400,14 @@ func TestVibeResumedStreaming(t *testing.T) {
 		t.Errorf("another session: %+v", seen)
 	}
 	// 2.25.8 showed the history first; it is not managed, but must not be believed either.
-	if c := (vibe{}).Settle(c, Surroundings{Version: "2.25.8"}); c.Mode != Passthrough {
+	if c := (vibe{}).ResolveWithEnv(c, HostEnv{Version: "2.25.8"}); c.Mode != Passthrough {
 		t.Errorf("2.25.8: %s", c.Mode)
 	}
 }
 
 func TestVibeExports(t *testing.T) {
 	const id = "67c46b88-7b2a-7c66-2219-61f12294f1c7"
-	read := func(name string, resume string) *Seen {
+	read := func(name string, resume string) *StreamState {
 		s := (vibe{}).Stream(vibeCall("-p x"), Plan{Resume: resume}, "")
 		s.File("/tmp/x/export.json", vibeRecording(t, name, "export.json"))
 		return s.Seen()

@@ -66,7 +66,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		return status{}, fmt.Errorf("make pipe: %w", err)
 	}
 	defer out.Close()
-	if a.plan.Hasty {
+	if a.plan.ExitsBeforeFlush {
 		widen(outWrite)
 	}
 	child := [3]*os.File{files[0], outWrite, files[2]}
@@ -90,7 +90,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.connect(files[1], files[2], out, errOut)
 	a.follow()
 	close(a.starting)
-	a.process, err = start(path, args, environ, child, a.plan.Relaunches)
+	a.process, err = start(path, args, environ, child, a.plan.ReexecsSelf)
 	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
 		a.tell(a.plan.Resume)
 	}
@@ -165,9 +165,9 @@ func (a *attempt) readFile(path string, data []byte) {
 	}
 }
 
-// careful has a line that our own code breaks down over shown as it is. The run is
+// recoverLine has a line that our own code breaks down over shown as it is. The run is
 // then no ground to go on from.
-func (a *attempt) careful(read func([]byte) []byte) func([]byte) []byte {
+func (a *attempt) recoverLine(read func([]byte) []byte) func([]byte) []byte {
 	return func(line []byte) (shown []byte) {
 		if !a.unbroken(func() { shown = read(line) }) {
 			return line
@@ -199,7 +199,7 @@ func (a *attempt) write(to *sink, data []byte, from *buffer) {
 func (a *attempt) show(rendered []byte, from *buffer) {
 	a.write(a.stderr, []byte(a.stream.TakeStderr()), from)
 	a.write(a.stdout, rendered, from)
-	a.look()
+	a.updateGate()
 }
 
 // named reports whether the tool has named its session.
@@ -208,8 +208,8 @@ func (a *attempt) named() bool {
 	return seen.ID != "" && !seen.WrongID
 }
 
-// look acts on what the stream has learned by now.
-func (a *attempt) look() {
+// updateGate acts on what the stream has learned by now.
+func (a *attempt) updateGate() {
 	seen := a.stream.Seen()
 	if a.named() {
 		a.tell(seen.ID)
@@ -257,10 +257,10 @@ func (a *attempt) release() {
 	}
 }
 
-// judge looks for a refusal in what a run has left that was never shown. Of one that
+// checkRefusal looks for a refusal in what a run has left that was never shown. Of one that
 // was killed, or asked to end, or whose caller has gone, nothing is shown either, where
 // it had said that it refuses; but it is not run again.
-func (a *attempt) judge(st status) {
+func (a *attempt) checkRefusal(st status) {
 	exit := st.exit
 	if st.signal != 0 {
 		exit = 1
@@ -277,7 +277,7 @@ func (a *attempt) judge(st status) {
 func (a *attempt) finish() {
 	seen := a.stream.Seen()
 	if a.state == stateHolding && !seen.Final {
-		a.judge(*a.ended)
+		a.checkRefusal(*a.ended)
 	}
 	if a.state == stateRefusing || a.state == stateRefused {
 		a.state = stateRefused

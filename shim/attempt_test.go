@@ -118,7 +118,7 @@ func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script strin
 		real: target{path: path}, signals: tool.stream.signals,
 	}
 	c.config.GateTimeout = gateTimeout
-	a, st, err := c.try(plan)
+	a, st, err := c.runPlan(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ const (
 	exitNotFound  = 127
 )
 
-// become replaces this process by the real binary: same arguments, environment
+// execReal replaces this process by the real binary: same arguments, environment
 // (but for the guard), descriptors and pid. stdin, where it is not nil, takes the
 // place of the caller's, for what was read of that. It returns only if that
 // fails.
-func (c *call) become(stdin *os.File) int {
+func (c *call) execReal(stdin *os.File) int {
 	t, err := c.target()
 	if err != nil {
 		return c.cannotRun(err)

@@ -11,10 +11,10 @@ func TestBreakingDownBefore(t *testing.T) {
 	c := &call{log: &log{}}
 	fine := func() rewrite.Reason { return "" }
 	broken := func() rewrite.Reason { panic("a bug of ours") }
-	if reason := c.inTurn(fine, broken, fine); reason != rewrite.Fault || c.failed == nil {
+	if reason := c.runSteps(fine, broken, fine); reason != rewrite.Fault || c.failed == nil {
 		t.Errorf("%q, %v", reason, c.failed)
 	}
-	if reason := c.inTurn(fine, fine); reason != "" {
+	if reason := c.runSteps(fine, fine); reason != "" {
 		t.Errorf("%q", reason)
 	}
 }
@@ -28,7 +28,7 @@ func (brokenStream) Line([]byte) []byte { panic("a bug of ours") }
 func TestBreakingDownOverOutput(t *testing.T) {
 	var faults int
 	a := &attempt{stream: &brokenStream{}, fault: func(string, error) { faults++ }}
-	lines := splitter{line: a.careful(a.stream.Line)}
+	lines := splitter{line: a.recoverLine(a.stream.Line)}
 	if got := string(lines.feed([]byte("one\ntwo\n"))); got != "one\ntwo\n" || faults != 2 || !a.broken {
 		t.Errorf("%q, %d faults, broken %v", got, faults, a.broken)
 	}

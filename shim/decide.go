@@ -41,7 +41,7 @@ func (c *call) key() rewrite.Reason {
 		if reason := c.checkFiles(); reason != "" {
 			return reason
 		}
-		c.parsed = c.tool.Settle(c.parsed, c.surroundings(cwd))
+		c.parsed = c.tool.ResolveWithEnv(c.parsed, c.surroundings(cwd))
 	}
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
@@ -73,8 +73,8 @@ func (c *call) openLedger() rewrite.Reason {
 
 // surroundings reads the settings files that the call asks for, and finds out which
 // version of the tool it is for.
-func (c *call) surroundings(cwd string) rewrite.Surroundings {
-	s := rewrite.Surroundings{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
+func (c *call) surroundings(cwd string) rewrite.HostEnv {
+	s := rewrite.HostEnv{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := readRegular(path, maxSize(path)); err == nil {
 			s.Settings[path] = text
@@ -128,7 +128,7 @@ func (c *call) readPrompt() rewrite.Reason {
 	if reason != "" {
 		return reason
 	}
-	text := c.tool.Compose(c.parsed, c.stdin.data)
+	text := c.tool.EffectivePrompt(c.parsed, c.stdin.data)
 	if strings.TrimSpace(text) == "" {
 		return rewrite.BadUsage
 	}

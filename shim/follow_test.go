@@ -31,14 +31,14 @@ func (f follower) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Str
 // A followerStream keeps the files it is shown, and shows them at the end.
 type followerStream struct {
 	files []string
-	seen  rewrite.Seen
+	seen  rewrite.StreamState
 }
 
 func (s *followerStream) Line(line []byte) []byte    { return line }
 func (s *followerStream) ErrLine(line []byte) []byte { return line }
 func (s *followerStream) MaxLine() int               { return 0 }
 func (s *followerStream) HoldsOutput() bool          { return false }
-func (s *followerStream) Seen() *rewrite.Seen        { return &s.seen }
+func (s *followerStream) Seen() *rewrite.StreamState { return &s.seen }
 func (s *followerStream) TakeStderr() string         { return "" }
 func (s *followerStream) End() []byte                { return []byte(strings.Join(s.files, "")) }
 func (s *followerStream) File(path string, data []byte) {
@@ -74,7 +74,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 		real: target{path: path}, signals: childrensInbox(t),
 	}
 	c.config.GateTimeout = 10 * time.Second
-	a, st, err := c.try(plan)
+	a, st, err := c.runPlan(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

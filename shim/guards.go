@@ -25,7 +25,7 @@ const fingerprintSize = 8
 // the directory is in its history.
 func (c *call) guards() {
 	r := c.record
-	r.Prints = c.prints()
+	r.Fingerprints = c.prints()
 	r.Place = c.place(c.record.Cwd)
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)
@@ -35,7 +35,7 @@ func (c *call) guards() {
 
 // prints digests each thing that must be equal. Settings may hold whole system prompts,
 // variables credentials: nothing is kept of them but names and keyed digests.
-func (c *call) prints() ledger.Prints {
+func (c *call) prints() ledger.Fingerprints {
 	print := c.printer()
 	var settings, auth []ledger.Digest
 	add := func(guard rewrite.Reason, name, value string) {
@@ -72,7 +72,7 @@ func (c *call) prints() ledger.Prints {
 	c.watched(add)
 	add(rewrite.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
 	add(rewrite.UserChanged, "uid", strconv.Itoa(os.Getuid()))
-	return ledger.Prints{
+	return ledger.Fingerprints{
 		Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth),
 		Model: c.parsed.Model, Runtime: c.real.fingerprint(),
 	}

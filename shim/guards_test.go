@@ -31,7 +31,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 
 // gather does what the guards add to a call.
 func (c *call) gather() {
-	c.parsed = c.tool.Settle(c.parsed, c.surroundings(c.record.Cwd))
+	c.parsed = c.tool.ResolveWithEnv(c.parsed, c.surroundings(c.record.Cwd))
 	c.guards()
 }
 
@@ -63,15 +63,15 @@ func TestWatchedFilesCount(t *testing.T) {
 	names := func() (names []string) {
 		c := guarded(t, l, dir, home)
 		c.gather()
-		for line := range strings.Lines(string(c.record.Prints.Settings + c.record.Prints.Auth)) {
+		for line := range strings.Lines(string(c.record.Fingerprints.Settings + c.record.Fingerprints.Auth)) {
 			names = append(names, strings.Split(line, "\t")[1])
 		}
 		return names
 	}
-	prints := func() ledger.Prints {
+	prints := func() ledger.Fingerprints {
 		c := guarded(t, l, dir, home)
 		c.gather()
-		return c.record.Prints
+		return c.record.Fingerprints
 	}
 	was := prints()
 	if again := prints(); again != was {
@@ -137,7 +137,7 @@ func TestPrintsHoldNoValues(t *testing.T) {
 	write(t, dir+"/CLAUDE.md", "SECRET instructions")
 	c := guarded(t, memoryLedger(t), dir, t.TempDir(), "ANTHROPIC_API_KEY=SECRET", "TENANT=SECRET", "CLAUDE_CODE_X=SECRET")
 	c.gather()
-	all := string(c.record.Prints.Settings + c.record.Prints.Auth)
+	all := string(c.record.Fingerprints.Settings + c.record.Fingerprints.Auth)
 	for _, name := range []string{"ANTHROPIC_API_KEY", "TENANT", "CLAUDE_CODE_X", "CLAUDE.md", "directory", "uid"} {
 		if !strings.Contains(all, "\t"+name+"\t") {
 			t.Errorf("%s is missing in %q", name, all)
@@ -151,12 +151,12 @@ func TestPrintsHoldNoValues(t *testing.T) {
 // A credential that cannot be read is no other call's.
 func TestCredentialsBehindDescriptors(t *testing.T) {
 	l, dir := memoryLedger(t), t.TempDir()
-	var prints []ledger.Prints
+	var prints []ledger.Fingerprints
 	for i := range 2 {
 		c := guarded(t, l, dir, dir, "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=3")
 		c.started = time.Unix(int64(i), 0)
 		c.gather()
-		prints = append(prints, c.record.Prints)
+		prints = append(prints, c.record.Fingerprints)
 	}
 	if prints[0].Auth == prints[1].Auth {
 		t.Error("two descriptors of the same number hold the same")

@@ -88,5 +88,5 @@ func isLeftover(tool rewrite.Tool, path string) bool {
 		return false
 	}
 	data, err := os.ReadFile(path)
-	return err == nil && tool.Leftover(path, data)
+	return err == nil && tool.IsOrphanFile(path, data)
 }

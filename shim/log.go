@@ -127,7 +127,7 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
 			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
 			Str("rule", r.Rule).Str("task", r.Task).Str("role", r.Role).Int("attempt", r.Attempt).Str("format", string(r.Format)).
-			Str("model", r.Prints.Model).Str("settings", string(r.Prints.Settings)).Str("auth", string(r.Prints.Auth)).Str("runtime", r.Prints.Runtime).
+			Str("model", r.Fingerprints.Model).Str("settings", string(r.Fingerprints.Settings)).Str("auth", string(r.Fingerprints.Auth)).Str("runtime", r.Fingerprints.Runtime).
 			Float64("price_resumed", d.Prices.Resumed).Float64("price_fresh", d.Prices.Fresh).Bool("price_nano_usd", d.Prices.Money).
 			Int("prompt_bytes", len(r.Prompt.Text)).Int("blocks", len(r.Prompt.Blocks())).Msg("decided")
 	}

@@ -72,7 +72,7 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			a.callerGone(s)
 		case <-a.signals.arrived:
 			if sig := a.signals.take(); sig != nil {
-				a.heed(sig)
+				a.handleSignal(sig)
 			}
 		case <-a.signals.children:
 			a.lookAtTool()
@@ -138,7 +138,7 @@ func (a *attempt) takePiece(p piece) {
 
 func (a *attempt) takeFile(f followed) {
 	a.unbroken(func() { a.stream.File(f.path, f.data) })
-	a.look()
+	a.updateGate()
 }
 
 // callerGone lets the tool learn that its stream is not read any more, as it would have
@@ -161,9 +161,9 @@ func terminates(sig os.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// heed passes a signal on to the tool. Once that has ended we are in its place: a
+// handleSignal passes a signal on to the tool. Once that has ended we are in its place: a
 // terminating signal ends delivery, and us.
-func (a *attempt) heed(sig os.Signal) {
+func (a *attempt) handleSignal(sig os.Signal) {
 	switch {
 	case a.ended == nil:
 		a.noteStop(sig)

@@ -52,7 +52,7 @@ func Main(env Env) int {
 	if !startPoller() {
 		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
 	}
-	if reason := c.inTurn(c.parse, c.key, c.decide); reason != "" {
+	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
 	}
 	if c.parsed.Mode == rewrite.Observe {
@@ -61,9 +61,9 @@ func Main(env Env) int {
 	return c.run()
 }
 
-// inTurn takes the steps that come before the tool is started. A reason means that
+// runSteps takes the steps that come before the tool is started. A reason means that
 // the real binary runs in our place; so it does if our own code breaks down.
-func (c *call) inTurn(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
+func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
@@ -193,5 +193,5 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	if err != nil {
 		return c.cannotRun(err)
 	}
-	return c.become(stdin)
+	return c.execReal(stdin)
 }

@@ -101,7 +101,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := rewrite.Seen{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
+	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
 		ID: s.session(d, i)}
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", FileSize: 1, Resets: m.ResetBy(seen.Answer)}
 	if err := l.Finish(ticket, o); err != nil {

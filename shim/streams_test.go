@@ -292,12 +292,12 @@ func TestACallerThatLeaves(t *testing.T) {
 // A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
 	a := &attempt{ended: &status{}}
-	a.heed(syscall.SIGUSR1)
+	a.handleSignal(syscall.SIGUSR1)
 	if a.stopped != 0 || a.exhausted != nil {
 		t.Errorf("SIGUSR1 asks for an end: %v", a.stopped)
 	}
-	a.heed(syscall.SIGTERM)
-	a.heed(syscall.SIGHUP)
+	a.handleSignal(syscall.SIGTERM)
+	a.handleSignal(syscall.SIGHUP)
 	if a.stopped != syscall.SIGTERM || a.exhausted == nil || a.abandoned != (status{signal: syscall.SIGTERM}) {
 		t.Errorf("stopped by %v, %+v", a.stopped, a.abandoned)
 	}

@@ -19,12 +19,12 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 // fresh if the tool refuses the resume.
 func (c *call) run() int {
 	var plan rewrite.Plan
-	if reason := c.inTurn(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
+	if reason := c.runSteps(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
 	c.signals.catch()
 	c.say(c.decision.Mode, c.decision.Reason)
-	a, st, err := c.try(plan)
+	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
@@ -32,7 +32,7 @@ func (c *call) run() int {
 			c.log.fault("record refusal", err)
 		}
 		c.noteNoResume(a.refusal)
-		a, st, err = c.try(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
+		a, st, err = c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
 	}
 	if err != nil {
 		// The tool did not start: becoming it will say why, in its own way.
@@ -67,8 +67,8 @@ func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 	return rewrite.ToFresh(prompt.Text)
 }
 
-// try runs the tool as planned.
-func (c *call) try(plan rewrite.Plan) (*attempt, status, error) {
+// runPlan runs the tool as planned.
+func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	stdin, err := c.stdinFor(plan)
 	if err != nil {
 		return nil, status{}, err
@@ -243,7 +243,7 @@ func (c *call) observe() int {
 	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
 	c.say(c.decision.Mode, c.decision.Reason)
 	c.parsed.Format = rewrite.StreamJSON // shown as it comes, whatever it is
-	a, st, err := c.try(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
+	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
 	if err != nil {
 		c.fault("start the tool", err)
 		return c.passthrough(rewrite.Fault)

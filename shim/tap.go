@@ -47,14 +47,14 @@ func newTap(f *os.File, to *sink) *tap {
 
 func (a *attempt) stdoutTap(f *os.File) *tap {
 	t := newTap(f, a.stdout)
-	lines := splitter{line: a.careful(a.stream.Line), max: a.stream.MaxLine()}
+	lines := splitter{line: a.recoverLine(a.stream.Line), max: a.stream.MaxLine()}
 	t.take = func(b *buffer) { a.show(lines.next(b), b) }
 	return t
 }
 
 func (a *attempt) stderrTap(f *os.File) *tap {
 	t := newTap(f, a.stderr)
-	lines := splitter{line: a.careful(a.stream.ErrLine), max: rewrite.LongestLine}
+	lines := splitter{line: a.recoverLine(a.stream.ErrLine), max: rewrite.LongestLine}
 	t.take = func(b *buffer) {
 		var shown []byte
 		if b != nil {
@@ -65,7 +65,7 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 			shown = lines.next(b)
 		}
 		a.write(a.stderr, shown, b)
-		a.look()
+		a.updateGate()
 	}
 	return t
 }

@@ -89,7 +89,7 @@ func taskBy(pattern, prompt string) string {
 }
 
 // begins reports whether one of the prompts begins like those of a frame.
-func (d *difference) begins(f ledger.Frame) bool {
+func (d *difference) begins(f ledger.PromptTemplate) bool {
 	return slices.ContainsFunc(d.prompts[:], func(p *rewrite.Prompt) bool {
 		own := p.Footprint()
 		return slices.ContainsFunc(f.Openings, func(o rewrite.Footprint) bool {
@@ -100,6 +100,6 @@ func (d *difference) begins(f ledger.Frame) bool {
 
 // within reports whether the tasks differ in the same place as the calls of the frame. Those
 // are then calls of different tasks.
-func (d *difference) within(f ledger.Frame) bool {
+func (d *difference) within(f ledger.PromptTemplate) bool {
 	return d.block >= f.Place && d.block < len(d.prompts[0].Blocks())-f.After
 }

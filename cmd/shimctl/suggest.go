@@ -144,7 +144,7 @@ type suggestion struct {
 	tasks       [2]string
 }
 
-func suggestionFor(f ledger.Frame, two *difference, number int) suggestion {
+func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks,
 		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
 		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: clock(f.First), Last: clock(f.Last)}

@@ -14,15 +14,15 @@ import (
 	"reprise/ledger"
 )
 
-// A weather is what is wrong with a world for a round.
-type weather struct {
+// A faultScenario is what is wrong with a world for a round.
+type faultScenario struct {
 	name    string
 	through bool // no call can be managed: each must be passed through as it is
 	damage  bool // the ledger is thrown away afterwards
 	begin   func(w *World, rng *rand.Rand) (end func() error, err error)
 }
 
-var weathers = []weather{
+var weathers = []faultScenario{
 	{"state folder is a file", true, false, inPlaceOf((*World).state, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
 	{"state folder is a link that leads nowhere", true, false, inPlaceOf((*World).state, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
 	{"ledger is a folder", true, false, inPlaceOf((*World).ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
