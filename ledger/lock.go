@@ -37,23 +37,29 @@ func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 		return release, true
 	}
 	_ = narrowTo(f, 0o600) // there is nothing in it to hide
-	if !lockFile(f, syscall.LOCK_NB) {
-		locked := make(chan bool, 1)
-		if wait > 0 {
-			go func() { locked <- lockFile(f, 0) }()
-		}
-		select {
-		case <-locked:
-		case <-time.After(wait):
-			f.Close() // a lock that is given from now on goes with it
-			return release, false
-		}
+	if lockFile(f, syscall.LOCK_NB) {
+		return func() { f.Close() }, true
 	}
-	return func() { f.Close() }, true
+	if wait == 0 {
+		f.Close()
+		return release, false
+	}
+	locked := make(chan bool, 1)
+	go func() { locked <- lockFile(f, 0) }()
+	select {
+	case <-locked:
+		return func() { f.Close() }, true
+	case <-time.After(wait):
+		go func() {
+			<-locked
+			f.Close() // a lock that comes too late is given back at once
+		}()
+		return release, false
+	}
 }
 
-// lockFile takes the lock, and reports whether another process has it. On a file system without
-// such locks everybody has it.
+// lockFile takes the lock, and reports whether it could. On a file system without such locks
+// everybody can.
 func lockFile(f *os.File, how int) bool {
 	for {
 		switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how) {

@@ -42,7 +42,7 @@ func run() (status int, err error) {
 	}
 	var last sql.NullString
 	err = db.QueryRow(`SELECT s.native_id FROM chains c JOIN sessions s ON s.id = c.session_id
-		WHERE c.tool = 'claude' AND c.cwd = ? ORDER BY c.updated DESC LIMIT 1`, directory).Scan(&last)
+		WHERE c.tool = 'claude' AND c.cwd = ? AND c.home = '' AND c.rule = '' AND c.task = '' AND c.role = '' ORDER BY c.updated DESC LIMIT 1`, directory).Scan(&last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
