@@ -412,7 +412,7 @@ func BenchmarkEvidence(b *testing.B) {
 
 func BenchmarkPhraseTable(b *testing.B) {
 	for b.Loop() {
-		t := phraseTable{byWord: map[string][]*phrase{}}
+		t := newPhraseTable()
 		for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
 			t.add(line)
 		}

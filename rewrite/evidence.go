@@ -157,7 +157,7 @@ func (f *findings) verdict(lines int) Reason {
 
 // A passage is a run of lines that the prompt adds.
 type passage struct {
-	lines    []promptLine
+	lines    []*promptLine
 	notes    bool   // it stands under a heading or label for feedback
 	heading  string // that heading or label
 	material bool   // it stands where the earlier prompt left a place for an item, or is the next of several
@@ -190,7 +190,7 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 		}
 		above = nil
 		last := &out[len(out)-1]
-		last.lines = append(last.lines, *l)
+		last.lines = append(last.lines, l)
 		// A section of a name that is there already is the next item of its kind.
 		last.material = last.material || l.speaker == heading && headings[l.line]
 		last.system = last.system || l.label == "system" || l.label == "developer"
@@ -217,39 +217,45 @@ func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
 		f.add("role", s.lines[0].line)
 	}
 	fence := ""
-	var prose, data []string
+	var prose, data []*promptLine
 	for _, l := range s.lines {
 		switch {
 		case fence != "":
 			if closesFence(l.line, fence) {
 				fence = ""
 			}
-			data = append(data, l.line)
+			data = append(data, l)
 		case opensFence(l.line) != "":
 			fence = opensFence(l.line)
 			if strings.Contains(l.line, "diff") || strings.Contains(l.line, "patch") {
 				f.add(kindDiff, l.line)
 			}
 		case strings.HasPrefix(l.full, "    ") || strings.HasPrefix(l.full, "\t"):
-			data = append(data, l.line)
+			data = append(data, l)
 		default:
 			if strings.HasPrefix(l.line, "diff --git ") || strings.HasPrefix(l.line, "@@ -") {
 				f.add(kindDiff, l.line)
 			}
-			prose = append(prose, l.line)
+			prose = append(prose, l)
 		}
 	}
-	matchPhrases(strings.Join(prose, "\n"), f.add)
+	for _, l := range scanned(prose) {
+		for _, found := range l.added() {
+			f.add(found.Kind, found.Words)
+		}
+	}
 	matchPhrases(firstSentence(s.lines[0].line), func(kind, words string) {
 		if kind == "state" {
 			f.add(kindFirst, words)
 		}
 	})
-	matchPhrases(strings.Join(data, "\n"), func(kind, words string) {
-		if kind == "log" {
-			f.add(kind, words)
+	for _, l := range scanned(data) {
+		for _, found := range l.added() {
+			if found.Kind == "log" {
+				f.add(found.Kind, found.Words)
+			}
 		}
-	})
+	}
 	for _, l := range s.lines {
 		if place := filePlace(l.line); place != "" {
 			f.add("log", place)
@@ -294,12 +300,16 @@ func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 
 // scanBase looks for a demand for answers that stand alone in what the session was sent before.
 func (p *Prompt) scanBase(f *findings, c *Continuity) {
-	var old []string
+	var old []*promptLine
 	lines := p.conversation()
 	for i := range lines {
 		if l := &lines[i]; c.old(l) {
-			old = append(old, l.line)
+			old = append(old, l)
 		}
 	}
-	phrases().base.match(strings.Join(old, "\n"), f.add)
+	for _, l := range scanned(old) {
+		for _, found := range l.base() {
+			f.add(found.Kind, found.Words)
+		}
+	}
 }

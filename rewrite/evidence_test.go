@@ -59,7 +59,7 @@ func TestEvidenceTable(t *testing.T) {
 		if head := rows[i][0] + " " + rows[i][1] + " "; !strings.HasPrefix(entry, head) {
 			t.Fatalf("sentence %d is one of %q, its entry is %q", i+1, head, entry)
 		}
-		table := phraseTable{byWord: map[string][]*phrase{}}
+		table := newPhraseTable()
 		table.add(entry)
 		alone := false
 		table.match(sentence, func(string, string) { alone = true })

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -29,7 +30,7 @@ func (a alternatives) match(word string) bool {
 // phrases is evidenceTable, read when it is first needed: the entries that are looked for in what a prompt adds, and those in
 // what the session was sent before.
 var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
-	t.added.byWord, t.base.byWord = map[string][]*phrase{}, map[string][]*phrase{}
+	t.added, t.base = newPhraseTable(), newPhraseTable()
 	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
 		kind, _, _ := strings.Cut(line, " ")
 		if kind == "base" || kind == "process" {
@@ -44,8 +45,12 @@ var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
 
 type phraseTable struct {
 	byWord   map[string][]*phrase // by the words that a phrase may begin with
-	prefixed []*phrase            // those that begin with a word that ends in *
+	prefixed map[byte][]*phrase   // those that begin with a word that ends in *, by its first byte
 	pieces   []piece              // of the languages without spaces
+}
+
+func newPhraseTable() phraseTable {
+	return phraseTable{byWord: map[string][]*phrase{}, prefixed: map[byte][]*phrase{}}
 }
 
 type piece struct{ kind, text string }
@@ -72,7 +77,7 @@ func (t *phraseTable) add(line string) {
 	}
 	for _, word := range ph.words[0] {
 		if strings.HasSuffix(word, "*") {
-			t.prefixed = append(t.prefixed, ph)
+			t.prefixed[word[0]] = append(t.prefixed[word[0]], ph)
 		} else {
 			t.byWord[word] = append(t.byWord[word], ph)
 		}
@@ -131,6 +136,47 @@ func textWords(text string) []textWord {
 	return out
 }
 
+// A scan is what has been found in one line, so that it is looked through once, however many sessions a prompt is compared
+// with. No phrase goes on in another line.
+type scan struct {
+	added, base         []Finding
+	addedDone, baseDone bool
+	things              []thing
+	thingsDone          bool
+	gist                []Mark // of the paragraph that begins here,
+	gistLines           int    // and how many lines of it that was taken from
+}
+
+// added returns the phrases that count in what a prompt adds.
+func (l *promptLine) added() []Finding {
+	if !l.scan.addedDone {
+		l.scan.addedDone = true
+		matchPhrases(l.line, func(kind, words string) { l.scan.added = append(l.scan.added, Finding{kind, words}) })
+	}
+	return l.scan.added
+}
+
+// base returns the phrases that count in what a session was sent before.
+func (l *promptLine) base() []Finding {
+	if !l.scan.baseDone {
+		l.scan.baseDone = true
+		phrases().base.match(l.line, func(kind, words string) { l.scan.base = append(l.scan.base, Finding{kind, words}) })
+	}
+	return l.scan.base
+}
+
+// scanned returns those of the lines that are looked at: about maxScanned bytes from the beginning, and as many from the end.
+func scanned(lines []*promptLine) []*promptLine {
+	front, back := 0, len(lines)
+	for size := 0; front < back && size < maxScanned; front++ {
+		size += len(lines[front].line)
+	}
+	for size := 0; front < back && size < maxScanned; size += len(lines[back].line) {
+		back--
+	}
+	return slices.Concat(lines[:front], lines[back:])
+}
+
 // matchPhrases looks through a text that a prompt adds.
 func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
 
@@ -153,7 +199,7 @@ func (t phraseTable) match(text string, found func(kind, words string)) {
 		for _, ph := range t.byWord[words[i].text] {
 			try(ph)
 		}
-		for _, ph := range t.prefixed {
+		for _, ph := range t.prefixed[words[i].text[0]] {
 			if ph.words[0].match(words[i].text) {
 				try(ph)
 			}

@@ -95,13 +95,32 @@ func looksLikeName(word string) bool {
 
 // findThings looks for names that the session touched or said first.
 func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
-	for _, l := range s.lines {
-		for name := range names(l.line) {
-			if slices.Contains(things, markOf(p.digest(name))) {
-				f.add(kindThing, name)
+	if len(things) == 0 {
+		return
+	}
+	for _, l := range scanned(s.lines) {
+		for _, t := range p.thingsIn(l) {
+			if slices.Contains(things, t.mark) {
+				f.add(kindThing, t.name)
 			}
 		}
 	}
+}
+
+// A thing is a name that a line holds.
+type thing struct {
+	name string
+	mark Mark
+}
+
+func (p *Prompt) thingsIn(l *promptLine) []thing {
+	if !l.scan.thingsDone {
+		l.scan.thingsDone = true
+		for name := range names(l.line) {
+			l.scan.things = append(l.scan.things, thing{name, markOf(p.digest(name))})
+		}
+	}
+	return l.scan.things
 }
 
 // gist returns the marks of a text's runs of three words: all of them, or of a long text the least ones, so that the same
@@ -120,18 +139,23 @@ func gist(text string, digest func(string) Digest, most int) []Mark {
 // quotes reports whether a paragraph of what is added repeats part of the session's newest answer: at least three of its
 // runs of words come from there, and more than a third of them.
 func (p *Prompt) quotes(sent Sent, added []passage) bool {
+	if len(sent.Gist) == 0 {
+		return false
+	}
 	limit := Mark(math.MaxUint64)
 	if len(sent.Gist) == maxGist { // of a long answer only the least marks are known
 		limit = slices.Max(sent.Gist)
 	}
 	for _, s := range added {
-		for lines := s.lines; len(lines) > 0; {
-			var text strings.Builder
-			for block := lines[0].block; len(lines) > 0 && lines[0].block == block; lines = lines[1:] {
-				text.WriteString(lines[0].text + "\n")
+		for lines := scanned(s.lines); len(lines) > 0; {
+			n := 1
+			for n < len(lines) && lines[n].block == lines[0].block {
+				n++
 			}
 			seen, quoted := 0, 0
-			for _, m := range gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned) {
+			marks := p.gistOf(lines[:n])
+			lines = lines[n:]
+			for _, m := range marks {
 				if m > limit {
 					break
 				}
@@ -146,4 +170,17 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 		}
 	}
 	return false
+}
+
+// gistOf returns the marks of a paragraph.
+func (p *Prompt) gistOf(lines []*promptLine) []Mark {
+	kept := &lines[0].scan
+	if kept.gistLines != len(lines) {
+		var text strings.Builder
+		for _, l := range lines {
+			text.WriteString(l.text + "\n")
+		}
+		kept.gist, kept.gistLines = gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned), len(lines)
+	}
+	return kept.gist
 }

@@ -134,7 +134,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 func TestPhrases(t *testing.T) {
-	table := phraseTable{byWord: map[string][]*phrase{}}
+	table := newPhraseTable()
 	for _, entry := range []string{"start en ^run 1*|2", "gap en drop .. all", "twice en a .. a", "prefix en unru* now|then", "piece zh 没有|没用"} {
 		table.add(entry)
 	}

@@ -18,6 +18,7 @@ type promptLine struct {
 	step     string // how its indentation differs from that of the line before
 	digest   Digest // of line, once digested is set
 	digested bool
+	scan     scan
 }
 
 // conversation returns the prompt's lines with the turns that they open.
