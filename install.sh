@@ -217,10 +217,10 @@ sweep() {
 	done
 }
 
-# present tells whether there is anything of that name, be it a dangling link.
+# present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours tells whether the file of that name is one that we installed, unchanged.
+# ours reports whether the file of that name is one that we installed, unchanged.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
 		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"

@@ -87,7 +87,7 @@ func (d document) place(key toml.Key, err error) error {
 // name is the key as it stands in the file.
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
-// value gives what stands under key, nil where there is nothing.
+// value returns what stands under key, nil where there is nothing.
 func (d document) value(key toml.Key) any {
 	v := d.tree
 	for _, part := range key {

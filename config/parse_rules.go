@@ -42,7 +42,7 @@ func (d document) rule(r *Rule, index int, home string) error {
 	return nil
 }
 
-// ruleAt gives the rule of that index, and the variables that it names.
+// ruleAt returns the rule of that index, and the variables that it names.
 func (d document) ruleAt(index int) (rule document, variables []string) {
 	var all []toml.Primitive
 	list, _ := d.find(toml.Key{ruleKey})
@@ -70,7 +70,7 @@ func keysOf(tree any, under toml.Key) []toml.Key {
 
 // through is the file up to the end of the rule of that index. The library keeps one place for each key, which
 // for a key of rules is that of the last rule that has it: here, the one that is asked for. A line that looks
-// like a header but stands in a text or a list is none: what comes before it can not be decoded.
+// like a header but stands in a text or a list is none: what comes before it cannot be decoded.
 func (d document) through(index int) document {
 	last := d
 	if d.countRules() == index+1 {

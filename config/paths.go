@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// ConfigFile is the configuration file: REPRISE_CONFIG, or config.toml in the user's configuration folder.
+// ConfigFile is the configuration file: REPRISE_CONFIG, or config.toml in the user's configuration directory.
 func ConfigFile(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_CONFIG", func() (string, error) {
 		return under(getenv, "XDG_CONFIG_HOME", ".config", "config.toml")
@@ -18,7 +18,7 @@ func PricesFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_CONFIG_HOME", ".config", "prices.toml")
 }
 
-// StateDir is the folder of the ledger and the log.
+// StateDir is the directory of the ledger and the log.
 func StateDir(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "")
 }
@@ -33,7 +33,7 @@ func LogFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "shim.log")
 }
 
-// BinDir is the folder of the shims and shimctl. install.sh finds it by the same rules.
+// BinDir is the directory of the shims and shimctl. install.sh finds it by the same rules.
 func BinDir(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_BIN_DIR", func() (string, error) {
 		return under(getenv, "XDG_DATA_HOME", ".local/share", "bin")
@@ -41,7 +41,7 @@ func BinDir(getenv func(string) string) (string, error) {
 }
 
 // override returns the path that the variable names, or otherwise's. A relative path is refused: it would
-// be another file in each folder that a shim is called in.
+// be another file in each directory that a shim is called in.
 func override(getenv func(string) string, name string, otherwise func() (string, error)) (string, error) {
 	path := getenv(name)
 	switch {
@@ -53,7 +53,7 @@ func override(getenv func(string) string, name string, otherwise func() (string,
 	return filepath.Clean(path), nil
 }
 
-// under returns name in our folder of an XDG base folder. The XDG specification asks that a base which is
+// under returns name in our directory of an XDG base directory. The XDG specification asks that a base which is
 // not absolute be ignored.
 func under(getenv func(string) string, variable, fallback, name string) (string, error) {
 	if base := getenv(variable); filepath.IsAbs(base) {

@@ -148,7 +148,7 @@ func (r *Rule) startsWell(prompt string) bool {
 		slices.ContainsFunc(r.starts, func(start string) bool { return strings.HasPrefix(prompt, start) })
 }
 
-// capture tells whether every pattern matches, and takes what they capture.
+// capture reports whether every pattern matches, and takes what they capture.
 func (r *Rule) capture(found *captures, s Subject) bool {
 	if r.cwd != nil && !found.from(r.cwd, s.Cwd) {
 		return false
@@ -178,7 +178,7 @@ type captures struct {
 	attempt    int
 }
 
-// from tells whether p matches, and takes what its groups captured.
+// from reports whether p matches, and takes what its groups captured.
 func (c *captures) from(p *pattern, text string) bool {
 	re := p.compiled()
 	found := re.FindStringSubmatch(text)
@@ -225,7 +225,7 @@ func (m *Match) resets(role string) {
 	m.Resets = append(m.Resets, role)
 }
 
-// ResetBy gives the roles whose chains the tool's final answer ends.
+// ResetBy returns the roles whose chains the tool's final answer ends.
 func (m Match) ResetBy(answer string) []string {
 	if anyIn(m.reset.answer, ends(answer)) {
 		return []string{m.resetRole()}

@@ -28,7 +28,7 @@ func TestMatch(t *testing.T) {
 	cases := []struct {
 		name, rule string
 		change     func(*Subject)
-		want       Match // without its rule; its Scope tells whether the rule matched
+		want       Match // without its rule; its Scope reports whether the rule matched
 	}{
 		{"every call", ``, nil, Match{Scope: "r"}},
 		{"tool", `tool = "claude"`, nil, Match{Scope: "r"}},

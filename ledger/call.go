@@ -79,7 +79,7 @@ const maxDecisions = 4
 func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
-	} // what can not be recorded for another reason leaves its session unfit to resume, no more
+	} // what cannot be recorded for another reason leaves its session unfit to resume, no more
 	for n := range maxDecisions {
 		again := c.Copies && n < maxDecisions-1
 		if d, t, err = l.begin(c, again); !errors.Is(err, errMoved) {
@@ -124,7 +124,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview gives the decision that Begin would take now, and the chains that it was
+// Preview returns the decision that Begin would take now, and the chains that it was
 // taken among; behind them, for who wants to see what has changed, others of the same
 // directory. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
@@ -166,7 +166,7 @@ func (t *Ticket) arm(holdOut float64) string {
 	return Treated
 }
 
-// stillHolds tells whether what was decided on is still so: the session is as it was
+// stillHolds reports whether what was decided on is still so: the session is as it was
 // and free, and where a name alone led to it, nobody else has begun under that name.
 func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 	if !d.Mode.Continues() {
@@ -199,7 +199,7 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
 }
 
-// join gives the call its place in a chain, and a session.
+// join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
 		return err
@@ -219,7 +219,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	return t.beginAnew(tx, alone && d.Reason != rewrite.Ambiguous)
 }
 
-// beginAnew gives the call a session that nothing came before. Where the job begins anew
+// beginAnew assigns the call a session that nothing came before. Where the job begins anew
 // with it, the sessions before are over; otherwise they are other ends of the chain.
 func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
 	if err := t.newSession(tx); err != nil || !over {
@@ -229,7 +229,7 @@ func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
 	return err
 }
 
-// alone tells whether no two calls of the chain have ever run at once, and remembers
+// alone reports whether no two calls of the chain have ever run at once, and remembers
 // where this is the first time.
 func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
 	busy, err := chainHeld(tx, t.chain)
@@ -272,7 +272,7 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 	return err
 }
 
-// ensureChain gives the chain, made new where there is none. A named chain may
+// ensureChain returns the chain, made new where there is none. A named chain may
 // have been made by somebody else in the meantime.
 func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	if chain == 0 && c.Task != "" {

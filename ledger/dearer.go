@@ -86,14 +86,14 @@ func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
 	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, meterMemory))
 }
 
-// inMoney tells whether every run that the averages look back on told its cost.
+// inMoney reports whether every run that the averages look back on told its cost.
 func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, meterMemory) }
 
 func (m *Meter) weighted() float64 {
 	return WeightInput*m.Input + WeightCacheRead*m.CacheRead + WeightCacheWrite*m.CacheWrite + WeightOutput*m.Output
 }
 
-// counts tells whether there is enough to go by, and it is not too old.
+// counts reports whether there is enough to go by, and it is not too old.
 func (m *Meter) counts(now Millis) bool {
 	return m.Runs >= minRuns && distance(now, m.Last) <= meterForgets
 }
@@ -127,10 +127,10 @@ func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 	return p, true
 }
 
-// Dearer tells whether resumes cost markedly more.
+// Dearer reports whether resumes cost markedly more.
 func (p Prices) Dearer() bool { return p.Resumed > dearerBy*p.Fresh }
 
-// Suspended tells whether resuming is given up at that time: after a pause it is
+// Suspended reports whether resuming is given up at that time: after a pause it is
 // tried again.
 func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < dearerPause }
 

@@ -20,7 +20,7 @@ const (
 	Live    State = "live"    // its latest run ended well
 	Failed  State = "failed"  // its latest run ended badly
 	Killed  State = "killed"  // its latest run died by a signal
-	Dead    State = "dead"    // it can not be resumed any more
+	Dead    State = "dead"    // it cannot be resumed any more
 )
 
 // A FileState is what became of the file that the tool keeps a session in.
@@ -64,7 +64,7 @@ type Facts struct {
 	Others bool // the directory has chains, however they begin; known where Chains are none
 }
 
-// session gives the facts about a session that a decision names.
+// session returns the facts about a session that a decision names.
 func (f *Facts) session(id int64) *ChainFacts {
 	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Session == id })]
 }
@@ -87,7 +87,7 @@ type ChainFacts struct {
 	Version      string // of the tool in its latest run, likewise
 	File         FileState
 	ForkAt       string         // where it can be cut off as our last run left it, though somebody has written to it
-	NoForkAt     rewrite.Reason // why it can not
+	NoForkAt     rewrite.Reason // why it cannot
 	Created      Millis
 	LastUsed     Millis
 	Errors       int
@@ -249,7 +249,7 @@ func standing(f Facts) []ChainFacts {
 // chooseNamed judges the prompt where the task is known to be the same. As long as the
 // name leads to one session, any prompt continues it, but one that is repeated, one that
 // shows another history, and one that only takes back what was said before. Otherwise,
-// and for these, the prompt itself must show which session it goes on from. busy tells that
+// and for these, the prompt itself must show which session it goes on from. busy reports that
 // some session of the name is in use.
 func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	if len(f.Chains) == 0 {
@@ -271,7 +271,7 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	return c, ""
 }
 
-// byName gives the session that a name leads to, and why it is not gone on from by the
+// byName returns the session that a name leads to, and why it is not gone on from by the
 // name alone: there are several, or were, that the name does not tell apart.
 func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	end, ends := &f.Chains[0], 0
@@ -516,7 +516,7 @@ func contextFull(c rewrite.Context, l Limits) bool { return l.filled(c) > 1 }
 // people are warned.
 const nearlyFull = 0.8
 
-// NearlyFull tells whether a session is soon not resumed any more because of its
+// NearlyFull reports whether a session is soon not resumed any more because of its
 // context, or already is not.
 func (l Limits) NearlyFull(c rewrite.Context) bool { return l.filled(c) >= nearlyFull }
 

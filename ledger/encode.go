@@ -157,7 +157,7 @@ func decodeMarks(data []byte) []rewrite.Mark {
 }
 
 func encodeJSON(v any) string {
-	text, _ := json.Marshal(v) // plain structs of our own: this can not fail
+	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
 	return string(text)
 }
 

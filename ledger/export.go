@@ -42,7 +42,7 @@ type Invocation struct {
 // the ledger is free, so that its log can be folded in.
 const batch = 1000
 
-// Invocations gives the calls that were started at since or later, in the order
+// Invocations returns the calls that were started at since or later, in the order
 // of their numbers. It ends with the first error.
 func (l *Ledger) Invocations(since Millis) iter.Seq2[Invocation, error] {
 	return func(yield func(Invocation, error) bool) {

@@ -21,7 +21,7 @@ type ChainName struct {
 // minPrefix is how much of a native id must be given.
 const minPrefix = 4
 
-// FindChains gives the chains that name may stand for: the one of that number, or
+// FindChains returns the chains that name may stand for: the one of that number, or
 // else those of that task, or else those of a session whose native id begins so.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	prefix := name

@@ -169,7 +169,7 @@ func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bo
 	f.SavedBytes += int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), len(c.blocks)-f.Place-after+c.opening+min(after, 1)))
 }
 
-// list gives the frames that more than one call would have gained by.
+// list returns the frames that more than one call would have gained by.
 func (f *templateFinder) list() []PromptTemplate {
 	var frames []PromptTemplate
 	for _, frame := range f.frames {

@@ -27,7 +27,7 @@ func ProcessOf(pid int) Process {
 	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
 }
 
-// Alive tells whether the process still runs. A pid that another process has
+// Alive reports whether the process still runs. A pid that another process has
 // taken over, and one of an earlier boot, is not alive.
 func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
 
@@ -45,7 +45,7 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
 })
 
-// systemFile gives a short file of the system's, "" where it is not there: os.ReadFile
+// systemFile returns a short file of the system's, "" where it is not there: os.ReadFile
 // makes nine calls of the system for what takes three.
 func systemFile(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -58,7 +58,7 @@ func systemFile(path string) string {
 	return string(text[:max(n, 0)])
 }
 
-// stat gives the fields of /proc/PID/stat from the third on, the state; none where
+// stat returns the fields of /proc/PID/stat from the third on, the state; none where
 // the system does not tell. The command's name before it may hold spaces and
 // brackets.
 func stat(pid int) []string {
@@ -91,13 +91,13 @@ type queryer interface {
 // which may outlive it.
 type lease struct{ shim, child Process }
 
-// held tells whether one of them lives. Both run under the boot of the first.
+// held reports whether one of them lives. Both run under the boot of the first.
 func (l lease) held() bool {
 	l.child.Boot = l.shim.Boot
 	return l.shim.Alive() || l.child.Alive()
 }
 
-// held tells whether a live process holds the session.
+// held reports whether a live process holds the session.
 func held(q queryer, session int64) (bool, error) {
 	var l lease
 	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).

@@ -45,8 +45,8 @@ func explain(err error) error {
 	return err
 }
 
-// Open opens the ledger at path and makes it, with its folder, where there is
-// none. Folder and file are made private to the user, also where they exist.
+// Open opens the ledger at path and makes it, with its directory, where there is
+// none. Directory and file are made private to the user, also where they exist.
 func Open(path string) (*Ledger, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -63,7 +63,7 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
-// OpenMemory gives an empty ledger that is gone when it is closed.
+// OpenMemory returns an empty ledger that is gone when it is closed.
 func OpenMemory() (*Ledger, error) { return open(":memory:", inMemory) }
 
 const inMemory = "memory"
@@ -98,7 +98,7 @@ func create(path string) error {
 
 // narrow takes away from a file's mode what goes beyond most. It opens only what has to be
 // changed. What is of another type than most says is not ours to change: a device's mode
-// holds for everybody, and a folder in the place of a file may be anybody's home.
+// holds for everybody, and a directory in the place of a file may be anybody's home.
 func narrow(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || !tooOpen(info, most) {
@@ -288,7 +288,7 @@ func (l *Ledger) schema() (text string, err error) {
 	return text, err
 }
 
-// Probe gives what was learned of the binary with that fingerprint; ok is false
+// Probe returns what was learned of the binary with that fingerprint; ok is false
 // where it was never asked.
 func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err error) {
 	var text []byte

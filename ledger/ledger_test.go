@@ -53,7 +53,7 @@ func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticke
 	return d, ticket
 }
 
-// foresee gives the decision on a call. It makes sure that it is the same whether all is
+// foresee returns the decision on a call. It makes sure that it is the same whether all is
 // read of each chain or, as for a call that runs, what a decision needs.
 func foresee(t *testing.T, l *Ledger, prompt string, now Millis) Decision {
 	t.Helper()
@@ -464,7 +464,7 @@ func TestManyChains(t *testing.T) {
 	expect(rewrite.Ambiguous)
 }
 
-// A chain whose prompts begin otherwise can not be the call's, but can be what somebody
+// A chain whose prompts begin otherwise cannot be the call's, but can be what somebody
 // wants to see it compared with.
 func TestOtherBeginnings(t *testing.T) {
 	l, _ := newLedger(t)

@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite"
 )
 
-// side gives the meter that the runs of one side are counted on.
+// side returns the meter that the runs of one side are counted on.
 func (m *Meters) side(s Side) *Meter {
 	switch s {
 	case Resumed:

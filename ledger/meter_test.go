@@ -199,7 +199,7 @@ func TestMetersAreBackfilled(t *testing.T) {
 	}
 }
 
-// BenchmarkBegin tells whether a decision grows slower with the ledger: a call in a
+// BenchmarkBegin reports whether a decision grows slower with the ledger: a call in a
 // ledger of a million invocations should take at most half as long again as in an
 // empty one.
 func BenchmarkBegin(b *testing.B) {

@@ -8,10 +8,10 @@ import (
 	"reprise/rewrite"
 )
 
-// FallBack gives a resume up: the session is dead for that reason, and the call
+// FallBack abandons a resume: the session is dead for that reason, and the call
 // goes on in a new one of the same chain. A session that is only busy stays
 // alive. A copy that was refused is no session; what it was to be made of dies only of a
-// reason that lies in it. Where that can not be recorded, the session stays as a run left
+// reason that lies in it. Where that cannot be recorded, the session stays as a run left
 // it whose end nobody saw, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
@@ -73,7 +73,7 @@ type Outcome struct {
 	Place    Place    // where the run has left the directory
 }
 
-// Good tells whether a session may be gone on with after such a run: it exited 0,
+// Good reports whether a session may be gone on with after such a run: it exited 0,
 // its final event was seen and was no error, and the last word was a model's.
 func (o *Outcome) Good() bool {
 	s := &o.Seen
@@ -166,7 +166,7 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 	return err
 }
 
-// recordInvocation tells whether the invocation had no outcome yet.
+// recordInvocation reports whether the invocation had no outcome yet.
 func (e *pendingOutcome) recordInvocation(tx *sql.Tx) (first bool, err error) {
 	o := &e.Outcome
 	_, outcome := o.state()

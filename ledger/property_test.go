@@ -253,7 +253,7 @@ func bare(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// added gives what a prompt has beyond the session's last one; ok tells that this
+// added returns what a prompt has beyond the session's last one; ok reports that this
 // one is all there, in order.
 func (j job) added(after []piece) (added []piece, ok bool) {
 	next, tool, apart, torn := 0, false, false, false
@@ -281,7 +281,7 @@ func (j job) continues(after []piece) bool {
 	return ok && len(added) > 0 && bare(after[0].text) == bare(j.sent[0].text) && j.ownTurns(added)
 }
 
-// ownTurns tells whether what is added shows no turn of the assistant but the
+// ownTurns reports whether what is added shows no turn of the assistant but the
 // session's answer, and shows it if it is a conversation.
 func (j job) ownTurns(added []piece) bool {
 	hasTurn := func(pieces []piece) bool { return slices.ContainsFunc(pieces, func(p piece) bool { return p.said }) }
@@ -320,7 +320,7 @@ func addsTurn(j job, after []piece) bool {
 	return slices.ContainsFunc(added, func(p piece) bool { return p.head > 0 })
 }
 
-// quoted tells whether the answer stands in what a tool or nobody says.
+// quoted reports whether the answer stands in what a tool or nobody says.
 func (j job) quoted(after []piece) bool {
 	added, _ := j.added(after)
 	return slices.ContainsFunc(added, func(p piece) bool { return !p.said && strings.Contains(j.raw, strings.TrimSpace(bare(p.text))) })
@@ -486,7 +486,7 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 }
 
 // checkCopy: where a session is resumed it is also copied, and cut off where somebody has
-// written to it. The copy is sent exactly what the session would be. Where it can not be, the
+// written to it. The copy is sent exactly what the session would be. Where it cannot be, the
 // call is fresh, and sent all of its prompt.
 func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Prompt) {
 	t.Helper()

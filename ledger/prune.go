@@ -134,7 +134,7 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 // day is how often the shims start prune at most.
 const day = Millis(24 * 3_600_000)
 
-// ClaimPrune tells whether nobody has claimed to prune for a day; then the caller
+// ClaimPrune reports whether nobody has claimed to prune for a day; then the caller
 // has. A time in the future counts for nothing.
 func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
 	const last = "(SELECT value FROM meta WHERE name = 'prune')"
@@ -179,7 +179,7 @@ func dropChain(tx *sql.Tx, chain int64) (calls int64, err error) {
 	return calls, err
 }
 
-// chainHeld tells whether a live process holds a session of the chain.
+// chainHeld reports whether a live process holds a session of the chain.
 func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
 	sessions, err := ids(tx.Query("SELECT session_id FROM leases WHERE session_id IN (SELECT id FROM sessions WHERE chain_id = ?)", chain))
 	if err != nil {

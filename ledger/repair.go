@@ -44,7 +44,7 @@ func Reset(path, suffix string) (aside string, err error) {
 // Repair copies what can be read of a damaged ledger, with its key, into a new one
 // that takes its place. The damaged one is moved aside as by Reset. What a session
 // went through last may be among what is lost, so none of the recovered ones is
-// resumed. A ledger whose key can not be read is left as it is.
+// resumed. A ledger whose key cannot be read is left as it is.
 func Repair(path, suffix string) (r Repaired, err error) {
 	if err := checkAt(path); err == nil {
 		return r, fmt.Errorf("repair ledger: %w", ErrSound)

@@ -13,7 +13,7 @@ import (
 
 const suffix = ".then"
 
-// used gives a ledger with some chains, closed.
+// used returns a ledger with some chains, closed.
 func used(t *testing.T, chains int) (path string, key rewrite.Key) {
 	t.Helper()
 	l, path := newLedger(t)
@@ -45,7 +45,7 @@ func damage(t *testing.T, path string, at, n int64) {
 }
 
 // Every page in its turn is damaged. What is repaired is whole, has the old key, and
-// resumes nothing; what can not be repaired stays as it is.
+// resumes nothing; what cannot be repaired stays as it is.
 func TestRepair(t *testing.T) {
 	original, key := used(t, 40)
 	text, err := os.ReadFile(original)

@@ -194,7 +194,7 @@ func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
 	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
 }
 
-// FindInvocation gives one call; where there is none it fails with sql.ErrNoRows.
+// FindInvocation returns one call; where there is none it fails with sql.ErrNoRows.
 func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	rows, err := l.invocationRows("i.id = ?", id)
 	if err == nil && len(rows) == 0 {

@@ -197,7 +197,7 @@ func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error)
 	return err
 }
 
-// placed gives the entry of a list that is alike, at its place, and makes it where there is
+// placed returns the entry of a list that is alike, at its place, and makes it where there is
 // none yet.
 func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	i, ok := at[like]

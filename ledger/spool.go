@@ -15,7 +15,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A spool is a folder beside the ledger for outcomes that could not be written in
+// A spool is a directory beside the ledger for outcomes that could not be written in
 // time: nobody waits for us at the end of a run. Whoever writes to the ledger next
 // writes them first. A file of it holds what the ledger would, no more.
 type spool struct{ dir string }
@@ -75,13 +75,13 @@ func (s spool) put(e *pendingOutcome) error {
 // spoolTemp ends the name of a file that is being written.
 const spoolTemp = ".tmp"
 
-// isFolder tells whether the spool is there, and no link to somewhere else.
+// isFolder reports whether the spool is there, and no link to somewhere else.
 func (s spool) isFolder() bool {
 	info, err := os.Lstat(s.dir)
 	return err == nil && info.IsDir()
 }
 
-// list gives the outcomes that wait, in the order in which the runs ended. What a
+// list returns the outcomes that wait, in the order in which the runs ended. What a
 // process that is gone was still writing is thrown away.
 func (s spool) list() []string {
 	if !s.isFolder() {
@@ -110,7 +110,7 @@ func running(pid string) bool {
 	return err == nil && ProcessOf(n).Alive()
 }
 
-// read gives an outcome; ok is false where it is nothing for this ledger.
+// read returns an outcome; ok is false where it is nothing for this ledger.
 func (s spool) read(path, ledger string) (e pendingOutcome, ok bool) {
 	text, err := os.ReadFile(path)
 	return e, err == nil && decodeJSON(text, &e) == nil && e.Ledger == ledger

@@ -146,7 +146,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	}
 }
 
-// A refusal that can not be recorded leaves the session unused, and the call
+// A refusal that cannot be recorded leaves the session unused, and the call
 // without one.
 func TestARefusalThatIsNotRecorded(t *testing.T) {
 	l, path := newLedger(t)

@@ -226,7 +226,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	}
 }
 
-// claudeHome is the folder that CLAUDE_CONFIG_DIR moves.
+// claudeHome is the directory that CLAUDE_CONFIG_DIR moves.
 func claudeHome(env func(string) string) string {
 	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -249,7 +249,7 @@ func claudeSettingsFiles(c Call, env func(string) string) []string {
 	return files
 }
 
-// claudeState is the file that claude keeps its own state in. Beside the folder of
+// claudeState is the file that claude keeps its own state in. Beside the directory of
 // sessions, unless that was moved.
 func claudeState(env func(string) string) string {
 	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
@@ -380,7 +380,7 @@ func inSettings(settings []Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
 }
 
-// setsVerbose tells whether the text of a settings file may set verbose. It errs
+// setsVerbose reports whether the text of a settings file may set verbose. It errs
 // on the side of yes.
 func setsVerbose(settings string) bool {
 	for {
@@ -539,7 +539,7 @@ func isModelName(text string) bool {
 
 // placePrompt puts the prompt of a resume where the caller's prompt stood. A whole
 // prompt is left as the caller sent it. A part of one goes to stdin where any of the
-// whole came from there, and where it can not stand in argv: too long, or claude
+// whole came from there, and where it cannot stand in argv: too long, or claude
 // would read an option or a subcommand there.
 func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 	switch {
@@ -588,7 +588,7 @@ func (claude) ForkPoint(tail []byte) string {
 	return ""
 }
 
-// backwards gives the lines of a text, the last first.
+// backwards returns the lines of a text, the last first.
 func backwards(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(text) > 0 {
@@ -637,8 +637,8 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
 }
 
-// SessionFiles: beside the transcript a folder of the same name has those of
-// subagents and what was too long for it, and a folder in tasks has the session's list
+// SessionFiles: beside the transcript a directory of the same name has those of
+// subagents and what was too long for it, and a directory in tasks has the session's list
 // of tasks. Running processes of claude name their sessions in files of their own (2.1.329).
 func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "projects/*/"+id+".jsonl")

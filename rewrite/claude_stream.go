@@ -305,7 +305,7 @@ func claudeRefusal(e *claudeEvent) Reason {
 	return ""
 }
 
-// ownFigures gives the result line with this call's share of the figures that
+// ownFigures returns the result line with this call's share of the figures that
 // run on over a session: since 2.1.277 claude reports the cost, the usage by
 // model and the API time of all that the session ever took (CLI-FACTS 1.6). It
 // also notes usage, cost and window.
@@ -326,7 +326,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	return line
 }
 
-// claudeRunsOn tells which numbers of a result are totals of the session.
+// claudeRunsOn returns which numbers of a result are totals of the session.
 func claudeRunsOn(path string) bool {
 	if path == "total_cost_usd" || path == "duration_api_ms" {
 		return true
@@ -335,7 +335,7 @@ func claudeRunsOn(path string) bool {
 		!strings.HasSuffix(path, "\tmaxOutputTokens")
 }
 
-// claudeCarried gives the totals that a copy of a session began with, by its first
+// claudeCarried returns the totals that a copy of a session began with, by its first
 // result: all less what came with that result (2.1.329; older versions do not tell
 // that). They are more than was known where the session that it is a copy of has
 // ended a run meanwhile: a copy takes over the latest cost, wherever it is cut.

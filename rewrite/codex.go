@@ -136,7 +136,7 @@ func readCodexArgs(args []string, learned Probe) codexArgs {
 	return a
 }
 
-// managed tells whether the command line has exec.
+// managed reports whether the command line has exec.
 func (a *codexArgs) managed(args []string) bool {
 	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
 }
@@ -269,7 +269,7 @@ func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
 	}
 }
 
-// codexHome is the folder that CODEX_HOME moves.
+// codexHome is the directory that CODEX_HOME moves.
 func codexHome(env func(string) string) string {
 	if dir := env("CODEX_HOME"); dir != "" {
 		return dir
@@ -312,7 +312,7 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 	return ""
 }
 
-// codexColors tells whether codex writes colours to a stderr that is a terminal,
+// codexColors reports whether codex writes colours to a stderr that is a terminal,
 // which it does not do by itself once we read it.
 func codexColors(env func(string) string) bool {
 	no := env("NO_COLOR")

@@ -238,7 +238,7 @@ func codexTurnRefusal(message string) Reason {
 	return ""
 }
 
-// ownFigures gives turn.completed with this call's share of the usage, which runs
+// ownFigures returns turn.completed with this call's share of the usage, which runs
 // on over the thread (recordings/codex/chain-2). It starts again only with a turn
 // that overflowed, and such a thread is not resumed.
 func (s *codexStream) ownFigures(line []byte) []byte {

@@ -579,7 +579,7 @@ func TestCodexNeedsResume(t *testing.T) {
 
 // A long answer costs what its length is, not the square of that.
 // An answer without an end takes no more memory than the longest line, and no time when it has ended. Its session is not
-// gone on with: nobody could tell whether a transcript has all of it.
+// gone on with: nobody could report whether a transcript has all of it.
 func TestCodexEndlessAnswer(t *testing.T) {
 	for _, size := range []int{LongestLine, LongestLine + 1} {
 		s := codex{}.Stream(parseCodex("exec hi"), Plan{}, "")

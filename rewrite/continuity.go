@@ -29,7 +29,7 @@ type Continuity struct {
 	Evidence Evidence
 
 	known map[int]int // how many lines the session was sent of a block that has grown
-	turn  int         // the line where the new turn starts; 0 where it can not be sent alone
+	turn  int         // the line where the new turn starts; 0 where it cannot be sent alone
 	base  *Shape      // of what the session was sent
 }
 

@@ -12,7 +12,7 @@ type Evidence struct {
 	// For and Against quote the prompt. They are shown to the person who gave it and never kept.
 	For, Against []Finding
 	// Answer reports that the prompt shows the session's newest answer, unchanged: of two sessions that it may go on with
-	// that tells which one is meant.
+	// that returns which one is meant.
 	Answer bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// below gives the elements of a path under home, nil unless they match pattern, of
+// below returns the elements of a path under home, nil unless they match pattern, of
 // which * stands for one element or a part of it. A path that is not clean, and so
 // might lead elsewhere, matches nothing.
 func below(home, file, pattern string) []string {

@@ -250,7 +250,7 @@ func FuzzPlans(f *testing.F) {
 		if prompt.Text == "" {
 			return
 		}
-		without := func(args []string) []string { // of a folder that the caller asks for itself vibe's calls are none of ours
+		without := func(args []string) []string { // of a directory that the caller asks for itself vibe's calls are none of ours
 			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--output-dir" || arg == Scratch })
 		}
 		plan := tool.Plan(call, ToFresh(prompt.Text))

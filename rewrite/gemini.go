@@ -153,8 +153,8 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	}
 }
 
-// geminiHome is the folder of that name, which GEMINI_CLI_HOME moves as a whole:
-// it stands for the user's home folder.
+// geminiHome is the directory of that name, which GEMINI_CLI_HOME moves as a whole:
+// it stands for the user's home directory.
 func geminiHome(env func(string) string) string {
 	home := env("GEMINI_CLI_HOME")
 	if home == "" {
@@ -390,7 +390,7 @@ func (gemini) ForkPoint([]byte) string { return "" }
 // the caller's.
 func (gemini) ValidID(id string) bool { return isUUID(id) }
 
-// SessionPaths: a project's folder has its directory's name, or one like it where
+// SessionPaths: a project's directory has its directory's name, or one like it where
 // several projects share that. A file is named by the minute it was begun in and
 // by the first characters of the id.
 func (gemini) SessionPaths(home, cwd, id string) []string {

@@ -322,7 +322,7 @@ func (s *geminiStream) endLine() {
 	}
 }
 
-// printError gives what text mode says on stderr where stream-json has an event;
+// printError returns what text mode says on stderr where stream-json has an event;
 // of two of them it says nothing (runNonInteractive in 0.61.0).
 func (s *geminiStream) printError(e *geminiEvent) bool {
 	message := valueOf(e.Message)
@@ -338,7 +338,7 @@ func (s *geminiStream) printError(e *geminiEvent) bool {
 	return true
 }
 
-// printFailure gives what text mode says and exits with where a run fails. There
+// printFailure returns what text mode says and exits with where a run fails. There
 // an error of the API comes through as something that nobody has thought of, with
 // exit status 1; in stream-json it is marked as one, and its HTTP status is the
 // exit status (recordings/gemini/http400-text and -stream). What stream-json does

@@ -241,7 +241,7 @@ func geminiRun(line, resume, stdout string) (string, *StreamState) {
 	return out, seen
 }
 
-// geminiRunBoth gives what is shown on stderr as well.
+// geminiRunBoth returns what is shown on stderr as well.
 func geminiRunBoth(line, resume, stdout string) (out, errOut string, seen *StreamState) {
 	s := (gemini{}).Stream(parseGemini(line), Plan{Resume: resume}, "")
 	for l := range bytes.Lines([]byte(stdout)) {

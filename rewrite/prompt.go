@@ -53,7 +53,7 @@ type block struct {
 	digest  Digest
 }
 
-// lines returns how many lines the block has; 0 for one that can not grow by lines.
+// lines returns how many lines the block has; 0 for one that cannot grow by lines.
 func (b *block) lines() int {
 	if b.level > 0 || b.message != nil {
 		return 0
@@ -80,7 +80,7 @@ type Prompt struct {
 // A Footprint is what the ledger keeps of a prompt.
 type Footprint struct {
 	Blocks  []Digest
-	Lines   []int  // how many lines each block has, 0 for one that can not grow by lines
+	Lines   []int  // how many lines each block has, 0 for one that cannot grow by lines
 	Opening int    // how many blocks the opening paragraph takes, with its headings
 	Bytes   int    // how much they say: their lines without the space around them
 	First   Digest // of the first line: what continues a prompt begins with the same

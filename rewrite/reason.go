@@ -127,7 +127,7 @@ const (
 	NothingNew       Reason = "nothing_new"        // an identical prompt that is to be resumed
 	ShortPrompt      Reason = "short_prompt"       // under 2 KB
 	SavesTooLittle   Reason = "saves_too_little"   // less than a third
-	NoCleanCut       Reason = "no_clean_cut"       // what is new can not be told apart from what is known
+	NoCleanCut       Reason = "no_clean_cut"       // what is new cannot be told apart from what is known
 	SentAgain        Reason = "sent_again"         // what is known holds something that the tool acts on each time
 	LooksLikeCommand Reason = "looks_like_command" // the tool would take the part for a command
 )

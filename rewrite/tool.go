@@ -17,20 +17,20 @@ type Tool interface {
 	// headless mode.
 	HelpArgs() []string
 	// Options reads that help into the options it knows beyond the
-	// grammar, and tells whether that version can resume a session.
+	// grammar, and reports whether that version can resume a session.
 	Options(help string) Probe
 	// Variables returns which environment variables shape a session or its account.
 	Variables() Variables
 	// ResolveWithEnv completes a call by what only its surroundings tell. It may find that
 	// the call must not be managed after all.
 	ResolveWithEnv(Call, HostEnv) Call
-	// EffectivePrompt gives the prompt as the tool itself would send it to the model,
-	// from the call and what stands on its stdin; "" where it can not be managed.
+	// EffectivePrompt returns the prompt as the tool itself would send it to the model,
+	// from the call and what stands on its stdin; "" where it cannot be managed.
 	EffectivePrompt(call Call, stdin string) string
 	// ActsOn reports whether the tool acts on something in a prompt's text in the turn that it is sent in: a file that
 	// it puts in (@path), a word that makes it think more. It may err on the side of yes.
 	ActsOn(text string) bool
-	// Plan gives the command line, stdin and expectations of the real call.
+	// Plan returns the command line, stdin and expectations of the real call.
 	Plan(call Call, target Target) Plan
 	// Stream reads and renders the output of the call that Plan described.
 	Stream(call Call, plan Plan, totals Totals) Stream
@@ -39,13 +39,13 @@ type Tool interface {
 	// whole line, and may begin within one. "" where there is none, or the tool can
 	// make no such copy.
 	ForkPoint(tail []byte) (message string)
-	// ValidID tells whether id has the form of this tool's session ids.
+	// ValidID reports whether id has the form of this tool's session ids.
 	ValidID(id string) bool
-	// SessionPaths gives the places where the tool keeps the session, the most
+	// SessionPaths returns the places where the tool keeps the session, the most
 	// likely one first; each may contain * as filepath.Glob understands it, and the
 	// last by name of what it matches is taken.
 	SessionPaths(home, cwd, id string) []string
-	// SessionFiles gives all that the tool keeps of the session whose file is at
+	// SessionFiles returns all that the tool keeps of the session whose file is at
 	// that path, which was found by SessionPaths; ok is false where it is no such
 	// path.
 	SessionFiles(home, id, path string) (files SessionFiles, ok bool)
@@ -121,7 +121,7 @@ type Call struct {
 	Settings  []Setting // all that must be equal between a session and a call that resumes it
 	StderrTTY bool
 	SessionID string // the session the caller names itself
-	Home      string // the folder where the tool keeps its sessions
+	Home      string // the directory where the tool keeps its sessions
 	NoResume  bool   // this version is known not to resume
 	Copies    bool   // this version is known to resume in a copy, also in one that ends with a given message
 
@@ -181,7 +181,7 @@ type Plan struct {
 	// tool gets the caller's own.
 	Stdin    string
 	HasStdin bool
-	// ReadStderr tells that stderr must be read as well, line by line.
+	// ReadStderr reports that stderr must be read as well, line by line.
 	ReadStderr bool
 	// Follow are files that the tool writes while it runs and that tell what its
 	// output does not.
@@ -203,7 +203,7 @@ type Plan struct {
 	Prompt string
 	Whole  bool
 	Asked  string
-	// OneStream tells that ErrLine reads stdout and stderr alike: where the
+	// OneStream reports that ErrLine reads stdout and stderr alike: where the
 	// caller has both in one file, they are read as one, in their order.
 	OneStream bool
 }
@@ -218,12 +218,12 @@ type Follow struct {
 }
 
 // Scratch stands, in the arguments of a Plan and in Follow.Dir, for a private
-// folder that is made for the run and removed after it.
+// directory that is made for the run and removed after it.
 const Scratch = "{reprise-scratch}"
 
 // SessionFiles are what a tool keeps of one session, by paths relative to its home.
 type SessionFiles struct {
-	// Paths are the session's own file or folder, and after it those that only
+	// Paths are the session's own file or directory, and after it those that only
 	// serve it, which need not exist.
 	Paths []string
 	// Lock is a file on which a process of the tool holds a lock (flock) as long
@@ -247,7 +247,7 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine is the same for a line of stderr, where the plan asks for that.
 	ErrLine(line []byte) []byte
-	// TakeStderr gives what the tool, asked for the caller's format, would have
+	// TakeStderr returns what the tool, asked for the caller's format, would have
 	// written on stderr besides, since it was last taken.
 	TakeStderr() string
 	// File takes what a followed file holds: a line of it, or all of it.

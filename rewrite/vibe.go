@@ -162,7 +162,7 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	}
 }
 
-// vibeStore is the folder that holds the sessions. VIBE_SESSION_LOGGING can move
+// vibeStore is the directory that holds the sessions. VIBE_SESSION_LOGGING can move
 // it out of VIBE_HOME, which is how sessions outlive a caller that makes a new
 // VIBE_HOME for each call.
 func vibeStore(env func(string) string) string {
@@ -336,7 +336,7 @@ func (vibe) ForkPoint([]byte) string { return "" }
 // takes the first eight characters for the whole; we never do.
 func (vibe) ValidID(id string) bool { return isUUID(id) }
 
-// SessionPaths: home is the folder of sessions. A session keeps the files of its
+// SessionPaths: home is the directory of sessions. A session keeps the files of its
 // last two generations, named by number, and each run begins a new one: the last
 // of its journals is empty after a run, and grows or goes when somebody else
 // goes on with the session.
@@ -344,7 +344,7 @@ func (vibe) SessionPaths(home, cwd, id string) []string {
 	return []string{Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
 }
 
-// SessionFiles: a session is a folder.
+// SessionFiles: a session is a directory.
 func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	if below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
 		return SessionFiles{}, false

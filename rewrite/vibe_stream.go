@@ -18,7 +18,7 @@ import (
 type vibeStream struct {
 	call    Call
 	plan    Plan
-	private bool // nobody else writes to the followed folder
+	private bool // nobody else writes to the followed directory
 	seen    StreamState
 
 	output     []byte // all of stdout; not kept of streaming
@@ -252,7 +252,7 @@ func (s *vibeStream) learnIDFrom(id, source string, sure bool) {
 	}
 }
 
-// File reads what --output-dir has vibe write. A folder of the caller's own may
+// File reads what --output-dir has vibe write. A directory of the caller's own may
 // hold the export of another run, which is told by its id: it is not believed
 // unless stdout has shown that id.
 func (s *vibeStream) File(name string, data []byte) {

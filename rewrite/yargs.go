@@ -70,7 +70,7 @@ func (p *parsedArgs) yargsCluster(arg string, at int, inline bool, table optionT
 	return "-" + arg[last:]
 }
 
-// yargsFlag gives a flag its value, and tells how many of the arguments behind it
+// yargsFlag sets the value of a flag, and returns how many of the arguments behind it
 // that takes.
 func (p *parsedArgs) yargsFlag(flag *parsedOption, rest []string, value string, inline, off bool) int {
 	switch {
@@ -116,7 +116,7 @@ func kebabCase(name string) string {
 	return b.String()
 }
 
-// takesYargs tells whether an option takes the argument that follows it. One that
+// takesYargs reports whether an option takes the argument that follows it. One that
 // needs a value takes a negative number, too.
 func takesYargs(arity Arity, next string) bool {
 	if !looksLikeOption(next) {
@@ -125,7 +125,7 @@ func takesYargs(arity Arity, next string) bool {
 	return arity != OptionalValue && next[1] >= '0' && next[1] <= '9'
 }
 
-// repeated tells whether an option that is no flag and no array is named twice,
+// repeated reports whether an option that is no flag and no array is named twice,
 // of which yargs makes an array that the tool did not reckon with.
 func (p parsedArgs) repeated(allowed ...string) bool {
 	seen := map[string]bool{}

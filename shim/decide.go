@@ -158,7 +158,7 @@ func (c *call) matchRules() rewrite.Reason {
 	return ""
 }
 
-// withoutPrompt gives the command line without the prompt, which has patterns of
+// withoutPrompt returns the command line without the prompt, which has patterns of
 // its own.
 func withoutPrompt(parsed rewrite.Call) []string {
 	return slices.DeleteFunc(slices.Clone(parsed.Args), func(arg string) bool {
@@ -205,7 +205,7 @@ func workingDir(asked string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// canonical gives a path's real name, or the name it has where it does not
+// canonical returns a path's real name, or the name it has where it does not
 // exist yet.
 func canonical(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

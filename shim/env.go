@@ -44,7 +44,7 @@ func environ() (entries []string) {
 	return entries
 }
 
-// Get gives a variable, "" where it is not set. Of several entries of one name the
+// Get returns a variable, "" where it is not set. Of several entries of one name the
 // first counts, as it does for getenv.
 func (e Env) Get(name string) string {
 	for _, entry := range e.Environ {
@@ -66,7 +66,7 @@ func (e Env) path() string {
 	return C.GoString(C.reprise_path(&none[0]))
 }
 
-// without gives an environment in which none of the names is set.
+// without returns an environment in which none of the names is set.
 func without(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -74,7 +74,7 @@ func without(environ, names []string) []string {
 	})
 }
 
-// with gives an environment in which a variable is set.
+// with returns an environment in which a variable is set.
 func with(environ []string, name, value string) []string {
 	out := make([]string, 0, len(environ)+1)
 	for _, entry := range environ {

@@ -50,7 +50,7 @@ struct tool {
 
 #include "tools_table.h"
 
-// in tells whether a list, which ends with NULL, has a word.
+// in reports whether a list, which ends with NULL, has a word.
 static bool in(const char *const *list, const char *word)
 {
 	for (; *list; list++)
@@ -59,7 +59,7 @@ static bool in(const char *const *list, const char *word)
 	return false;
 }
 
-// lookup gives a variable, NULL where it is not set.
+// lookup returns a variable, NULL where it is not set.
 static const char *lookup(char **envp, const char *name)
 {
 	size_t n = strlen(name);
@@ -69,7 +69,7 @@ static const char *lookup(char **envp, const char *name)
 	return NULL;
 }
 
-// value gives a variable, "" where it is not set.
+// value returns a variable, "" where it is not set.
 static const char *value(char **envp, const char *name)
 {
 	const char *text = lookup(envp, name);
@@ -88,7 +88,7 @@ const char *reprise_path(char **envp)
 	return n > 0 && n <= sizeof usual ? usual : "/bin:/usr/bin";
 }
 
-// tool_of gives the tool that the program is called as, NULL for none.
+// tool_of returns the tool that the program is called as, NULL for none.
 static const struct tool *tool_of(const struct reprise_start *s)
 {
 	const char *name, *slash;
@@ -102,7 +102,7 @@ static const struct tool *tool_of(const struct reprise_start *s)
 	return NULL;
 }
 
-// reprise_unmanaged tells whether Go is certain to pass the call through without a
+// reprise_unmanaged reports whether Go is certain to pass the call through without a
 // word on stderr or in the log.
 bool reprise_unmanaged(const struct reprise_start *s)
 {
@@ -127,7 +127,7 @@ bool reprise_unmanaged(const struct reprise_start *s)
 	return in(tool->commands, first) || (s->argc == 2 && in(tool->alone, first));
 }
 
-// reprise_plain_config tells whether a configuration certainly names no binary and
+// reprise_plain_config reports whether a configuration certainly names no binary and
 // asks for no more log. A key or value may be spelled with escapes: those count as
 // a yes.
 bool reprise_plain_config(const char *text, size_t size)
@@ -139,7 +139,7 @@ bool reprise_plain_config(const char *text, size_t size)
 	return true;
 }
 
-// plain_file tells whether a configuration file is plain, or is not there.
+// plain_file reports whether a configuration file is plain, or is not there.
 static bool plain_file(const char *path)
 {
 	static char text[16384]; // a longer one is left to Go
@@ -147,7 +147,7 @@ static bool plain_file(const char *path)
 	ssize_t size;
 	int fd;
 
-	if (strstr(path, "/..")) // Go takes ".." for the folder above by name
+	if (strstr(path, "/..")) // Go takes ".." for the directory above by name
 		return false;
 	if (stat(path, &st) != 0)
 		return errno == ENOENT || errno == ENOTDIR;
@@ -161,7 +161,7 @@ static bool plain_file(const char *path)
 	return size >= 0 && size < (ssize_t)sizeof text && reprise_plain_config(text, size);
 }
 
-// plain_in tells whether the configuration below a directory is plain.
+// plain_in reports whether the configuration below a directory is plain.
 static bool plain_in(const char *base, const char *below)
 {
 	char path[PATH_MAX];
@@ -216,7 +216,7 @@ bool reprise_account_home(char home[PATH_MAX])
 
 // --- the guard ---
 
-// listed tells whether an id stands in a list of ids.
+// listed reports whether an id stands in a list of ids.
 static bool listed(const char *list, const char *id)
 {
 	size_t n = strlen(id);
@@ -234,7 +234,7 @@ static long long now(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-// reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID"; what it can not read counts as none, and so does what is too old
+// reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID"; what it cannot read counts as none, and so does what is too old
 // to belong to a loop. WHEN stands among the ids, where older versions take it for one. The program itself, unless
 // its id is "", counts as tried.
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
@@ -303,7 +303,7 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 #endif
 }
 
-// runnable tells whether a shell would run the file, and whether it is one of a list of ids, or none of them.
+// runnable reports whether a shell would run the file, and whether it is one of a list of ids, or none of them.
 static bool runnable(struct reprise_target *t, const char *ids, bool one)
 {
 	struct stat st;
@@ -391,7 +391,7 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 	exec_or_sh(target->path, s->argc, s->argv, envp);
 }
 
-// become execs the real binary. It returns if there is none, or it can not be run:
+// become execs the real binary. It returns if there is none, or it cannot be run:
 // Go finds the same, and says it.
 static void become(const struct reprise_start *s, const char *name)
 {

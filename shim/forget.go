@@ -58,7 +58,7 @@ func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
 	return lines, f.Sync()
 }
 
-// tellsOf tells whether a line names the chain, one of its sessions or its task.
+// tellsOf reports whether a line names the chain, one of its sessions or its task.
 func tellsOf(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false

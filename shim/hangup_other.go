@@ -2,5 +2,5 @@
 
 package shim
 
-// whenHungUp: here a write that fails tells that the caller has closed its end.
+// whenHungUp: here a write that fails reports that the caller has closed its end.
 func whenHungUp(int, <-chan struct{}, func()) {}

@@ -41,7 +41,7 @@ func Version(path string, environ []string) string {
 }
 
 // ourShims identifies the shims that are installed: those beside the running
-// program, and those in the usual folder.
+// program, and those in the usual directory.
 func ourShims(env Env, name string) []string {
 	dirs := []string{filepath.Dir(executablePath())}
 	if dir, err := config.BinDir(env.Own); err == nil {

@@ -12,7 +12,7 @@ import (
 // maxLeftover is the size from which on a file is no leftover, whatever it holds.
 const maxLeftover = 1 << 20
 
-// How often the folder of a resumed session is looked at for what the resume has
+// How often the directory of a resumed session is looked at for what the resume has
 // left: at first very often, since any other start of the tool may see it too,
 // then ever less.
 const (
@@ -32,7 +32,7 @@ type sweeper struct {
 	pattern string
 }
 
-// sweeper is for the session's own folder; nil where the tool has one certain name
+// sweeper is for the session's own directory; nil where the tool has one certain name
 // for a session's file, so that nothing of that name can stand beside it.
 func (c *call) sweeper(id string) *sweeper {
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {

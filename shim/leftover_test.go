@@ -16,7 +16,7 @@ const (
 	other   = "session-2026-11-21T04-28-00000000.jsonl"
 )
 
-// chats fills a folder with copies of a recorded session and of what its resume
+// chats fills a directory with copies of a recorded session and of what its resume
 // left, under the given names.
 func chats(t *testing.T, files map[string]string) *sweeper {
 	t.Helper()

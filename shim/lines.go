@@ -100,7 +100,7 @@ func (s *splitter) finished(at span) {
 	s.show(at, s.line(line))
 }
 
-// flush gives what the last line, which lacks its newline, makes to be shown.
+// flush returns what the last line, which lacks its newline, makes to be shown.
 func (s *splitter) flush() []byte {
 	s.out = s.out[:0]
 	if len(s.part) > 0 {

@@ -18,7 +18,7 @@ import (
 
 // A log writes one line of JSON for each call that is managed or that went wrong,
 // with REPRISE_LOG=debug for every call. It never holds a word of a prompt or of
-// an answer. The zero log writes nothing, as does one whose file can not be
+// an answer. The zero log writes nothing, as does one whose file cannot be
 // opened. It may be used by several goroutines.
 type log struct {
 	path   string

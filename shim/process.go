@@ -21,7 +21,7 @@ type process struct {
 	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
 	over    bool       // it has ended, and been waited for
 	witness *witness
-	// relaunches tells that the tool runs as a child of the process that we
+	// relaunches reports that the tool runs as a child of the process that we
 	// started, which keeps signals to itself.
 	relaunches bool
 }
@@ -79,7 +79,7 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 func closedByCaller(f *os.File) bool { return C.inherit_closed(C.int(f.Fd())) != 0 }
 
 // look sees what has become of the tool since the last look: we stop as often as it has
-// stopped, and ended tells that there is a status. It never waits: a thread that waits
+// stopped, and ended reports that there is a status. It never waits: a thread that waits
 // takes another to do our work.
 func (p *process) look() (st status, ended bool) {
 	for {

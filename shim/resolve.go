@@ -54,7 +54,7 @@ func readGuard(value string, pid int, self string) guard {
 	return guard(g)
 }
 
-// with gives the guard's value for one target more.
+// with returns the guard's value for one target more.
 func (g guard) with(target string, pid int) string {
 	id := C.CString(target)
 	defer C.free(unsafe.Pointer(id))
@@ -132,7 +132,7 @@ func pythonVersion(script string) string {
 	return version
 }
 
-// hasEntry tells whether a file of entry points has one of that name.
+// hasEntry reports whether a file of entry points has one of that name.
 func hasEntry(text, name string) bool {
 	for line := range strings.Lines(text) {
 		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {

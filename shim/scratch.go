@@ -9,8 +9,8 @@ import (
 	"reprise/rewrite"
 )
 
-// withScratch gives the plan with a private folder in the place of
-// rewrite.Scratch, and what removes the folder. Nothing is made where the plan has
+// withScratch returns the plan with a private directory in the place of
+// rewrite.Scratch, and what removes the directory. Nothing is made where the plan has
 // no use for it.
 func withScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
 	used := func(arg string) bool { return arg != plan.Prompt && scratchAt(arg) >= 0 }
@@ -43,7 +43,7 @@ func inScratch(arg, dir string) string {
 	return arg
 }
 
-// scratchAt tells where an argument names the folder: at its start, or as the
+// scratchAt tells where an argument names the directory: at its start, or as the
 // value in --option=VALUE; -1 where it does not. Elsewhere the word is the
 // caller's own.
 func scratchAt(arg string) int {

@@ -33,12 +33,12 @@ const (
 // the call goes on.
 type staged struct {
 	data string
-	// used tells that the caller's descriptor no longer gives the data.
+	// used reports that the caller's descriptor no longer gives the data.
 	used bool
 }
 
 // stage reads stdin as far as it is part of the prompt. A reason says that the
-// prompt can not be known; what was read is in staged all the same.
+// prompt cannot be known; what was read is in staged all the same.
 func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error) {
 	if use == rewrite.StdinUnused {
 		return staged{}, "", nil
@@ -170,7 +170,7 @@ func (s staged) ahead(of *os.File) (*os.File, error) {
 	return r, nil
 }
 
-// inPipe gives the staged stdin as a pipe that holds it all already, so that nobody
+// inPipe returns the staged stdin as a pipe that holds it all already, so that nobody
 // has to live on to fill it.
 func (s staged) inPipe() (*os.File, error) {
 	r, w, err := os.Pipe()
@@ -206,7 +206,7 @@ func (s staged) inFile() (*os.File, error) {
 	return f, err
 }
 
-// stdinOf gives text as a stdin.
+// stdinOf returns text as a stdin.
 func stdinOf(text string) (*os.File, error) { return staged{data: text, used: true}.file() }
 
 // nameless makes a file that nobody else can open.

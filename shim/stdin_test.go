@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite"
 )
 
-// pair gives the two ends of a pipe, or of a socket.
+// pair returns the two ends of a pipe, or of a socket.
 func pair(t *testing.T, make func(*[2]int) error) (r, w *os.File) {
 	t.Helper()
 	var fds [2]int

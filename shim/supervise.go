@@ -199,8 +199,8 @@ func (c *call) sessionFile(id string) (string, int64) {
 	return "", 0
 }
 
-// matches gives the files of a pattern, none where a folder's name reads as a broken one.
-// A name without a pattern in folders with one is only asked for: a folder of a tool's may
+// matches returns the files of a pattern, none where a directory's name reads as a broken one.
+// A name without a pattern in directories with one is only asked for: a directory of a tool's may
 // have thousands of sessions, and filepath.Glob reads and sorts them all.
 func matches(pattern string) []string {
 	dir, name := filepath.Split(pattern)

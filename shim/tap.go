@@ -33,7 +33,7 @@ type tap struct {
 	over bool // for the event loop: the stream is at its end, or closed
 }
 
-// A piece is what a reader has read. The last one has no buffer, and tells whether the
+// A piece is what a reader has read. The last one has no buffer, and reports whether the
 // stream is at its end.
 type piece struct {
 	tap    *tap

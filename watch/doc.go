@@ -3,18 +3,18 @@
 // content is another.
 //
 // It never writes, locks or removes a file that it follows, never follows a
-// symbolic link below a followed folder, and never hands on what was there before
+// symbolic link below a followed directory, and never hands on what was there before
 // it began.
 //
 // Its invariant: what is new in the followed files when Stop is called has been handed on,
 // in the order of each file, when Stop returns. Its own look at every file sees
 // to that, by comparing identity, size and time with what Start noted. Events of
 // the file system only make things known earlier: they may be late, lost or not to
-// be had at all. So only the folders that changed last are watched.
+// be had at all. So only the directories that changed last are watched.
 //
 // Start and Stop walk once each through what is followed. That took 0.2 ms with 10
-// files, 45 ms with 10 000 rollout files in dated folders, 110 ms with 10 000 session
-// folders of one file each (BenchmarkStartStop, two shared cores, warm cache): the
-// folder to be followed should be chosen as narrow as it is known. A narrow name
+// files, 45 ms with 10 000 rollout files in dated directories, 110 ms with 10 000 session
+// directories of one file each (BenchmarkStartStop, two shared cores, warm cache): the
+// directory to be followed should be chosen as narrow as it is known. A narrow name
 // saves the look at each file.
 package watch

@@ -7,7 +7,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A source gives the events of folders.
+// A source gives the events of directories.
 type source interface {
 	add(dir string) error
 	events() <-chan fsnotify.Event

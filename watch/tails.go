@@ -51,7 +51,7 @@ func (ts *tails) look(path string, info fs.FileInfo) {
 	}
 }
 
-// open gives the file that has that name now.
+// open returns the file that has that name now.
 func (ts *tails) open(path string) *tail {
 	f, now, err := open(path)
 	if err != nil {

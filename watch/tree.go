@@ -11,14 +11,14 @@ import (
 	"reprise/rewrite"
 )
 
-// How many folders are watched: those that changed last, and those that appear
+// How many directories are watched: those that changed last, and those that appear
 // later. What happens elsewhere is found at the end.
 const (
 	maxFirst   = 256
 	maxWatched = 1024
 )
 
-// A tree is one folder with the files below it that are followed.
+// A tree is one directory with the files below it that are followed.
 type tree struct {
 	dir, name string
 	files     files
@@ -56,8 +56,8 @@ func (t *tree) holds(path string) bool {
 	return path != t.dir && within(path, t.dir) && t.matches(path)
 }
 
-// survey sees all files of a tree, and watches the folders that changed last, or
-// the one that the tree will appear in. A folder changes with its files.
+// survey sees all files of a tree, and watches the directories that changed last, or
+// the one that the tree will appear in. A directory changes with its files.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	type folder struct {
 		path    string
@@ -87,8 +87,8 @@ func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	}
 }
 
-// reach watches the tree's folder. Where there is none it watches the nearest
-// folder above; when the folder has come to be it is entered.
+// reach watches the tree's directory. Where there is none it watches the nearest
+// directory above; when the directory has come to be it is entered.
 func (w *Watcher) reach(t *tree) {
 	for w.source != nil && !w.watched[t.dir] {
 		dir := nearest(t.dir)
@@ -103,7 +103,7 @@ func (w *Watcher) reach(t *tree) {
 	}
 }
 
-// nearest is the lowest folder on the way to dir that exists.
+// nearest is the lowest directory on the way to dir that exists.
 func nearest(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
@@ -113,16 +113,16 @@ func nearest(dir string) string {
 	}
 }
 
-// enter watches a folder that has appeared, and looks at all that is in it
+// enter watches a directory that has appeared, and looks at all that is in it
 // already.
 func (w *Watcher) enter(t *tree, dir string) {
 	t.walk(dir, func(path string) { w.watch(path) }, t.files.look)
 }
 
-// walk goes through a folder: first the folder itself, then the tree's files in
-// it, then the folders. What can not be read is passed over.
+// walk goes through a directory: first the directory itself, then the tree's files in
+// it, then the directories. What cannot be read is passed over.
 func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
-	// What is no folder is not to be opened: it may be a pipe.
+	// What is no directory is not to be opened: it may be a pipe.
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		t.walkFolder(dir, enter, see)
 	}

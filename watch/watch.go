@@ -33,8 +33,8 @@ type Watcher struct {
 // goroutine, with a file's path and what is new in it: one line with its newline
 // (the last of a file may lack it), or all of a file; one that is written in place
 // may be seen half written, and comes again. The data are valid until handle
-// returns. Files that can not be read are passed over; an error means that
-// a folder or a pattern can not be understood at all.
+// returns. Files that cannot be read are passed over; an error means that
+// a directory or a pattern cannot be understood at all.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
 	src, err := newNotify()
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *Watcher) quit() {
 	}
 }
 
-// watch asks for the events of a folder, and tells whether it gets them.
+// watch asks for the events of a directory, and reports whether it gets them.
 func (w *Watcher) watch(dir string) bool {
 	if w.source == nil || w.watched[dir] {
 		return w.watched[dir]

@@ -65,7 +65,7 @@ func current(t *testing.T, path, want string) {
 	}
 }
 
-// everyCommand gives all commands, each before its own.
+// everyCommand returns all commands, each before its own.
 func everyCommand(c *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -258,7 +258,7 @@ func scenarioCalls(t *testing.T) (calls [][]string) {
 	return calls
 }
 
-// tried tells whether the command is called, with the flag.
+// tried reports whether the command is called, with the flag.
 func tried(calls [][]string, c *cobra.Command, f *pflag.Flag) bool {
 	path := strings.Fields(c.CommandPath())
 	return slices.ContainsFunc(calls, func(words []string) bool {

@@ -35,7 +35,7 @@ func TestProbeSeesNoShim(t *testing.T) {
 	}
 }
 
-// only gives the lines of text that stand not in other.
+// only returns the lines of text that stand not in other.
 func only(text, other []byte) string {
 	lines := string(other)
 	var b strings.Builder

@@ -45,7 +45,7 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ended gives the wait status of a call.
+// ended returns the wait status of a call.
 func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 	t.Helper()
 	err := cmd.Run()

@@ -25,7 +25,7 @@ func chromium(t *testing.T) string {
 }
 
 // look is run in the page when it has been laid out, and leaves what it saw in the frame
-// around it. There is one since a window can not be as narrow as a phone.
+// around it. There is one since a window cannot be as narrow as a phone.
 const look = `<script>
 for (const details of document.querySelectorAll("details")) details.open = true;
 const wide = [...document.querySelectorAll("body *")].filter(e =>

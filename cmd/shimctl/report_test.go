@@ -65,7 +65,7 @@ func TestReportSections(t *testing.T) {
 	}
 }
 
-// texts gives what stands in the elements of that name.
+// texts returns what stands in the elements of that name.
 func texts(t *testing.T, page, element string) (found []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))

@@ -99,7 +99,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setup gives each script a home and a fake claude behind the shims on PATH.
+// setup makes each script a home and a fake claude behind the shims on PATH.
 func setup(env *testscript.Env) error {
 	home, real := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "real")
 	for _, dir := range []string{home, real, filepath.Join(env.WorkDir, "tmp")} {

@@ -30,8 +30,8 @@ func Command(tool string) []string {
 // A Job is what is to be played.
 type Job struct {
 	Tool   string // whose name is called
-	Real   string // the folder of the executable that is not a shim
-	Shims  string // the folder of the shims, "" to do without
+	Real   string // the directory of the executable that is not a shim
+	Shims  string // the directory of the shims, "" to do without
 	Rounds int    // the round in which the reviewer accepts
 }
 

@@ -78,7 +78,7 @@ func writePrompts(dir string, rounds int) error {
 }
 
 // Loop is the orchestrator: it knows nothing of sessions. TOOL is the call of the
-// agent, PROMPTS the folder with the parts of the prompts.
+// agent, PROMPTS the directory with the parts of the prompts.
 const Loop = `round=0
 prompt() { cat "$PROMPTS/$1.md"; cat "$PROMPTS/$1-notes.md"; echo; cat "$PROMPTS/$1-contract.md"; }
 until grep -qs 'DECISION: APPROVE' "$PROMPTS/verdict"; do

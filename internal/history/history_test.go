@@ -29,7 +29,7 @@ func homes(root string) func(string) string {
 	}
 }
 
-// copied gives a folder with a copy of the sessions in testdata.
+// copied returns a directory with a copy of the sessions in testdata.
 func copied(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()

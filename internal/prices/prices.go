@@ -49,7 +49,7 @@ type Long struct {
 // A Table holds prices.
 type Table struct{ prices []Price }
 
-// Load gives the built-in table; for the models that override prices, an override of the
+// Load returns the built-in table; for the models that override prices, an override of the
 // same format in its place. File names it in errors.
 func Load(file, override string) (*Table, error) {
 	own, err := parse("prices.toml", embedded)
@@ -105,7 +105,7 @@ func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, 
 // of the snapshot, claude's mark of a long context.
 var version = regexp.MustCompile(`^(?:[a-z]+/)?(.*?)(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[1m\])?$`)
 
-// Find gives the price of a model at a time; ok is false where it is not known.
+// Find returns the price of a model at a time; ok is false where it is not known.
 func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
 	name := version.FindStringSubmatch(strings.ToLower(model))[1]
 	for _, candidate := range t.prices {

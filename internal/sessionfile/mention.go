@@ -65,7 +65,7 @@ func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.Se
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// readMentions fails if one of the files is there and can not be read: it might name
+// readMentions fails if one of the files is there and cannot be read: it might name
 // any session.
 func readMentions(root *os.Root, pattern string) mentions {
 	m := mentions{files: map[string][]string{}}

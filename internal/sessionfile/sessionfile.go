@@ -1,6 +1,6 @@
 // Package sessionfile finds and removes what a tool keeps of one session.
 //
-// It never follows a link, never leaves the tool's own folder, and removes nothing
+// It never follows a link, never leaves the tool's own directory, and removes nothing
 // that has changed since it was looked at. Its invariant: a file is removed only if
 // it is, by place, name, device and inode, size and time, the one that was found,
 // and nobody has written to it since our last run ended.
@@ -26,10 +26,10 @@ import (
 type Files struct {
 	home    string
 	parts   rewrite.SessionFiles
-	entries []entry // the session's own first, a folder before what is in it: they are removed from the end
+	entries []entry // the session's own first, a directory before what is in it: they are removed from the end
 }
 
-// An entry is a file or a folder.
+// An entry is a file or a directory.
 type entry struct {
 	path string // relative to the home
 	info fs.FileInfo
@@ -87,7 +87,7 @@ func reasonOf(err error) prune.Reason {
 	return prune.Unknown
 }
 
-// inHome opens a tool's folder by its real name.
+// inHome opens a tool's directory by its real name.
 func inHome(home string, do func(*os.Root) error) error {
 	real, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 	return err
 }
 
-// Remove removes what was found, the session's own file or folder last. What is no
+// Remove removes what was found, the session's own file or directory last. What is no
 // longer as it was found stays, and is an error.
 func (f *Files) Remove() error {
 	err := inHome(f.home, func(root *os.Root) error {
@@ -233,7 +233,7 @@ func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	return all, nil
 }
 
-// descend opens the folder at p, no part of which may be a link. The caller closes
+// descend opens the directory at p, no part of which may be a link. The caller closes
 // it.
 func descend(root *os.Root, p string) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
@@ -251,7 +251,7 @@ func descend(root *os.Root, p string) (*os.Root, error) {
 	return dir, nil
 }
 
-// step opens a folder in dir that is no link.
+// step opens a directory in dir that is no link.
 func step(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {

@@ -320,7 +320,7 @@ func TestRemoveLooksAgain(t *testing.T) {
 	}
 }
 
-// A rollout that can not be read might need any other.
+// A rollout that cannot be read might need any other.
 func TestUnreadableForkKeeps(t *testing.T) {
 	if !toolbox.Unprivileged(t) {
 		return

@@ -55,7 +55,7 @@ func (c conversation) prompt() string {
 	return strings.Join(own(c[i].texts), "\n")
 }
 
-// toolRan tells whether a tool has answered since the last prompt.
+// toolRan reports whether a tool has answered since the last prompt.
 func (c conversation) toolRan() bool {
 	for _, t := range c[max(0, c.lastPrompt()):] {
 		if t.tool {

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite"
 )
 
-// Setup prepares a fresh home folder in which the real CLI of that name talks to the stand-in at url, without an
+// Setup prepares a fresh home directory in which the real CLI of that name talks to the stand-in at url, without an
 // account, and to nothing else: no update check, no telemetry, no retries. It writes the configuration that is
 // needed below home, and returns the environment to run the CLI in, complete but for PATH.
 func Setup(tool, home, url string) ([]string, error) {

@@ -72,7 +72,7 @@ func newRequest(r *http.Request, raw []byte) Request {
 	return request
 }
 
-// credential tells whether the request carries one, wherever the four CLIs put it.
+// credential reports whether the request carries one, wherever the four CLIs put it.
 func credential(r *http.Request) bool {
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
 		if r.Header.Get(name) != "" {
@@ -86,7 +86,7 @@ func credential(r *http.Request) bool {
 // are the texts that claude and gemini add beside the prompt (reminders, the session's context).
 func LastUser(r Request) string { return conversationOf(r).prompt() }
 
-// StartsTurn tells whether the request is the first one about its last prompt: no tool has answered since.
+// StartsTurn reports whether the request is the first one about its last prompt: no tool has answered since.
 func StartsTurn(r Request) bool { return !conversationOf(r).toolRan() }
 
 // Messages is the number of messages in the conversation that was sent.

@@ -343,7 +343,7 @@ func (b *bench) peers(calls map[string]call) error {
 
 var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
-// prompts gives an argument that was not given before.
+// prompts returns an argument that was not given before.
 func prompts() func() []string {
 	n := 0
 	return func() []string {

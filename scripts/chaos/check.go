@@ -130,7 +130,7 @@ func (c *Call) checkRun(i int, r *Run) {
 	}
 }
 
-// before gives the last run that its session had before this one, nil if there was none.
+// before returns the last run that its session had before this one, nil if there was none.
 func (w *World) before(r *Run) (last *Run) {
 	for _, other := range w.runs("*") {
 		if other.Session == r.Session && other.Start < r.Start && !other.Refused {
@@ -326,7 +326,7 @@ func (w *World) checkLeases(db *sql.DB) {
 	}
 }
 
-// checkFiles: nothing is left in the folder for temporary files, and no word of a
+// checkFiles: nothing is left in the directory for temporary files, and no word of a
 // prompt or an answer stands in ours.
 func (w *World) checkFiles() {
 	left, _ := filepath.Glob(filepath.Join(w.tmp(), "*"))
@@ -340,7 +340,7 @@ func (w *World) checkFiles() {
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // a folder
+			continue // a directory
 		}
 		if found := mark.Find(text); found != nil {
 			w.violate(nil, "%s holds a word of a prompt or an answer: %s", filepath.Base(path), found)

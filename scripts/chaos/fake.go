@@ -59,7 +59,7 @@ type request struct {
 	dir    string // where to write down how the run ended, "" for nowhere
 }
 
-// options gives the options of a command line in which each has a value, after = or as
+// options returns the options of a command line in which each has a value, after = or as
 // the next argument, unless that is an option itself.
 func options(args []string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {

@@ -54,7 +54,7 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Println("seed", *seed, "has no violations")
-	_ = os.RemoveAll(root) // a folder for temporary files
+	_ = os.RemoveAll(root) // a directory for temporary files
 }
 
 // soak plays world after world until the time is up. One in which something does not
@@ -100,7 +100,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		}
 		if w.report() {
 			broken = true
-			continue // its folder is evidence
+			continue // its directory is evidence
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return broken, root, err

@@ -66,7 +66,7 @@ func (m *marksOf) add(mark, owner string) {
 	m.owner[mark] = owner
 }
 
-// foreign gives those marks that are not this thread's, its job's or everybody's.
+// foreign returns those marks that are not this thread's, its job's or everybody's.
 func (m *marksOf) foreign(t *Thread, marks []string) (found []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *World) text(rng *rand.Rand, owner string, n int) string {
 	return strings.TrimRight(b.String(), "\n") + "."
 }
 
-// newThreads makes the callers of a world: jobs that share templates, folders and
+// newThreads makes the callers of a world: jobs that share templates, directories and
 // names, in several roles.
 func (w *World) newThreads() {
 	rng := w.rng(0)
@@ -149,7 +149,7 @@ type message struct {
 	fresh bool // it must never be resumed
 }
 
-// next gives the thread's next prompt.
+// next returns the thread's next prompt.
 func (t *Thread) next() message {
 	t.calls++
 	fact := func(n int) string { return t.world.text(t.rng, t.Key, n) }

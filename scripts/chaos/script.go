@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// What the fake tool reads of its environment: the folder with the scripts and the
+// What the fake tool reads of its environment: the directory with the scripts and the
 // records, and the number of the call.
 const (
 	dirEnv  = "CHAOS_DIR"
@@ -96,7 +96,7 @@ func marks(text string) []string { return mark.FindAllString(text, -1) }
 // A Shown is what a caller sees of a run in a format.
 type Shown struct{ Stdout, Stderr string }
 
-// show gives what the tool prints. With own it is what a caller is to see, who did not
+// show returns what the tool prints. With own it is what a caller is to see, who did not
 // ask for a resume: its own prompt, and figures of this call alone.
 func show(tool, format string, s Script, r *Run, turns int) Shown {
 	if r.Refused {

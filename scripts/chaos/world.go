@@ -50,7 +50,7 @@ func (t *tally) addN(what string, n int) {
 	t.mu.Unlock()
 }
 
-// newWorld makes the folders of a world and its callers.
+// newWorld makes the directories of a world and its callers.
 func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
 	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
 		marks: marksOf{owner: map[string]string{}}, stale: map[string]bool{}}
@@ -74,7 +74,7 @@ func (w *World) state() string  { return filepath.Join(w.home(), ".local/state/r
 func (w *World) ledger() string { return filepath.Join(w.state(), "ledger.db") }
 func (w *World) config() string { return filepath.Join(w.home(), ".config/reprise/config.toml") }
 
-// rng gives the dice of one part of the world's history.
+// rng returns the dice of one part of the world's history.
 func (w *World) rng(part int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.Seed, uint64(w.Epoch)<<32|uint64(part)))
 }
@@ -179,7 +179,7 @@ func (w *World) processes() (pids []string) {
 	return pids
 }
 
-// alive tells whether a process still runs, and is no zombie.
+// alive reports whether a process still runs, and is no zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -213,7 +213,7 @@ func (w *World) report() bool {
 	return len(w.found) > 0
 }
 
-// report gives the counts in a fixed order.
+// report returns the counts in a fixed order.
 func (t *tally) report() (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
 		lines = append(lines, fmt.Sprintf("%-52s %7d", name, t.counts[name]))

@@ -234,7 +234,7 @@ func (c cli) timing() (all []scenario) {
 	return all
 }
 
-// install gives the folder of each tool's real CLI.
+// install returns the directory of each tool's real CLI.
 func install(tools []string) (map[string]string, error) {
 	real := map[string]string{}
 	for _, tool := range tools {

@@ -86,7 +86,7 @@ func (o options) main() error {
 	return o.suite(tools, shims)
 }
 
-// shimFolder gives the shims that were asked for, or builds them.
+// shimFolder returns the shims that were asked for, or builds them.
 func (o options) shimFolder() (string, error) {
 	if o.shims != "" {
 		return filepath.Abs(o.shims)

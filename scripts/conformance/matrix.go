@@ -121,7 +121,7 @@ func (st stage) tally(tool string, names []string) string {
 	return fmt.Sprintf("%d of %d: not %s", len(names)-len(noticed), len(names), strings.Join(noticed, "; "))
 }
 
-// resumes plays two rounds of a job and tells whether the second one went on with
+// resumes plays two rounds of a job and reports whether the second one went on with
 // the session of the first; if not, why not.
 func (st stage) resumes(tool string) string {
 	w, done, err := st.lone(tool, st.shims)

@@ -82,7 +82,7 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 // late is by how much a call with the shim may end later than without it.
 const late = time.Second
 
-// ends tells how the ends of twins differ.
+// ends returns how the ends of twins differ.
 func ends(c call, r [2]twin.Result) (found []string) {
 	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
 		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))

@@ -313,7 +313,7 @@ func mkdir(t *testing.T, dir string) {
 	}
 }
 
-// fullDisk gives a folder on a small file system that has no room left.
+// fullDisk returns a directory on a small file system that has no room left.
 func fullDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

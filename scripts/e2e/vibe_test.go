@@ -23,7 +23,7 @@ func newVibeWorld(t *testing.T, shim bool) *vibeWorld {
 	return w
 }
 
-// leavesNothing checks that the folders made for the runs are gone.
+// leavesNothing checks that the directories made for the runs are gone.
 func (w *vibeWorld) leavesNothing() {
 	for _, pattern := range []string{w.Root + "/*reprise*", w.Project + "/*reprise*"} {
 		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
@@ -32,7 +32,7 @@ func (w *vibeWorld) leavesNothing() {
 	}
 }
 
-// store is the folder of sessions, and session that of the only one.
+// store is the directory of sessions, and session that of the only one.
 func (w *vibeWorld) store() string {
 	return filepath.Join(w.Root, "home", ".vibe", "logs", "session")
 }

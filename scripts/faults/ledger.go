@@ -190,7 +190,7 @@ func broken(name string, damage func(*world), fixes string) kind {
 }
 
 // besides is something in the place of a file beside the ledger, for a call that
-// ends while somebody else has the ledger. kept tells whether its outcome can be
+// ends while somebody else has the ledger. kept reports whether its outcome can be
 // kept all the same.
 func besides(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {

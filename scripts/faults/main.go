@@ -1,6 +1,6 @@
 // Command faults breaks things around the shim and shows what was lost by it: for each
 // kind of fault how many calls were made, and what of them was not as without the shim,
-// or not remembered. It uses a fake tool, and nothing outside of a temporary folder.
+// or not remembered. It uses a fake tool, and nothing outside of a temporary directory.
 package main
 
 import (
@@ -97,7 +97,7 @@ func (p programs) printTable(out io.Writer, dir string, kinds []kind, times int,
 	return failed, nil
 }
 
-// newFolder makes the folder of all worlds. Others may enter it: root makes some
+// newFolder makes the directory of all worlds. Others may enter it: root makes some
 // calls as another user.
 func newFolder() (string, error) {
 	dir, err := os.MkdirTemp("", "faults-*")

@@ -138,7 +138,7 @@ func (w *world) test(pkg, name string) {
 	}
 }
 
-// A testProgram has the tests of a package, and runs in its folder.
+// A testProgram has the tests of a package, and runs in its directory.
 type testProgram struct{ path, dir string }
 
 // tests compiles the tests of a package, once.

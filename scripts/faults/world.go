@@ -19,7 +19,7 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-// programs are what is tried: the folders of the shims, of the fake tool behind them and of the usual
+// programs are what is tried: the directories of the shims, of the fake tool behind them and of the usual
 // programs, and tests by their packages.
 type programs struct {
 	shims, real, tools string
@@ -56,7 +56,7 @@ type world struct {
 	lost     []string      // what was not as without the shim, or not recorded
 	begun    int           // runs of the tool before the traced call
 	release0 func()        // lets go of the ledger, nil where nobody holds it
-	skips    error         // why the kind can not be tried here
+	skips    error         // why the kind cannot be tried here
 }
 
 func newWorld(p programs, dir string) (*world, error) {
@@ -232,7 +232,7 @@ func (w *world) resumes(c call, want bool) {
 	}
 }
 
-// held tells whether anybody holds a session.
+// held reports whether anybody holds a session.
 func (w *world) held(l *ledger.Ledger) bool {
 	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
 	w.must(err)

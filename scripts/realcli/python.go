@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// ErrNoPython tells that a Python package cannot be installed here.
+// ErrNoPython reports that a Python package cannot be installed here.
 var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 
 // installPython is InstallIn for a Python package, with nothing but a Python and
-// its pip. A virtual environment cannot be moved once it is made: the folder that
+// its pip. A virtual environment cannot be moved once it is made: the directory that
 // bears the version's name is a link to it.
 func installPython(cache string, p Pin) (bin string, err error) {
 	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
@@ -96,7 +96,7 @@ func findPython() (string, error) {
 	if home, err := os.UserHomeDir(); err == nil && pyenv == "" {
 		pyenv = filepath.Join(home, ".pyenv")
 	}
-	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern but for the folder
+	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern but for the directory
 	names = append(names, found...)
 	for _, name := range names {
 		if _, err := output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {

@@ -1,8 +1,8 @@
-// Package realcli installs the real CLIs, at pinned versions, into a cache folder
+// Package realcli installs the real CLIs, at pinned versions, into a cache directory
 // of their own, for the end-to-end tests.
 //
 // It never touches what the user has installed, and downloads from nowhere but the
-// package registries that npm and pip are set up for. Its invariant: a folder that bears a
+// package registries that npm and pip are set up for. Its invariant: a directory that bears a
 // version's name holds that version whole.
 package realcli
 
@@ -30,7 +30,7 @@ var (
 // Pins are the CLIs by their names.
 var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
 
-// Install gives the folder that holds the executable, and installs it first where
+// Install returns the directory that holds the executable, and installs it first where
 // the cache lacks it.
 func Install(p Pin) (bin string, err error) {
 	cache, err := os.UserCacheDir()
@@ -40,7 +40,7 @@ func Install(p Pin) (bin string, err error) {
 	return InstallIn(filepath.Join(cache, "reprise", "cli"), p)
 }
 
-// InstallIn is Install with another folder for a cache.
+// InstallIn is Install with another directory for a cache.
 func InstallIn(cache string, p Pin) (bin string, err error) {
 	if p.Python {
 		return installPython(cache, p)

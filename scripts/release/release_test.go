@@ -53,7 +53,7 @@ func built(t *testing.T, root string) string {
 	return out
 }
 
-// The same source gives the same bytes, in another folder and at another time; what is built can be installed, starts, and
+// The same source gives the same bytes, in another directory and at another time; what is built can be installed, starts, and
 // goes without a trace.
 func TestRelease(t *testing.T) {
 	one := built(t, "../..")

@@ -9,7 +9,7 @@ import (
 	"reprise/internal/standin"
 )
 
-// Compare gives what of a call differs beyond what may, between a direct world and
+// Compare returns what of a call differs beyond what may, between a direct world and
 // one with the shim.
 func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if a.Exit != b.Exit || a.Signal != b.Signal {

@@ -47,7 +47,7 @@ var patterns = func() (all []*regexp.Regexp) {
 	return all
 }()
 
-// Mask takes out of a text all that may differ, and the world's own folder.
+// Mask takes out of a text all that may differ, and the world's own directory.
 func (w *World) Mask(text string) string {
 	text = strings.ReplaceAll(text, digits, "(10 KB)")
 	text = strings.ReplaceAll(text, w.Root, "ROOT")
@@ -62,7 +62,7 @@ func (w *World) Mask(text string) string {
 // for seconds each.
 var digits = strings.Repeat("0123456789", 1000)
 
-// dashed are what claude replaces in a path to make a folder's name of it.
+// dashed are what claude replaces in a path to make a directory's name of it.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // deliberate are the calls in which the shim means to be better than the tool.

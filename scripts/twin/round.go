@@ -14,7 +14,7 @@ var rules = func() string {
 	return b.String()
 }()
 
-// Round gives the prompt of a round of a job: the notes are appended, the closing
+// Round returns the prompt of a round of a job: the notes are appended, the closing
 // contract stays last.
 func Round(notes ...string) string {
 	p := "You are the coder. Please remember number 4711.\n\n## Rules\n\n" + rules

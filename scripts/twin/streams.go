@@ -231,7 +231,7 @@ func (c *collector) all() (text string, first, last time.Time) {
 	return c.text.String(), c.first, c.last
 }
 
-// listing gives the files of a project, each as its path and what stands there.
+// listing returns the files of a project, each as its path and what stands there.
 func listing(dir string) (files []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		switch {

@@ -32,8 +32,8 @@ type World struct {
 
 	ids   []string // of the sessions that calls were noted to have, in order
 	env   []string
-	real  string // the folder with the real CLI
-	shims string // the folder with the shims, "" where there are none
+	real  string // the directory with the real CLI
+	shims string // the directory with the shims, "" where there are none
 }
 
 // New makes a world below root, which exists. The caller closes it.
@@ -145,7 +145,7 @@ func (w *World) NewestID() (string, error) {
 	return id, nil
 }
 
-// Build builds the shims and shimctl into a folder.
+// Build builds the shims and shimctl into a directory.
 func Build(dir string) error {
 	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
 	for _, tool := range rewrite.Names {

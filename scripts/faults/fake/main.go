@@ -116,14 +116,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ended tells whether the session's latest turn came to its end.
+// ended reports whether the session's latest turn came to its end.
 func ended(path string) bool {
 	text, err := os.ReadFile(path)
 	check(err)
 	return strings.HasSuffix(string(text), "ends\n")
 }
 
-// alone takes the session for as long as this process lives, and tells whether
+// alone takes the session for as long as this process lives, and reports whether
 // nobody else had it.
 func alone(id string) bool {
 	f, err := os.OpenFile(filepath.Join(os.Getenv("FAKE_DIR"), id), os.O_CREATE|os.O_RDWR, 0o600)
