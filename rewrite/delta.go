@@ -20,8 +20,8 @@ const (
 		"heading is unchanged. Below are all sections that the prompt has now, in their order. One that is marked [unchanged] is as you were given it; " +
 		"one that is not listed is gone.)"
 
-	// unchanged stands for the text of a section that the session was given.
-	unchanged = "\n[unchanged]\n\n"
+	// unchanged stands for the text of a section that the session was given. A prompt that has it itself gets no such delta.
+	unchanged = "[unchanged]"
 )
 
 // A Target says which session a call goes to and what it is sent there. Only
@@ -258,7 +258,7 @@ func (p *Prompt) outline(base *Shape) (string, Reason) {
 		if s.from >= closing || given[name] != p.digest(p.partText(s)) || sharesName[name] || uses[name] > 1 || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
-			out.WriteString(s.heading + unchanged)
+			out.WriteString(s.heading + "\n" + unchanged + "\n\n")
 		}
 	}
 	return p.openingText() + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
