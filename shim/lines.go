@@ -2,6 +2,7 @@ package shim
 
 import (
 	"bytes"
+	"slices"
 
 	"reprise/rewrite"
 )
@@ -17,6 +18,9 @@ type splitter struct {
 	same  span // of the piece, to be shown as it is, behind out
 	out   []byte
 }
+
+// longPart is the length from which an unfinished line gets room for the longest that is read.
+const longPart = 1 << 20
 
 type span struct{ from, to int }
 
@@ -77,10 +81,13 @@ func (s *splitter) unfinished(at span) {
 		s.show(at, data)
 		return
 	}
+	if s.max > 0 && len(s.part) > longPart {
+		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // once: the memory of what is too small stays in use for a while
+	}
 	s.part = append(s.part, data...)
 	if s.tooLong(s.part) {
 		s.show(at, s.part)
-		s.part, s.long = s.part[:0], true
+		s.part, s.long = nil, true
 	}
 }
 
