@@ -23,7 +23,7 @@ type spool struct{ dir string }
 // maxSpooled is how many outcomes are taken up at once.
 const maxSpooled = 256
 
-// An pendingOutcome is all that is recorded at the end of a run. It names its ledger, which
+// A pendingOutcome is all that is recorded at the end of a run. It names its ledger, which
 // another may have taken the place of when it is written.
 type pendingOutcome struct {
 	Ledger     string

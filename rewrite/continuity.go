@@ -195,7 +195,7 @@ func (p *Prompt) places(base []Digest) []int {
 	return at
 }
 
-// longestAscending marks a longest longestAscending run of the numbers that are not 0. Those occur once each.
+// longestAscending marks a longest ascending run of the numbers that are not 0. Those occur once each.
 func longestAscending(numbers []int) []bool {
 	ends := []int{-1} // at k, the index of the least number that ends a run of k
 	before := make([]int, len(numbers))

@@ -125,8 +125,8 @@ type Call struct {
 	NoResume  bool   // this version is known not to resume
 	Copies    bool   // this version is known to resume in a copy, also in one that ends with a given message
 
-	SettingsFiles []string // files that Settle wants the text of
-	Watched       []Watch  // files that shape a session and that Settle need not read
+	SettingsFiles []string // files that ResolveWithEnv wants the text of
+	Watched       []Watch  // files that shape a session and that ResolveWithEnv need not read
 	// SessionModel and SessionVersion are the model that the session to resume began with
 	// and the version of the tool that said so, "" if they are not known.
 	SessionModel, SessionVersion string
