@@ -5,9 +5,21 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
 	"reprise/rewrite"
 )
+
+// Time returns the moment in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// OrNull returns a number as JSON shows it: nil where it is not known.
+func OrNull(n sql.NullInt64) *int64 {
+	if !n.Valid {
+		return nil
+	}
+	return &n.Int64
+}
 
 // An Invocation is all that the ledger holds of one call, to be exported. Numbers
 // and words that are not known are not valid, or "".

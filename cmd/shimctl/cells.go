@@ -12,7 +12,7 @@ import (
 
 // whenCell returns a cell with a time, which people see relative to now.
 func (a *app) whenCell(m ledger.Millis) ui.Cell {
-	return ui.Cell{Human: ago(a.now, m), Raw: clock(m).Format(time.RFC3339), Right: true}
+	return ui.Cell{Human: ago(a.now, m), Raw: m.Time().Format(time.RFC3339), Right: true}
 }
 
 // pathCell returns a cell with a path, which people see below ~.

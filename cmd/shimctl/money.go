@@ -48,7 +48,7 @@ func callCost(t *prices.Table, i ledger.InvocationRow) sum {
 		return sum{}
 	}
 	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64, Output: i.Output.Int64}
-	p, ok := t.Find(i.Model, clock(i.Started))
+	p, ok := t.Find(i.Model, i.Started.Time())
 	if !ok {
 		return sum{}
 	}
@@ -128,7 +128,7 @@ func costOfAll(t *prices.Table, s ledger.Slice) sum {
 	if !s.Counted {
 		return sum{}
 	}
-	p, ok := t.Find(s.Model, clock(s.Day).Add(12*time.Hour))
+	p, ok := t.Find(s.Model, s.Day.Time().Add(12*time.Hour))
 	if !ok {
 		return sum{}
 	}

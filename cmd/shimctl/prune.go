@@ -238,7 +238,7 @@ func pruneJSON(p pruning) pruneReport {
 	r := pruneReport{Schema: "shimctl.prune/1", DryRun: p.dry, Removed: p.removed, Bytes: p.bytes, Failed: p.failed,
 		Chains: p.chains, Calls: p.calls, Sessions: []prunedSessions{}}
 	for _, v := range p.verdicts {
-		s := prunedSessions{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: clock(v.LastUsed),
+		s := prunedSessions{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(),
 			Remove: v.Remove, Reasons: v.Reasons}
 		if v.Remove {
 			s.Bytes = &v.bytes

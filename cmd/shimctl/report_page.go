@@ -65,15 +65,15 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 		words += " to " + dayOf(end)
 	}
 	if p.Since != ledger.Always.Since {
-		words += ", from " + clock(p.Since).Format(minuteFormat) + " on"
+		words += ", from " + p.Since.Time().Format(minuteFormat) + " on"
 	}
 	if p.Until != ledger.Always.Until {
-		words += ", before " + clock(p.Until).Format(minuteFormat)
+		words += ", before " + p.Until.Time().Format(minuteFormat)
 	}
 	return words
 }
 
-func dayOf(m ledger.Millis) string { return clock(m).Format(time.DateOnly) }
+func dayOf(m ledger.Millis) string { return m.Time().Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
@@ -445,13 +445,13 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
 	}
 	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
 	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
-		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), clock(c.Updated).Format(minuteFormat))
+		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), c.Updated.Time().Format(minuteFormat))
 	if n := int64(len(c.Latest)); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}
 	for _, i := range c.Latest {
 		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{clock(i.Started).Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
+		words := []string{i.Started.Time().Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
 		switch {
 		case i.FellBack != "":
 			call.Class = "fell"

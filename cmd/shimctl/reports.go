@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"time"
 
 	"reprise/internal/prices"
@@ -27,8 +26,8 @@ type chainReport struct {
 }
 
 func (r reporter) chain(c ledger.ChainRow) chainReport {
-	return chainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role, Created: clock(c.Created),
-		Updated: clock(c.Updated), Calls: c.Calls, Resumed: c.Resumed, Last: r.invocation(c.Last),
+	return chainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created.Time(),
+		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.invocation(c.Last),
 		Sessions: mapped(c.Sessions, sessionJSON)}
 }
 
@@ -53,7 +52,7 @@ type sessionReport struct {
 func sessionJSON(s ledger.SessionRow) sessionReport {
 	return sessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
 		ForkedFrom: s.Parent, Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
-		ContextLimit: nonZero(s.Context.Limit), Created: clock(s.Created), LastUsed: clock(s.LastUsed)}
+		ContextLimit: nonZero(s.Context.Limit), Created: s.Created.Time(), LastUsed: s.LastUsed.Time()}
 }
 
 type invocationReport struct {
@@ -112,24 +111,15 @@ func (r reporter) invocation(i ledger.InvocationRow) invocationReport {
 	if cost.estimated {
 		source = "list"
 	}
-	report := invocationReport{ID: i.ID, Tool: i.Tool, Directory: i.Cwd, Chain: nonZero(i.Chain), Started: clock(i.Started),
-		Milliseconds: orNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Changed: i.Changed(), Rule: i.Rule, ResumedFrom: i.ResumedFrom,
-		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Model: i.Model, Exit: orNull(i.Exit), Signal: orNull(i.Signal),
-		PromptBytes: i.PromptBytes, SentBytes: i.SentBytes, Input: orNull(i.Input), CacheRead: orNull(i.CacheRead),
-		CacheWrite: orNull(i.CacheWrite), Output: orNull(i.Output), moneyReport: moneyJSON(cost, source)}
+	report := invocationReport{ID: i.ID, Tool: i.Tool, Directory: i.Cwd, Chain: nonZero(i.Chain), Started: i.Started.Time(),
+		Milliseconds: ledger.OrNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Changed: i.Changed(), Rule: i.Rule, ResumedFrom: i.ResumedFrom,
+		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Model: i.Model, Exit: ledger.OrNull(i.Exit), Signal: ledger.OrNull(i.Signal),
+		PromptBytes: i.PromptBytes, SentBytes: i.SentBytes, Input: ledger.OrNull(i.Input), CacheRead: ledger.OrNull(i.CacheRead),
+		CacheWrite: ledger.OrNull(i.CacheWrite), Output: ledger.OrNull(i.Output), moneyReport: moneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
 	}
 	return report
-}
-
-func clock(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
-
-func orNull(n sql.NullInt64) *int64 {
-	if !n.Valid {
-		return nil
-	}
-	return &n.Int64
 }
 
 func nonZero(n int64) *int64 {

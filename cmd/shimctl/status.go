@@ -88,7 +88,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
-		return a.now.Sub(clock(c.Updated)) > cfg.MaxAge
+		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
 	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
 		return o, err
@@ -234,7 +234,7 @@ func decision(i ledger.InvocationRow) string {
 }
 
 func ago(now time.Time, then ledger.Millis) string {
-	d := now.Sub(time.UnixMilli(int64(then)))
+	d := now.Sub(then.Time())
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds ago", max(0, int(d.Seconds())))

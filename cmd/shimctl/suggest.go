@@ -147,7 +147,7 @@ type suggestion struct {
 func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks,
 		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
-		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: clock(f.First), Last: clock(f.Last)}
+		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: f.First.Time(), Last: f.Last.Time()}
 	if two != nil {
 		s.Pattern, s.tasks = two.pattern, two.tasks
 		if s.Different = two.within(f); s.Different {

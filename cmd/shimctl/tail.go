@@ -152,7 +152,7 @@ func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
 	}
 	return func(_ string, i ledger.InvocationRow) error {
 		outcome, decided := outcomeCell(i), decisionCell(i)
-		parts := []string{a.stdout.Paint(ui.Dim, clock(i.Started).Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
+		parts := []string{a.stdout.Paint(ui.Dim, i.Started.Time().Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
 			a.stdout.Paint(decided.Meaning, decided.Human), a.stdout.Paint(outcome.Meaning, outcome.Human)}
 		if i.Outcome != "" {
 			parts = append(parts, ui.DurationCell(i.Duration).Human, priceCell(callCost(r.prices, i)).Human)

@@ -39,7 +39,7 @@ func pricesJSON(p ledger.Prices) *pricesReport {
 	if p.Money {
 		unit = "nano_usd"
 	}
-	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, clock(p.Until())}
+	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
 // prices says them in a line.

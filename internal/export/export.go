@@ -7,7 +7,6 @@
 package export
 
 import (
-	"database/sql"
 	"encoding/json"
 	"io"
 	"iter"
@@ -73,12 +72,12 @@ func NDJSON(w io.Writer, calls Calls) error {
 
 func line(i ledger.Invocation) invocation {
 	l := invocation{
-		Schema: Schema, ID: i.ID, Started: at(i.Started), Milliseconds: known(i.Duration), Tool: i.Tool, Directory: i.Cwd,
+		Schema: Schema, ID: i.ID, Started: i.Started.Time(), Milliseconds: ledger.OrNull(i.Duration), Tool: i.Tool, Directory: i.Cwd,
 		Task: i.Task, Role: i.Role, Rule: i.Rule, Mode: string(i.Mode), Reason: string(i.Reason), Detail: string(i.Detail), Arm: i.Arm,
 		FellBack: string(i.FellBack), ResumedFrom: i.ResumedFrom, Session: i.NativeID, Format: string(i.Format),
 		ModelAsked: i.Asked, Model: i.Model, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes,
-		Input: known(i.Input), CacheRead: known(i.CacheRead), CacheWrite: known(i.CacheWrite), Output: known(i.Output),
-		CostNanoUSD: known(i.Cost), ExitCode: known(i.Exit), Signal: known(i.Signal),
+		Input: ledger.OrNull(i.Input), CacheRead: ledger.OrNull(i.CacheRead), CacheWrite: ledger.OrNull(i.CacheWrite), Output: ledger.OrNull(i.Output),
+		CostNanoUSD: ledger.OrNull(i.Cost), ExitCode: ledger.OrNull(i.Exit), Signal: ledger.OrNull(i.Signal),
 	}
 	if i.Chain != 0 {
 		l.Chain = &i.Chain
@@ -87,13 +86,4 @@ func line(i ledger.Invocation) invocation {
 		l.Outcome = &i.Outcome
 	}
 	return l
-}
-
-func at(m ledger.Millis) time.Time { return time.UnixMilli(int64(m)).UTC() }
-
-func known(n sql.NullInt64) *int64 {
-	if !n.Valid {
-		return nil
-	}
-	return &n.Int64
 }
