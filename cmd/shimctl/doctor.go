@@ -105,7 +105,7 @@ func shown(checks []check) (list []check) {
 }
 
 func (a *app) checkShells(f shellFacts) []check {
-	checks := a.shellChecks(f, a.installed(f))
+	checks := a.shellChecks(f, rewrite.Names)
 	if checks == nil {
 		checks = []check{{"shells", "ok", "none has a start-up file", ""}}
 	}
@@ -150,7 +150,7 @@ func (a *app) checkTools(f shellFacts) []check {
 			continue
 		}
 		said := shim.Version(p.Real, a.environ)
-		checks = append(checks, a.checkTool(p, said), a.checkOrder(p))
+		checks = append(append(checks, a.checkTool(p, said)), a.checkOrder(p)...)
 		checks = append(checks, checkVersion(name, said)...)
 		if name == "gemini" {
 			checks = append(checks, a.checkRetention())
@@ -198,7 +198,7 @@ func (a *app) checkTool(p shim.Place, said string) check {
 		if p.First != "" {
 			c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
 		}
-		c.Fix = fmt.Sprintf("put %s first on PATH (shimctl setup does), then run hash -r", a.tilde(a.shimFolder()))
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.tilde(a.shimFolder()))
 		return c
 	}
 	c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))

@@ -12,8 +12,8 @@ import (
 	"reprise/shim"
 )
 
-// checkOrder lists every executable of a tool's name on PATH, as a caller's search meets them.
-func (a *app) checkOrder(p shim.Place) check {
+// checkOrder lists every executable of a tool's name on PATH, in the order of a caller's search.
+func (a *app) checkOrder(p shim.Place) []check {
 	var list, seen []string
 	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
 		path := filepath.Join(dir, p.Name)
@@ -30,7 +30,10 @@ func (a *app) checkOrder(p shim.Place) check {
 		}
 		list = append(list, shown)
 	}
-	return check{p.Name + " on PATH", "ok", strings.Join(list, ", then "), ""}
+	if list == nil {
+		return nil
+	}
+	return []check{{p.Name + " on PATH", "ok", strings.Join(list, ", then "), ""}}
 }
 
 // shimFolder is where the shims are: beside this program, as a package lays them, or where install.sh puts them.

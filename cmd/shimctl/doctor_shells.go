@@ -42,22 +42,25 @@ func (a *app) behind(f shellFacts, answer shells.Answer, tool string) string {
 	return shim.Locate(env, tool, f.config.Tools[tool].Path).Real
 }
 
-// installed returns the tools of which there is a binary: here, in a fresh shell, or behind an alias or a function.
-func (a *app) installed(f shellFacts) (tools []string) {
-	for _, tool := range rewrite.Names {
-		found := shim.Locate(a.shimEnv(), tool, f.config.Tools[tool].Path).Real != ""
-		for _, answer := range f.answers {
-			for _, finding := range answer.Findings {
-				if finding.Tool == tool && !found {
-					found = finding.Kind != shells.Shim && finding.Kind != shells.Nothing || a.behind(f, answer, tool) != ""
-				}
+// installed returns the tools of which there is a binary.
+func (a *app) installed(f shellFacts) []string {
+	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool { return a.binary(f, tool) == "" })
+}
+
+// binary returns a binary of the tool that is found here, in a fresh shell, or behind an alias or a function; "" if none is.
+func (a *app) binary(f shellFacts, tool string) string {
+	found := shim.Locate(a.shimEnv(), tool, f.config.Tools[tool].Path).Real
+	for _, answer := range f.answers {
+		if found == "" {
+			found = a.behind(f, answer, tool)
+		}
+		for _, finding := range answer.Findings {
+			if found == "" && finding.Tool == tool && finding.Kind != shells.Shim && shells.Runnable(finding.Path) {
+				found = finding.Path
 			}
 		}
-		if found {
-			tools = append(tools, tool)
-		}
 	}
-	return tools
+	return found
 }
 
 // shellChecks returns what fresh shells make of the tools: one check for a shell where all is well, else one for each
@@ -114,7 +117,7 @@ func (a *app) answerChecks(f shellFacts, answer shells.Answer, tools []string) (
 		}
 		return checks
 	}
-	if !answer.HasShims && tools != nil {
+	if !answer.HasShims {
 		checks = append(checks, check{name, "note", "the shims are not on PATH", "run shimctl setup"})
 	}
 	for _, finding := range answer.Findings {
@@ -131,11 +134,13 @@ func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Fi
 	real := a.behind(f, answer, finding.Tool)
 	switch finding.Kind {
 	case shells.Shim:
-		if real != "" {
-			return nil
+		known := a.binary(f, finding.Tool)
+		if real != "" || known == "" {
+			return nil // a tool that is not installed is a check of its own
 		}
 		c.Finds = "the shim is found, but no real binary behind it on PATH"
-		c.Fix = fmt.Sprintf("put the directory of the binary on PATH there, or write path = \"/...\" under [tool.%s]", finding.Tool)
+		c.Fix = fmt.Sprintf("put the directory of the binary on PATH there, or write path = %q under [tool.%s]",
+			a.tilde(known), finding.Tool)
 		return []check{c}
 	case shells.Alias:
 		c.Finds = "an alias"

@@ -57,10 +57,11 @@ type setupReport struct {
 }
 
 type changeReport struct {
-	File    string `json:"file" doc:"the file"`
-	Created bool   `json:"created" doc:"whether it did not exist"`
-	Removed bool   `json:"removed" doc:"whether it is removed: setup had created it, and nothing else is in it"`
-	Diff    string `json:"diff" doc:"the change as a unified diff without context"`
+	File    string   `json:"file" doc:"the file"`
+	Created bool     `json:"created" doc:"whether it did not exist"`
+	Behind  []string `json:"behind,omitempty" doc:"version managers in the file that the block stands behind"`
+	Removed bool     `json:"removed" doc:"whether it is removed: setup had created it, and nothing else is in it"`
+	Diff    string   `json:"diff" doc:"the change as a unified diff without context"`
 }
 
 // notCovered is true of all shells.
@@ -103,7 +104,11 @@ func (a *app) setup(flags setupFlags) error {
 		return err
 	}
 	for _, e := range edits {
-		r.Changes = append(r.Changes, changeReport{e.File, !e.Existed, e.Remove, e.Diff(a.tilde(e.File))})
+		c := changeReport{File: e.File, Created: !e.Existed, Removed: e.Remove, Diff: e.Diff(a.tilde(e.File))}
+		if !flags.undo {
+			c.Behind = shells.Managers(facts.lines, e.File)
+		}
+		r.Changes = append(r.Changes, c)
 	}
 	return a.carryOut(flags, r, edits)
 }
@@ -175,6 +180,9 @@ func (a *app) showSetup(r setupReport) {
 		a.printChecks(r.Checks)
 	}
 	for _, c := range r.Changes {
+		if c.Behind != nil {
+			fmt.Fprintf(a.stdout, "# %s: behind %s\n", ui.Printable(a.tilde(c.File)), strings.Join(c.Behind, ", "))
+		}
 		for line := range strings.Lines(c.Diff) {
 			meaning := map[byte]ui.Meaning{'+': ui.Good, '-': ui.Bad, '@': ui.Dim}[line[0]]
 			fmt.Fprintln(a.stdout, a.stdout.Paint(meaning, ui.Printable(strings.TrimSuffix(line, "\n"))))

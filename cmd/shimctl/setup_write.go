@@ -18,10 +18,10 @@ import (
 
 // confirm asks at the terminal. Without one the answer is no.
 func (a *app) confirm(question string) bool {
-	if !a.stdout.Terminal || !isatty.IsTerminal(a.stdin.Fd()) {
+	if !isatty.IsTerminal(a.stdin.Fd()) {
 		return false
 	}
-	fmt.Fprintf(a.stdout, "%s [y/N] ", question)
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
 	line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at its end, the answer is what there is
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
