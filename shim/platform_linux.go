@@ -23,7 +23,7 @@ func ownProgram() string { return "/proc/self/exe" }
 // childrenInGroup returns the children of a process that are in the shim's process group.
 func childrenInGroup(pid int) []*os.Process {
 	var children []*os.Process
-	for _, child := range childrenOf(pid) {
+	for _, child := range childPIDs(pid) {
 		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
 			if p, err := os.FindProcess(child); err == nil {
 				children = append(children, p)
@@ -35,7 +35,7 @@ func childrenInGroup(pid int) []*os.Process {
 
 // descendants returns all descendants of a process, in any process group.
 func descendants(pid int) (all []*os.Process) {
-	for _, child := range childrenOf(pid) {
+	for _, child := range childPIDs(pid) {
 		if p, err := os.FindProcess(child); err == nil {
 			all = append(append(all, p), descendants(child)...)
 		}
@@ -43,7 +43,8 @@ func descendants(pid int) (all []*os.Process) {
 	return all
 }
 
-func childrenOf(pid int) (children []int) {
+// childPIDs returns the pids of a process's children.
+func childPIDs(pid int) (children []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
 		return nil
