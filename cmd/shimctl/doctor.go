@@ -35,7 +35,7 @@ problem. The exit status is 3 if there is a problem; notes do not count.`,
 	return c
 }
 
-// A check is one thing that was looked at.
+// A check is the result of one check.
 type check struct {
 	Name   string `json:"name" doc:"what was checked"`
 	Result string `json:"result" doc:"ok, note or problem"`
@@ -83,7 +83,7 @@ func (a *app) printChecks(checks []check) {
 		t.Print(a.stdout)
 		return
 	}
-	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
+	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // the finding and its fix do not fit side by side
 	for _, c := range checks {
 		t.Add(c.resultCell(), ui.TextCell(c.Name), ui.TextCell(c.Finds))
 		if c.Fix != "" {
@@ -97,8 +97,8 @@ func (c check) resultCell() ui.Cell {
 	return ui.TextCell(c.Result).As(map[string]ui.Meaning{"ok": ui.Good, "note": ui.Warn, "problem": ui.Bad}[c.Result])
 }
 
-// checkTools looks at each name as a caller would find it. A tool that is not
-// installed at all is no problem of ours.
+// checkTools checks what a caller finds under each tool's name. A tool that is not
+// installed is no problem.
 func (a *app) checkTools(cfg config.Config) []check {
 	if _, err := config.BinDir(a.own); err != nil {
 		return []check{{"PATH", "problem", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all"}}
@@ -132,7 +132,7 @@ func (a *app) checkTool(p shim.Place, said string) check {
 	case !p.Ours:
 		c.Result = "problem"
 		c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
-		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(a.shimFolder()))
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(a.shimDirectory()))
 	default:
 		c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
 		if said != "" {
@@ -207,7 +207,7 @@ func (a *app) checkLedger() check {
 	return c
 }
 
-// tryLedger opens the ledger, or makes it, looks through it and writes to it.
+// tryLedger opens or creates the ledger, checks it and writes to it.
 func tryLedger(path string) error {
 	l, err := ledger.Open(path)
 	if err != nil {
@@ -220,7 +220,7 @@ func tryLedger(path string) error {
 	return errors.Join(l.CheckWritable(), l.Settle())
 }
 
-// checkBuild: without cgo the SQLite driver is an empty shell.
+// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
 func checkBuild() check {
 	c := check{Name: "build", Result: "ok", Finds: version()}
 	info, ok := debug.ReadBuildInfo()

@@ -14,7 +14,7 @@ import (
 	"reprise/shim"
 )
 
-// checkOrder lists every executable of a tool's name on PATH, as a caller's search meets them.
+// checkOrder lists every executable of a tool's name on PATH, in the order of PATH.
 func (a *app) checkOrder(p shim.Place) check {
 	var list, seen []string
 	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
@@ -40,8 +40,8 @@ func runnable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// shimFolder is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
-func (a *app) shimFolder() string {
+// shimDirectory is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
+func (a *app) shimDirectory() string {
 	if path, err := os.Executable(); err == nil && runnable(filepath.Join(filepath.Dir(path), rewrite.Names[0])) {
 		return filepath.Dir(path)
 	}
@@ -60,8 +60,8 @@ var shadow = []struct {
 	{"a remembered place", regexp.MustCompile(`(?:^|[;&{]|\bthen)\s*hash\s+(?:-p\s+\S+\s+)?(claude|codex|gemini|vibe)(?:=|$|\s)`)},
 }
 
-// checkShells reads the start-up files of the shells for what beats PATH. A line is named, never shown: it may
-// hold a key.
+// checkShells reads the shells' start-up files for what takes precedence over PATH. A line is named, never shown: it may
+// contain a key.
 func (a *app) checkShells() []check {
 	var checks []check
 	for _, path := range a.startFiles() {
@@ -97,7 +97,7 @@ func (a *app) beatsPath(line string) string {
 	return ""
 }
 
-// leadsAway reports whether an alias starts another program than the first on PATH. alias claude='claude --model x' does not.
+// leadsAway reports whether an alias runs another program than the first on PATH. alias claude='claude --model x' does not.
 func (a *app) leadsAway(name, value string) bool {
 	for _, word := range strings.Fields(strings.NewReplacer(`"`, " ", `'`, " ").Replace(value)) {
 		if word == "command" || word == "env" || strings.Contains(word, "=") {
@@ -108,12 +108,12 @@ func (a *app) leadsAway(name, value string) bool {
 				word = a.getenv("HOME") + rest
 			}
 		}
-		return word != name && filepath.Dir(word) != a.shimFolder()
+		return word != name && filepath.Dir(word) != a.shimDirectory()
 	}
 	return false
 }
 
-// startFiles are the files that interactive shells read at their start.
+// startFiles returns the files that interactive shells read when they start.
 func (a *app) startFiles() []string {
 	home := a.getenv("HOME")
 	if home == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // replaceFile writes a file as a whole or not at all. One that exists keeps its
-// permissions. What is no regular file, such as /dev/stdout, is written to; a link
+// permissions. It writes into anything but a regular file, such as /dev/stdout. A link
 // stays one.
 func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err := replace(path, mode, write); err != nil {
