@@ -59,30 +59,30 @@ func (t *tree) holds(path string) bool {
 // survey calls see for all files of a tree, and watches the most recently changed directories, or
 // the one in which the tree will appear. A directory's time changes with its files.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
-	type folder struct {
+	type directory struct {
 		path    string
 		changed time.Time
 	}
-	var folders []folder
+	var directories []directory
 	t.walk(t.dir, func(path string) {
-		f := folder{path: path}
+		f := directory{path: path}
 		if info, err := os.Stat(path); err == nil {
 			f.changed = info.ModTime()
 		}
-		folders = append(folders, f)
+		directories = append(directories, f)
 	}, func(path string, info fs.FileInfo) {
 		see(path, info)
-		if last := &folders[len(folders)-1]; info.ModTime().After(last.changed) {
+		if last := &directories[len(directories)-1]; info.ModTime().After(last.changed) {
 			last.changed = info.ModTime()
 		}
 	})
-	if len(folders) == 0 {
+	if len(directories) == 0 {
 		w.reach(t)
 		return
 	}
 	w.watch(t.dir)
-	slices.SortFunc(folders, func(a, b folder) int { return b.changed.Compare(a.changed) })
-	for _, f := range folders[:min(len(folders), maxFirst)] {
+	slices.SortFunc(directories, func(a, b directory) int { return b.changed.Compare(a.changed) })
+	for _, f := range directories[:min(len(directories), maxFirst)] {
 		w.watch(f.path)
 	}
 }

@@ -70,7 +70,7 @@ func (o options) main() error {
 		}
 		tools = []string{o.tool}
 	}
-	shims, err := o.shimFolder()
+	shims, err := o.shimDirectory()
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (o options) main() error {
 	return o.suite(tools, shims)
 }
 
-// shimFolder returns the directory of the given shims, or builds them.
-func (o options) shimFolder() (string, error) {
+// shimDirectory returns the directory of the given shims, or builds them.
+func (o options) shimDirectory() (string, error) {
 	if o.shims != "" {
 		return filepath.Abs(o.shims)
 	}

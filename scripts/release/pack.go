@@ -65,7 +65,7 @@ To use them, put that folder first on PATH, in the profile of your shell:
 
     export PATH="/usr/lib/reprise/bin:$PATH"
 
-and run hash -r in shells that are open. shimctl doctor tells whether it holds. Removing the package leaves what
+and run hash -r in shells that are open. shimctl doctor checks that. Removing the package leaves what
 the shims know of your calls, ~/.local/state/reprise, and your settings, ~/.config/reprise.
 `
 
