@@ -38,7 +38,7 @@ name for good.`,
 	return c
 }
 
-// A check is one thing that was looked at.
+// A check is the result of one check.
 type check struct {
 	Name   string `json:"name" doc:"what was checked"`
 	Result string `json:"result" doc:"ok, note, problem, or ignored as the configuration asks"`
@@ -121,7 +121,7 @@ func (a *app) printChecks(checks []check) {
 		t.Print(a.stdout)
 		return
 	}
-	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
+	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // the finding and its fix do not fit side by side
 	for _, c := range checks {
 		t.Add(c.resultCell(), ui.TextCell(c.Name), ui.TextCell(c.Finds))
 		if c.Fix != "" {
@@ -198,7 +198,7 @@ func (a *app) checkTool(p shim.Place, said string) check {
 		if p.First != "" {
 			c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
 		}
-		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.tilde(a.shimFolder()))
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.tilde(a.shimDirectory()))
 		return c
 	}
 	c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
@@ -273,7 +273,7 @@ func (a *app) checkLedger() check {
 	return c
 }
 
-// tryLedger opens the ledger, or makes it, looks through it and writes to it.
+// tryLedger opens or creates the ledger, checks it and writes to it.
 func tryLedger(path string) error {
 	l, err := ledger.Open(path)
 	if err != nil {
@@ -286,7 +286,7 @@ func tryLedger(path string) error {
 	return errors.Join(l.CheckWritable(), l.Settle())
 }
 
-// checkBuild: without cgo the SQLite driver is an empty shell.
+// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
 func checkBuild() check {
 	c := check{Name: "build", Result: "ok", Finds: version()}
 	info, ok := debug.ReadBuildInfo()

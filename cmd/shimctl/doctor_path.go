@@ -36,8 +36,8 @@ func (a *app) checkOrder(p shim.Place) []check {
 	return []check{{p.Name + " on PATH", "ok", strings.Join(list, ", then "), ""}}
 }
 
-// shimFolder is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
-func (a *app) shimFolder() string {
+// shimDirectory is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
+func (a *app) shimDirectory() string {
 	if path, err := os.Executable(); err == nil && shells.Runnable(filepath.Join(filepath.Dir(path), rewrite.Names[0])) {
 		return filepath.Dir(path)
 	}

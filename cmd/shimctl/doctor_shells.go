@@ -25,7 +25,7 @@ type shellFacts struct {
 
 // askShells asks fresh shells for the names of all tools.
 func (a *app) askShells(cfg config.Config) shellFacts {
-	f := shellFacts{world: shells.NewWorld(a.environ, a.shimFolder(), rewrite.Names), config: cfg}
+	f := shellFacts{world: shells.NewWorld(a.environ, a.shimDirectory(), rewrite.Names), config: cfg}
 	if !filepath.IsAbs(f.world.Home) {
 		return f
 	}

@@ -24,7 +24,7 @@ const (
 	exitFindings = 3
 )
 
-// An app is what a command may use of the world.
+// An app is the outside world of a command.
 type app struct {
 	stdin          *os.File
 	stdout, stderr ui.Screen
@@ -33,7 +33,7 @@ type app struct {
 	now            time.Time
 }
 
-// commands make the subcommands.
+// commands are the constructors of the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	chainsCommand,
@@ -65,7 +65,7 @@ type usageError struct{ problem, hint string }
 
 func (e usageError) Error() string { return e.problem }
 
-// A hinted error comes with a word on what can be done.
+// A hinted is an error with a hint on what can be done.
 type hinted struct {
 	error
 	hint string
@@ -73,12 +73,12 @@ type hinted struct {
 
 func (e hinted) Unwrap() error { return e.error }
 
-// errFindings says that a check found something; what, has been printed.
+// errFindings reports that a check found problems, which were printed.
 var errFindings = errors.New("something was found")
 
 func main() { os.Exit(run(shim.AccountHome())) }
 
-// run carries out the command. accountHome is "" for one that must not look there.
+// run runs the command and returns its exit code. accountHome is "" to look below HOME only.
 func run(accountHome string) int {
 	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout), stderr: ui.NewScreen(os.Stderr), environ: os.Environ(),
 		accountHome: accountHome, now: time.Now()}
@@ -110,7 +110,7 @@ func (a *app) complain(problem, hint string) {
 	}
 }
 
-// openLedger opens the ledger; where there is none yet it fails with
+// openLedger opens the ledger; if there is none yet it fails with
 // fs.ErrNotExist.
 func (a *app) openLedger() (*ledger.Ledger, error) {
 	path, err := config.LedgerFile(a.own)
@@ -121,7 +121,7 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = l.Settle() // a call that cannot be recorded now is shown as running
+	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
 	return l, nil
 }
 
@@ -133,7 +133,7 @@ func (a *app) config() (config.Config, error) {
 	return config.Load(path)
 }
 
-// own returns a variable as it holds for our own files.
+// own returns the value of a variable for finding reprise's own files.
 func (a *app) own(name string) string { return a.shimEnv().Own(name) }
 
 func (a *app) shimEnv() shim.Env {

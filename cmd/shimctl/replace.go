@@ -14,8 +14,8 @@ import (
 )
 
 // replaceFile writes a file as a whole or not at all. One that exists keeps its
-// permissions and its owner. What is no regular file, such as /dev/stdout, is written to;
-// a link stays one.
+// permissions and its owner. It writes into anything but a regular file, such as
+// /dev/stdout. A link stays one.
 func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err := replace(path, mode, write); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

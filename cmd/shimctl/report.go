@@ -11,7 +11,7 @@ import (
 	"reprise/ledger"
 )
 
-// What is drawn, however large the ledger is.
+// Limits of the report, however large the ledger is.
 var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
 
 func reportCommand(a *app) *cobra.Command {

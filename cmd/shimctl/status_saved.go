@@ -6,7 +6,7 @@ import (
 	"reprise/internal/ui"
 )
 
-// A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
+// A keptBack is a summary of what resuming saved. It is negative if resuming was dearer.
 type keptBack struct {
 	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
 	Resumed     int64    `json:"resumed_calls" doc:"the calls that the saving is of; if measured, all calls of chains that were not held out"`
@@ -17,7 +17,7 @@ type keptBack struct {
 
 // saved sums up what stats shows in full.
 func (s stats) saved() keptBack {
-	k := keptBack{CostNanoUSD: number(s.savedOf("cost")), Tokens: number(s.savedOf("weighted"))}
+	k := keptBack{CostNanoUSD: number(s.savedFigure("cost")), Tokens: number(s.savedFigure("weighted"))}
 	if c := s.Comparison; c != nil {
 		k.Measured, k.Resumed, k.Against = true, c.Treated.Calls, c.Control.Calls
 		return k
@@ -26,8 +26,8 @@ func (s stats) saved() keptBack {
 	return k
 }
 
-// savedOf is what resuming saved of a figure; NaN where that is not known.
-func (s stats) savedOf(name string) float64 {
+// savedFigure returns what resuming has saved of a figure, NaN if that is not known.
+func (s stats) savedFigure(name string) float64 {
 	if c := s.Comparison; c != nil {
 		for _, f := range c.Figures {
 			if f.name == name {
@@ -45,7 +45,7 @@ func (s stats) savedOf(name string) float64 {
 	return math.NaN()
 }
 
-// words say how it was found.
+// words says how it was computed.
 func (k keptBack) words() string {
 	switch {
 	case k.Measured:

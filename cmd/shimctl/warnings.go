@@ -12,7 +12,7 @@ import (
 	"reprise/shim"
 )
 
-// A warning is about what keeps calls from being resumed, or soon will.
+// A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
@@ -23,7 +23,7 @@ type warning struct {
 	Says  string        `json:"says" doc:"the warning"`
 }
 
-// pricesReport is what an average run costs, resumed and fresh.
+// A pricesReport is what an average run costs, resumed and fresh.
 type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
@@ -42,7 +42,7 @@ func pricesJSON(p ledger.Prices) *pricesReport {
 	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
-// prices says them in a line.
+// prices returns them as one line.
 func (a *app) prices(p ledger.Prices) string {
 	r := pricesJSON(p)
 	unit, fresh := "", "fresh"
@@ -57,7 +57,7 @@ func (a *app) prices(p ledger.Prices) string {
 		ui.Amount(r.Unit, p.Fresh), ui.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
-// nearlyFull says how full a session's context is, and from where on it is given up.
+// nearlyFull says how full a session's context is, and how full it may get.
 func nearlyFull(c rewrite.Context, limit float64) string {
 	window, assumed := c.Limit, ""
 	if window == 0 {
@@ -67,7 +67,7 @@ func nearlyFull(c rewrite.Context, limit float64) string {
 		c.Used, window, assumed, limit*float64(window))
 }
 
-// contextWarnings looks for sessions that are about to be given up.
+// contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
@@ -102,7 +102,7 @@ func (a *app) configuration() (c config.Config, wrong []warning) {
 	return c, wrong
 }
 
-// decisionWarnings looks for what went wrong of late.
+// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	refused, failed := 0, 0
 	for _, i := range calls {
@@ -123,13 +123,13 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	return warnings
 }
 
-// dearerWarnings looks for rules whose resumes are suspended.
+// dearerWarnings returns warnings on rules whose resumes are suspended.
 func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
 	now := ledger.Millis(a.now.UnixMilli())
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)
-		if !ok || !p.Suspended(now) || policyOf(c, m.Rule).Dearer == config.DearerResume {
+		if !ok || !p.Suspended(now) || rulePolicy(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
 		whose := m.Tool
@@ -145,7 +145,7 @@ func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warnin
 	return warnings
 }
 
-func policyOf(c config.Config, rule string) config.Policy {
+func rulePolicy(c config.Config, rule string) config.Policy {
 	for _, r := range c.Rules {
 		if r.Name == rule {
 			return r.Policy

@@ -14,7 +14,7 @@ import (
 	"reprise/rewrite"
 )
 
-// openOrEmpty opens the ledger; one that does not exist yet is an empty one.
+// openOrEmpty opens the ledger; a missing one counts as empty.
 func (a *app) openOrEmpty() (*ledger.Ledger, error) {
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +23,7 @@ func (a *app) openOrEmpty() (*ledger.Ledger, error) {
 	return l, err
 }
 
-// withLedger runs look with the open ledger and the price list.
+// withLedger calls look with the open ledger and the price list.
 func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	list, err := a.loadPrices()
 	if err != nil {
@@ -72,7 +72,7 @@ func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
 	}
 	chains, err := l.Chains(ledger.Wanted{Chain: found.ID})
 	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all its calls were pruned
+		err = noChain(name) // all of its calls were pruned
 	}
 	if err != nil {
 		return ledger.ChainRow{}, err
