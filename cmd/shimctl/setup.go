@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -78,27 +79,23 @@ func (a *app) setup(flags setupFlags) error {
 		return hinted{errors.New("find the start-up files: HOME is not an absolute path"), "set HOME"}
 	}
 	cfg, err := a.config()
-	if err != nil {
+	if err != nil && !flags.undo {
 		return err
 	}
 	facts, _ := ui.WithProgress(a.stderr, "asking fresh shells", func() (shellFacts, error) { return a.askShells(cfg), nil })
-	r := setupReport{Schema: "shimctl.setup/1", Shims: facts.world.Shims, Tools: flags.tools, NotCovered: notCovered}
+	r := setupReport{Schema: "shimctl.setup/1", Shims: facts.world.Shims, Tools: rewrite.Names, NotCovered: notCovered}
 	var edits []shells.Edit
 	if flags.undo {
 		edits, err = a.planUndo(facts)
-		r.Tools = rewrite.Names
 	} else {
 		if !shells.Runnable(filepath.Join(facts.world.Shims, rewrite.Names[0])) {
 			return hinted{fmt.Errorf("find the shims: there are none in %s", facts.world.Shims), "install them first, with ./install.sh"}
 		}
-		if r.Tools == nil {
-			r.Tools = a.installed(facts)
-		}
-		if r.Tools == nil {
-			r.Tools = rewrite.Names
+		if tools := cmp.Or(strings.Join(flags.tools, " "), strings.Join(a.installed(facts), " ")); tools != "" {
+			r.Tools = strings.Fields(tools)
 		}
 		edits, err = a.planSetup(facts, r.Tools)
-		r.Checks = a.shellChecks(facts, r.Tools)
+		r.Checks = ignore(a.shellChecks(facts, r.Tools), cfg.Doctor.Ignore)
 	}
 	if err != nil {
 		return err
@@ -136,7 +133,7 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 			return err
 		}
 		if !flags.asJSON {
-			a.printChecks(r.Checks)
+			a.printChecks(shown(r.Checks))
 			a.stdout.Sentences("NOT COVERED", ui.Plain, r.NotCovered)
 		}
 	}
@@ -146,7 +143,7 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 	} else if len(edits) > 0 && !r.Written {
 		a.stderr.Notice("nothing was written" + map[bool]string{true: "", false: "; --yes writes it"}[flags.dry])
 	}
-	left := len(edits) > 0 && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result != "ok" })
+	left := len(edits) > 0 && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result == "note" || c.Result == "problem" })
 	if left && !flags.dry {
 		err = errors.Join(err, errFindings)
 	}
@@ -170,14 +167,14 @@ func (a *app) verify(tools []string) ([]check, error) {
 		return nil, err
 	}
 	return ui.WithProgress(a.stderr, "asking fresh shells", func() ([]check, error) {
-		return a.shellChecks(a.askShells(cfg), tools), nil
+		return ignore(a.shellChecks(a.askShells(cfg), tools), cfg.Doctor.Ignore), nil
 	})
 }
 
 // showSetup prints what fresh shells run, and the changes.
 func (a *app) showSetup(r setupReport) {
 	if r.Checks != nil {
-		a.printChecks(r.Checks)
+		a.printChecks(shown(r.Checks))
 	}
 	for _, c := range r.Changes {
 		if c.Behind != nil {

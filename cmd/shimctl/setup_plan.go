@@ -11,45 +11,40 @@ import (
 	"reprise/internal/shells"
 )
 
+// A shellPlan is what is to be written: the names to free of aliases and functions, by file, and the paths of the tools.
+type shellPlan struct {
+	files []string // in order
+	names map[string][]string
+	paths map[string]string
+}
+
 // planSetup returns the edits that put the shims first in all shells that answered, the configuration first: no shell may
 // find the shim before the shim finds the tool.
 func (a *app) planSetup(f shellFacts, tools []string) ([]shells.Edit, error) {
-	var files []string
-	names, paths := map[string][]string{}, map[string]string{}
+	p := shellPlan{names: map[string][]string{}, paths: map[string]string{}}
 	for _, answer := range f.answers {
-		needed := false
+		needed := answer.Problem == "" && !answer.HasShims
 		for _, finding := range answer.Findings {
-			if !slices.Contains(tools, finding.Tool) || finding.Kind == shells.Shim {
-				continue
+			if slices.Contains(tools, finding.Tool) && a.planFinding(&p, f, answer, finding) {
+				needed = true
 			}
-			if finding.Kind == shells.Alias || finding.Kind == shells.Function {
-				r := remedyFor(finding, a.behind(f, answer, finding.Tool))
-				if !r.remove || r.path != "" && paths[finding.Tool] != "" && paths[finding.Tool] != a.tilde(r.path) {
-					continue
-				}
-				names[answer.File] = append(names[answer.File], finding.Tool)
-				if r.path != "" {
-					paths[finding.Tool] = a.tilde(r.path)
-				}
-			}
-			needed = true
 		}
-		if needed && !slices.Contains(files, answer.File) {
-			files = append(files, answer.File)
+		if needed && !slices.Contains(p.files, answer.File) {
+			p.files = append(p.files, answer.File)
 		}
 	}
-	edits, err := a.planPaths(paths)
+	edits, err := a.planPaths(p.paths)
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
+	for _, file := range p.files {
 		text, existed, err := readStartFile(file)
 		if err != nil {
 			return nil, err
 		}
-		hidden := append(shells.Unhidden(text), names[file]...)
-		slices.Sort(hidden)
-		block := shells.PathBlock(shells.IsFish(file), f.world.Shims, f.world.Home, slices.Compact(hidden))
+		names := append(shells.Unhidden(text), p.names[file]...)
+		slices.Sort(names)
+		block := shells.PathBlock(shells.IsFish(file), f.world.Shims, f.world.Home, slices.Compact(names))
 		edit, err := shells.WithBlock(file, text, existed, block)
 		if err != nil {
 			return nil, damaged(file, err)
@@ -59,6 +54,23 @@ func (a *app) planSetup(f shellFacts, tools []string) ([]shells.Edit, error) {
 		}
 	}
 	return edits, nil
+}
+
+// planFinding reports whether a block is needed for what a shell runs, and adds what must stand in it.
+func (a *app) planFinding(p *shellPlan, f shellFacts, answer shells.Answer, finding shells.Finding) bool {
+	if finding.Kind != shells.Alias && finding.Kind != shells.Function {
+		return finding.Kind != shells.Shim
+	}
+	r := remedyFor(finding, a.behind(f, answer, finding.Tool))
+	planned, path := p.paths[finding.Tool], a.tilde(r.path)
+	if !r.remove || path != "" && planned != "" && planned != path {
+		return false // in another shell, the name stands for another program
+	}
+	if path != "" {
+		p.paths[finding.Tool] = path
+	}
+	p.names[answer.File] = append(p.names[answer.File], finding.Tool)
+	return true
 }
 
 func damaged(file string, err error) error {

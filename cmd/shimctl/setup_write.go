@@ -47,7 +47,7 @@ func (a *app) writeEdits(edits []shells.Edit, say bool) error {
 	return nil
 }
 
-// writeEdit writes or removes one file, unless somebody else has written it meanwhile.
+// writeEdit writes or removes one file, unless another process has written it meanwhile.
 func writeEdit(e shells.Edit) error {
 	text, existed, err := readStartFile(e.File)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // patience is how long a shell may take to start. nvm alone takes a second on a slow machine.
 const patience = 20 * time.Second
 
-// Each script prints records, as parse reads them: the directory of the shell's files, PATH, and for each name in NAMES what
+// Each script prints records, as parse reads them: the directory of the shell's files, PATH, and for each name in REPRISE_NAMES what
 // the shell would run. It runs first what the shell runs before a prompt: mise and direnv set PATH there.
 const (
 	record = `\set +eu
@@ -24,7 +24,7 @@ __reprise_record() { \printf '\036%s\037%s\037%s\037%s\036' "$REPRISE_ASK" "$1" 
 `
 	bashScript = record + `for __reprise_hook in "${PROMPT_COMMAND[@]-}"; do \eval "$__reprise_hook"; done >/dev/null 2>&1
 __reprise_record path "$PATH" ''
-for n in $NAMES; do
+for n in $REPRISE_NAMES; do
 	k=$(\type -t "$n")
 	case $k in
 	alias) v=$(\alias "$n") v=${v#*=} ;;
@@ -37,7 +37,7 @@ done`
 \emulate zsh
 __reprise_record dir "${ZDOTDIR-}" ''
 __reprise_record path "$PATH" ''
-for n in ${=NAMES}; do
+for n in ${=REPRISE_NAMES}; do
 	k=$(\whence -w $n) k=${k##*: }
 	case $k in
 	alias) v=${aliases[$n]-${galiases[$n]}} ;;
@@ -47,7 +47,7 @@ for n in ${=NAMES}; do
 	__reprise_record "$n" "$k" "$v"
 done`
 	shScript = record + `__reprise_record path "$PATH" ''
-for n in $NAMES; do
+for n in $REPRISE_NAMES; do
 	v=$(\command -v "$n")
 	case $v in
 	alias*) k=alias v=${v#*=} ;;
@@ -62,7 +62,7 @@ function __reprise_record
 	printf '\036%s\037%s\037%s\037%s\036' $REPRISE_ASK $argv[1] $argv[2] $argv[3]
 end
 __reprise_record path (string join : $PATH) ''
-for n in (string split ' ' $NAMES)
+for n in (string split ' ' $REPRISE_NAMES)
 	set -l k (type -t $n 2>/dev/null)
 	set -l v (type -p $n 2>/dev/null)
 	if test "$k" = function
@@ -145,7 +145,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	_ = cmd.Wait() // how it ended is its own matter
+	_ = cmd.Wait()                                     // how it ended is its own matter
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // what it left in the background, as a terminal does when it is closed
 	found := parse(out.String())
 	switch {
@@ -213,7 +213,7 @@ func freshEnviron(w World, login bool) []string {
 	if len(path) == 0 {
 		path = []string{"/usr/local/bin", "/usr/bin", "/bin"}
 	}
-	return append(environ, "PATH="+strings.Join(path, string(filepath.ListSeparator)), "REPRISE_ASK="+token, "NAMES="+strings.Join(w.Tools, " "),
+	return append(environ, "PATH="+strings.Join(path, string(filepath.ListSeparator)), "REPRISE_ASK="+token, "REPRISE_NAMES="+strings.Join(w.Tools, " "),
 		// oh-my-zsh asks nothing and starts no tmux then.
 		"DISABLE_AUTO_UPDATE=true", "ZSH_TMUX_AUTOSTART=false")
 }

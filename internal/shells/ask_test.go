@@ -144,7 +144,7 @@ func TestFreshEnviron(t *testing.T) {
 	w := World{Home: "/home/u", Shims: "/usr/lib/reprise/bin", Environ: []string{"HOME=/home/u", "LC_ALL=C", "NVM_BIN=x", "MISE_SHELL=bash"},
 		Path: []string{"/home/u/bin", "/usr/lib/reprise/bin/", "rel", "/usr/bin", "/home/user/bin"}, Tools: []string{"a", "b"}}
 	if got := strings.Join(freshEnviron(w, true), "\n"); !strings.HasPrefix(got, "HOME=/home/u\nLC_ALL=C\nPATH=/usr/bin:/home/user/bin\n") ||
-		!strings.Contains(got, "\nNAMES=a b\n") || strings.Contains(got, "NVM") || strings.Contains(got, "MISE") {
+		!strings.Contains(got, "\nREPRISE_NAMES=a b\n") || strings.Contains(got, "NVM") || strings.Contains(got, "MISE") {
 		t.Errorf("%s", got)
 	}
 	w.ZshDir = "/z"

@@ -33,7 +33,7 @@ type Edit struct {
 func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
 
 // PathBlock returns the lines that put dir first on PATH and remove the aliases and functions of those names. They do nothing
-// where the shims are no more, so that nobody is left without the tool.
+// where the shims have been removed: the aliases hold again then.
 func PathBlock(fish bool, dir, home string, names []string) []string {
 	shown := inHome(dir, home)
 	hidden := slices.Sorted(slices.Values(names))
