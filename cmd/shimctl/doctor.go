@@ -177,11 +177,12 @@ func (a *app) checkMissing(f shellFacts, p shim.Place) check {
 	}
 	for _, answer := range f.answers {
 		for _, finding := range answer.Findings {
-			if finding.Tool == p.Name && finding.Kind != shells.Shim && shells.Runnable(finding.Path) {
+			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
+			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
 				c.Result = "problem"
 				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.tilde(finding.Path))
 				c.Fix = "run shimctl setup"
-				if finding.Kind != shells.File && !remedyFor(finding, "").remove {
+				if !remedyFor(finding, "").remove {
 					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.tilde(finding.Path), p.Name)
 				}
 				return c

@@ -134,14 +134,7 @@ func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Fi
 	real := a.behind(f, answer, finding.Tool)
 	switch finding.Kind {
 	case shells.Shim:
-		known := a.binary(f, finding.Tool)
-		if real != "" || known == "" {
-			return nil // a tool that is not installed is a check of its own
-		}
-		c.Finds = "the shim is found, but no real binary behind it on PATH"
-		c.Fix = fmt.Sprintf("put the directory of the binary on PATH there, or write path = %q under [tool.%s]",
-			a.tilde(known), finding.Tool)
-		return []check{c}
+		return nil // where no binary is behind it, none was found before either
 	case shells.Alias:
 		c.Finds = "an alias"
 	case shells.Function:
@@ -151,6 +144,9 @@ func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Fi
 			return nil // that is a check of its own
 		}
 		c.Finds = fmt.Sprintf("%s is found before the shim%s", a.tilde(finding.Path), a.cause(f, answer, finding))
+		if text, _ := os.ReadFile(answer.File); shells.EndsWithBlock(string(text)) {
+			c.Fix = fmt.Sprintf("something puts its directory first after %s was read: let it leave %s first", a.tilde(answer.File), a.tilde(f.world.Shims))
+		}
 		return []check{c}
 	}
 	c.Result = "problem"

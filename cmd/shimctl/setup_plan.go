@@ -44,8 +44,9 @@ func (a *app) planSetup(f shellFacts, tools []string) ([]shells.Edit, error) {
 		}
 		names := append(shells.Unhidden(text), p.names[file]...)
 		slices.Sort(names)
-		block := shells.PathBlock(shells.IsFish(file), f.world.Shims, f.world.Home, slices.Compact(names))
-		edit, err := shells.WithBlock(file, text, existed, block)
+		block := shells.PathBlock{File: file, Shims: f.world.Shims, Home: f.world.Home, Names: slices.Compact(names),
+			Mise: slices.Contains(shells.Managers(f.lines, file), "mise")}
+		edit, err := shells.WithBlock(file, text, existed, block.Lines())
 		if err != nil {
 			return nil, damaged(file, err)
 		}

@@ -135,7 +135,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Path, append(slices.Clone(by.flags), "-c", s.script)...)
 	cmd.Dir = w.Home
-	cmd.Env = freshEnviron(w, by.name != Interactive && (s.Login || s.name == "sh"))
+	cmd.Env = freshEnviron(w, by, s.Login || s.name == "sh")
 	// Without a terminal of its own, it cannot take ours from us.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -194,9 +194,10 @@ func parse(output string) map[string]answer {
 var kept = []string{"HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 	"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 
-// freshEnviron is the environment of a new shell: what a login sets, and PATH without the shims. The shell of a login also
-// starts without what is below the home directory: its own files add that, and another shell inherits it from the session.
-func freshEnviron(w World, login bool) []string {
+// freshEnviron is the environment of a new shell: what a login sets, and PATH without the shims, unless it is nested. A shell
+// that begins a session also starts without what is below the home directory: its own files add that, and other shells
+// inherit it.
+func freshEnviron(w World, by start, session bool) []string {
 	var environ []string
 	for _, entry := range w.Environ {
 		name, _, _ := strings.Cut(entry, "=")
@@ -208,8 +209,11 @@ func freshEnviron(w World, login bool) []string {
 		environ = append(environ, "ZDOTDIR="+w.ZshDir)
 	}
 	path := slices.DeleteFunc(slices.Clone(w.Path), func(dir string) bool {
-		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || login && w.Home != "/" && strings.HasPrefix(dir, w.Home+"/")
+		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || session && (by.name == Login || by.name == LoginScript) && w.Home != "/" && strings.HasPrefix(dir, w.Home+"/")
 	})
+	if by.nested() {
+		path = slices.Insert(path, 0, w.Shims)
+	}
 	if len(path) == 0 {
 		path = []string{"/usr/local/bin", "/usr/bin", "/bin"}
 	}
