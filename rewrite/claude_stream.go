@@ -91,7 +91,7 @@ type claudeEvent struct {
 
 func (e *claudeEvent) isError() bool { return e.IsError != nil && *e.IsError }
 
-func (e *claudeEvent) answer() string { return valueOf(e.Result) }
+func (e *claudeEvent) answer() string { return orEmpty(e.Result) }
 
 type claudeUsage struct {
 	Input      int64 `json:"input_tokens"`

@@ -179,7 +179,7 @@ func (s *geminiStream) learn(e *geminiEvent) {
 }
 
 func (s *geminiStream) learnMessage(e *geminiEvent) {
-	content := valueOf(e.Content)
+	content := orEmpty(e.Content)
 	switch {
 	case e.Role == "user":
 		if geminiForgets(content) { // a hook has prepended its output
@@ -296,7 +296,7 @@ func (s *geminiStream) print(e *geminiEvent) bool {
 }
 
 func (s *geminiStream) printMessage(e *geminiEvent) bool {
-	content := valueOf(e.Content)
+	content := orEmpty(e.Content)
 	switch {
 	case e.Role == "assistant" && content != "":
 		s.out = append(s.out, content...)
@@ -319,7 +319,7 @@ func (s *geminiStream) endLine() {
 // printError records what text mode writes to stderr for an error event; for two kinds it writes
 // nothing (runNonInteractive in 0.61.0).
 func (s *geminiStream) printError(e *geminiEvent) bool {
-	message := valueOf(e.Message)
+	message := orEmpty(e.Message)
 	switch {
 	case message == "":
 		return false

@@ -31,7 +31,7 @@ func (t *looseText) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-func valueOf(text *string) string {
+func orEmpty(text *string) string {
 	if text == nil {
 		return ""
 	}
