@@ -349,7 +349,7 @@ func (gemini) Plan(c Call, t Target) Plan {
 	}
 	if plan.Resume != "" {
 		front = append(front, "--resume="+plan.Resume)
-		args = withoutPrompt(args, c.promptArgs)
+		args = removePrompt(args, c.promptArgs)
 		switch {
 		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
@@ -364,9 +364,9 @@ func (gemini) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// withoutPrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// removePrompt removes the caller's prompt from a command line. In a cluster of letters only the
 // last one is the prompt's.
-func withoutPrompt(args []string, prompt []argSpan) []string {
+func removePrompt(args []string, prompt []argSpan) []string {
 	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b argSpan) int { return a.at - b.at })
 	for _, s := range slices.Backward(prompt) {
 		var flags []string

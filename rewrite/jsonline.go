@@ -171,8 +171,8 @@ func formatNano(n int64) string {
 	return text
 }
 
-// withoutKey removes a key with its value from an object and keeps every other byte.
-func withoutKey(line []byte, key string) []byte {
+// removeKey removes a key with its value from an object and keeps every other byte.
+func removeKey(line []byte, key string) []byte {
 	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
 		return line
 	}

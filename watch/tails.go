@@ -36,7 +36,7 @@ func (ts *tails) note(path string, info fs.FileInfo) {
 	ts.known[s.id] = &tail{path: path, was: s, at: s.size}
 }
 
-func (ts *tails) look(path string, info fs.FileInfo) {
+func (ts *tails) check(path string, info fs.FileInfo) {
 	now := newStamp(info)
 	t := ts.known[now.id]
 	if t == nil || t.file == nil && t.was != now {

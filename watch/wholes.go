@@ -28,7 +28,7 @@ func newWholes(handle func(string, []byte)) *wholes {
 
 func (ws *wholes) note(path string, info fs.FileInfo) { ws.known[path] = whole{stamp: newStamp(info)} }
 
-func (ws *wholes) look(path string, info fs.FileInfo) {
+func (ws *wholes) check(path string, info fs.FileInfo) {
 	was, known := ws.known[path]
 	if known && !was.read && was.stamp == newStamp(info) {
 		return

@@ -18,8 +18,8 @@ import (
 	"reprise/scripts/twin"
 )
 
-// roundsOf is how many rounds a world lasts.
-const roundsOf = 10
+// roundsPerWorld is how many rounds a world lasts.
+const roundsPerWorld = 10
 
 func main() {
 	if name := filepath.Base(os.Args[0]); fakes[name] != nil {
@@ -90,7 +90,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		if err != nil {
 			return false, root, err
 		}
-		for round := range roundsOf {
+		for round := range roundsPerWorld {
 			if err := w.play(round); err != nil {
 				return false, root, err
 			}

@@ -16,21 +16,21 @@ type call = twin.Call
 
 // A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
 type cli struct {
-	formats []format // plain text first
-	ask     func(f format, prompt string) []string
-	stdin   []string // a call whose prompt is on stdin
-	tools   []string // options that let the model use the shell
-	same    []string // options that make formats of an unknown version send the same request
-	nested  string   // a call of the tool from within its shell
-	pause   string   // the marker for an answer during which a signal is sent
-	modest  bool     // it starts slowly: fewer scenarios
-	hasty   bool     // it exits before a full pipe has taken all
-	own     map[string]call
-	jobs    map[string][]call
-	resume  func(id string) []string // a call that asks for the number in that session
-	window  func(twin.Result) string // returns the context window that a call in the last format reports; nil if none does
-	passed  []string                 // for the matrix: calls that are passed through
-	managed []string                 // and calls that are managed
+	formats          []format // plain text first
+	ask              func(f format, prompt string) []string
+	stdin            []string // a call whose prompt is on stdin
+	tools            []string // options that let the model use the shell
+	same             []string // options that make formats of an unknown version send the same request
+	nested           string   // a call of the tool from within its shell
+	pause            string   // the marker for an answer during which a signal is sent
+	modest           bool     // it starts slowly: fewer scenarios
+	exitsBeforeFlush bool     // it exits before a full pipe has taken all
+	own              map[string]call
+	jobs             map[string][]call
+	resume           func(id string) []string // a call that asks for the number in that session
+	window           func(twin.Result) string // returns the context window that a call in the last format reports; nil if none does
+	passed           []string                 // for the matrix: calls that are passed through
+	managed          []string                 // and calls that are managed
 }
 
 // A format is an output format, and whether it shows an answer while it comes.
@@ -175,7 +175,7 @@ func (c cli) sizes() (all []scenario) {
 		one("300 KB prompt on stdin", call{Args: c.stdin, Stdin: long + long + long}))
 	for _, f := range c.some() {
 		file := one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: twin.ToFile})
-		file.racy = c.hasty
+		file.racy = c.exitsBeforeFlush
 		all = append(all, file)
 		if !c.modest {
 			all = append(all, one("5 MB answer on a pipe, "+f.name, call{Args: c.ask(f, "BIG5MB")}))

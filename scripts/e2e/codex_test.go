@@ -132,8 +132,8 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 			if a.Exit != b.Exit {
 				t.Errorf("exit %d, with the shim %d", a.Exit, b.Exit)
 			}
-			same(t, "stdout", withoutFigures(direct.Mask(a.Stdout)), withoutFigures(w.Mask(b.Stdout)))
-			same(t, "stderr", withoutFigures(direct.Mask(a.Stderr)), withoutFigures(w.Mask(b.Stderr)))
+			same(t, "stdout", maskFigures(direct.Mask(a.Stdout)), maskFigures(w.Mask(b.Stdout)))
+			same(t, "stderr", maskFigures(direct.Mask(a.Stderr)), maskFigures(w.Mask(b.Stderr)))
 			if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
 				t.Errorf("the resumed call sent %d messages", n)
 			}
@@ -142,8 +142,8 @@ func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 	}
 }
 
-// withoutFigures masks what a call took.
-func withoutFigures(text string) string {
+// maskFigures masks what a call took.
+func maskFigures(text string) string {
 	for _, cut := range []string{"tokens used\x1b[0m\n", "tokens used\n", `"usage":{`} {
 		if at := strings.Index(text, cut); at >= 0 {
 			end := at + len(cut) + strings.IndexAny(text[at+len(cut):], "\n}")

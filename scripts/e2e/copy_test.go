@@ -63,7 +63,7 @@ func (c *copying) release() result {
 	return <-c.holder
 }
 
-func (c *copying) knowsNothingOf(r result, texts ...string) {
+func (c *copying) mustNotKnow(r result, texts ...string) {
 	c.t.Helper()
 	for _, text := range texts {
 		if strings.Contains(standin.AllText(r.last(c.t)), text) {
@@ -85,7 +85,7 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 				t.Errorf("second call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
 			}
 			c.sentOnlyNews(r, 2, notes)
-			c.knowsNothingOf(r, "On the left")
+			c.mustNotKnow(r, "On the left")
 
 			notes = append(notes, "And what number now?")
 			r = c.call(append(c.args, round(notes...))...)
@@ -93,7 +93,7 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 				t.Errorf("its next call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
 			}
 			c.sentOnlyNews(r, 3, notes)
-			c.knowsNothingOf(r, "On the left")
+			c.mustNotKnow(r, "On the left")
 
 			r = c.release()
 			if got := answer(t, r.Stdout); got == "" || r.Exit != 0 || r.Stderr != "" {
@@ -113,14 +113,14 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 			if r.Stdout != "4711\n" || r.Exit != 0 {
 				t.Errorf("the caller's resume: %q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 			}
-			c.knowsNothingOf(r, "On the left", "On the right")
+			c.mustNotKnow(r, "On the left", "On the right")
 
 			// What it has added there is not in the next copy.
 			r = c.call(append(c.args, round("In the middle: what number was it?"))...)
 			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
 				t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
 			}
-			c.knowsNothingOf(r, "once more", "On the left", "On the right")
+			c.mustNotKnow(r, "once more", "On the left", "On the right")
 			c.statusSays(`"forked": 1`, `"resumed": 4`)
 		})
 	}
@@ -133,14 +133,14 @@ func TestKilledCopyLeavesItsSource(t *testing.T) {
 	c.release()
 	for range 2 {
 		w := c.run("claude", twin.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: twin.Middle})
-		c.knowsNothingOf(w, "On the left")
+		c.mustNotKnow(w, "On the left")
 	}
 	r := c.call(append(c.args, round("On the right: what number was it?"))...)
 	if r.Stdout != "4711\n" || r.Exit != 0 || r.Stderr != "" {
 		t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 	}
 	c.sentOnlyNews(r, 2, []string{"On the right: what number was it?"})
-	c.knowsNothingOf(r, "HANG", "On the left")
+	c.mustNotKnow(r, "HANG", "On the left")
 }
 
 // What the caller's own resume of each id that it was shown answers, with the shim and without:

@@ -13,7 +13,7 @@ import (
 // geminiFormats are the output formats, and how an answer is read from each.
 var geminiFormats = map[string]func(*testing.T, string) string{
 	"":        func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
-	"-o|json": func(t *testing.T, out string) string { return responseOf(t, out) },
+	"-o|json": func(t *testing.T, out string) string { return parseResponse(t, out) },
 	"-o|stream-json": func(t *testing.T, out string) string {
 		var answer strings.Builder
 		for line := range strings.Lines(out) {
@@ -27,7 +27,7 @@ var geminiFormats = map[string]func(*testing.T, string) string{
 	},
 }
 
-func responseOf(t *testing.T, out string) string {
+func parseResponse(t *testing.T, out string) string {
 	t.Helper()
 	var r struct{ Response string }
 	decode(t, out, &r)

@@ -19,15 +19,15 @@ func round(notes ...string) string { return twin.Round(notes...) }
 // formats are the output formats, and how a final answer is read from each.
 var formats = map[string]func(*testing.T, string) string{
 	"":                     func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
-	"--output-format|json": func(t *testing.T, out string) string { return resultOf(t, out) },
+	"--output-format|json": func(t *testing.T, out string) string { return parseResult(t, out) },
 	"--output-format|json|--verbose": func(t *testing.T, out string) string {
 		var events []json.RawMessage
 		decode(t, out, &events)
-		return resultOf(t, string(events[len(events)-1]))
+		return parseResult(t, string(events[len(events)-1]))
 	},
 	"--output-format|stream-json|--verbose": func(t *testing.T, out string) string {
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		return resultOf(t, lines[len(lines)-1])
+		return parseResult(t, lines[len(lines)-1])
 	},
 }
 
@@ -38,7 +38,7 @@ func decode(t *testing.T, text string, v any) {
 	}
 }
 
-func resultOf(t *testing.T, line string) string {
+func parseResult(t *testing.T, line string) string {
 	t.Helper()
 	var r struct {
 		Result string
