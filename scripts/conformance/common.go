@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"strings"
 	"syscall"
@@ -46,12 +45,19 @@ var clis = map[string]cli{"claude": claude, "codex": codex, "gemini": gemini, "v
 // A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {
 	tool  string
+	kind  string // what it is about
 	name  string
 	calls []call
 	timed bool                     // it runs alone, and the time of its output is compared too
 	racy  bool                     // even without the shim it may end in several ways
 	shown func(twin.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                     // only how and when its calls end is compared
+}
+
+// row is the name without the format.
+func (s scenario) row() string {
+	row, _, _ := strings.Cut(s.name, ",")
+	return row
 }
 
 const unknownID = "11111111-2222-4333-8444-555555555555"
@@ -61,17 +67,18 @@ func list(words string) []string { return strings.Split(words, "|") }
 // scenarios returns all scenarios of a tool. Some are random.
 func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, one := range c.own {
-		all = append(all, scenario{name: name, calls: []call{one}})
+		all = append(all, scenario{kind: "single calls", name: name, calls: []call{one}})
 	}
 	for name, calls := range c.jobs {
-		all = append(all, scenario{name: name, calls: calls})
+		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
-	for _, more := range [][]scenario{c.resumed(), c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
-		all = append(all, more...)
+	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(), "outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
+		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "moments": c.moments(twin.Dice(seed, tool))} {
+		for _, s := range more {
+			s.kind = kind
+			all = append(all, s)
+		}
 	}
-	name := fnv.New64()
-	_, _ = name.Write([]byte(tool))
-	all = append(all, c.moments(rand.New(rand.NewPCG(seed, name.Sum64())))...)
 	for i := range all {
 		all[i].tool = tool
 	}

@@ -14,9 +14,10 @@ import (
 // resumed from the same source again (TestKilledCopyLeavesItsSource).
 func TestKilledMidTurnRunsFresh(t *testing.T) {
 	t.Parallel()
+	signals := map[string]syscall.Signal{"terminated": syscall.SIGTERM, "killed": syscall.SIGKILL}
 	for tool, first := range map[string]string{"codex": "exec", "gemini": "-p", "vibe": "-p"} {
-		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-			t.Run(tool+" "+signal.String(), func(t *testing.T) {
+		t.Run(tool, func(t *testing.T) {
+			each(t, signals, func(t *testing.T, _ string, signal syscall.Signal) {
 				w := newWorld(t, tool, true)
 				w.call(first, round())
 				killed := w.run(tool, twin.Call{Args: []string{first, round("HANG")}, Signal: signal, At: twin.Middle})
@@ -31,6 +32,6 @@ func TestKilledMidTurnRunsFresh(t *testing.T) {
 					t.Errorf("the fresh session was sent a delta: %q", prompt)
 				}
 			})
-		}
+		})
 	}
 }

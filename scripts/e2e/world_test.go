@@ -1,12 +1,15 @@
 // Package e2e runs jobs of several rounds with the real CLIs, through the shim,
 // against a stand-in of their models. It needs npm and its registry once, and is
-// skipped unless REPRISE_E2E is set. That a single call looks the same with the
+// skipped unless REPRISE_E2E is set: 1 for all, sample for a part (each). That a single call looks the same with the
 // shim and without it is checked by scripts/conformance.
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"reprise/internal/standin"
@@ -36,6 +39,10 @@ func runAll(m *testing.M) (int, error) {
 	}
 	defer os.RemoveAll(shimBin)
 	if err := twin.Build(shimBin); err != nil {
+		return 1, err
+	}
+	// Some of the tests only wait. The command line overrides this, as it is parsed later.
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.NumCPU()+1)); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
