@@ -30,6 +30,7 @@ func settings(home string) []setting[Config] {
 		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
 		{"prune.keep_last", integer(0, 1000, func(c *Config, n int64) { c.Prune.KeepLast = int(n) })},
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
+		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
 	}
 	for _, name := range rewrite.Names {
 		list = append(list, toolSettings(name, home)...)

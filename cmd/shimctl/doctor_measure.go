@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/internal/shells"
 	"reprise/rewrite"
 )
 
@@ -23,7 +24,7 @@ func (a *app) measure() (c check) {
 	}
 	name := rewrite.Names[0]
 	shimPath := filepath.Join(a.shimDirectory(), name)
-	if !runnable(shimPath) {
+	if !shells.Runnable(shimPath) {
 		return check{c.Name, "note", "there is no shim in " + a.tilde(a.shimDirectory()), "run ./install.sh"}
 	}
 	home, err := os.MkdirTemp("", "reprise-doctor-")

@@ -46,6 +46,7 @@ var commands = []func(*app) *cobra.Command{
 	reportCommand,
 	explainCommand,
 	suggestCommand,
+	setupCommand,
 	doctorCommand,
 	ledgerCommand,
 	exportCommand,
