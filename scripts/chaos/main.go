@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // roundsPerWorld is how many rounds a world lasts.
@@ -69,7 +69,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 			return false, root, err
 		}
 	}
-	if err := twin.Build(shims); err != nil {
+	if err := parity.Build(shims); err != nil {
 		return false, root, err
 	}
 	self, err := os.Executable()

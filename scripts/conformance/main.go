@@ -21,7 +21,7 @@ import (
 	"sync"
 	"syscall"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // parallel is how many scenarios run at a time: some of them only wait.
@@ -95,7 +95,7 @@ func (o options) shimDirectory() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := twin.Build(dir); err != nil {
+	if err := parity.Build(dir); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
@@ -162,7 +162,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	byName := func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) }
 	slices.SortFunc(all, byName)
-	twin.Dice(seed, "sample").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	parity.Dice(seed, "sample").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	kinds, rows := map[[2]string]bool{}, map[string]bool{}
 	take := func(s scenario) {
 		kinds[[2]string{s.tool, s.kind}], rows[s.row()] = true, true

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // What stands in files that codex is given.
@@ -84,38 +84,38 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 // What a resumed call shows is what a direct one shows, but for the model's own
 // words, which here are the same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
-	calls := map[string]func(prompt string) twin.Call{
-		"text":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}} },
-		"json":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", "--json", p}} },
-		"colours":            func(p string) twin.Call { return twin.Call{Args: []string{"exec", p, "--color", "always"}} },
-		"stdin":              func(p string) twin.Call { return twin.Call{Args: list("exec"), Stdin: p} },
-		"stdin, json":        func(p string) twin.Call { return twin.Call{Args: list("exec|--json"), Stdin: p} },
-		"dash":               func(p string) twin.Call { return twin.Call{Args: list("exec|-"), Stdin: p} },
-		"argument and stdin": func(p string) twin.Call { return twin.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
-		"one stream":         func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}, Mixed: true} },
-		"options": func(p string) twin.Call {
-			return twin.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
+	calls := map[string]func(prompt string) parity.Call{
+		"text":               func(p string) parity.Call { return parity.Call{Args: []string{"exec", p}} },
+		"json":               func(p string) parity.Call { return parity.Call{Args: []string{"exec", "--json", p}} },
+		"colours":            func(p string) parity.Call { return parity.Call{Args: []string{"exec", p, "--color", "always"}} },
+		"stdin":              func(p string) parity.Call { return parity.Call{Args: list("exec"), Stdin: p} },
+		"stdin, json":        func(p string) parity.Call { return parity.Call{Args: list("exec|--json"), Stdin: p} },
+		"dash":               func(p string) parity.Call { return parity.Call{Args: list("exec|-"), Stdin: p} },
+		"argument and stdin": func(p string) parity.Call { return parity.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
+		"one stream":         func(p string) parity.Call { return parity.Call{Args: []string{"exec", p}, Mixed: true} },
+		"options": func(p string) parity.Call {
+			return parity.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
 		},
-		"files": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
+		"files": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
 		},
-		"tool use": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+		"tool use": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
-		"tool use, json": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
+		"tool use, json": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
 		},
-		"several lines": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
+		"several lines": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
 		},
-		"nothing": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
+		"nothing": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
 		},
-		"a long line": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
+		"a long line": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
 		},
 	}
-	each(t, calls, func(t *testing.T, name string, make func(prompt string) twin.Call) {
+	each(t, calls, func(t *testing.T, name string, make func(prompt string) parity.Call) {
 		direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
 		for _, world := range []*world{direct, w} {
 			put(t, filepath.Join(world.Project, "schema.json"), anyObject)
@@ -186,8 +186,8 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
 	task := []string{"REPRISE_TASK=one"}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
-	r := w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
+	r := w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // copying is a job of which one call is in the midst of its turn.
@@ -31,7 +31,7 @@ func holdTurn(t *testing.T, format string) *copying {
 	c.file = w.transcripts()[0]
 	c.first = c.read()
 	go func() {
-		r, err := w.RunAs("claude", twin.Call{Args: append(c.args[:len(c.args):len(c.args)],
+		r, err := w.RunAs("claude", parity.Call{Args: append(c.args[:len(c.args):len(c.args)],
 			round("On the left: RUN<<touch started; until [ -e go ]; do sleep 0.05; done>>"))})
 		if err != nil {
 			t.Error(err)
@@ -129,7 +129,7 @@ func TestKilledCopyLeavesItsSource(t *testing.T) {
 	c := holdTurn(t, "")
 	c.release()
 	for range 2 {
-		w := c.run("claude", twin.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: twin.Middle})
+		w := c.run("claude", parity.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: parity.Middle})
 		c.mustNotKnow(w, "On the left")
 	}
 	r := c.call(append(c.args, round("On the right: what number was it?"))...)
@@ -197,8 +197,8 @@ func TestNulOnStdin(t *testing.T) {
 	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "vibe": list("-p"), "codex": list("exec")}
 	each(t, tools, func(t *testing.T, tool string, args []string) {
 		w := newWorld(t, tool, true)
-		w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
-		r := w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
+		w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
+		r := w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
 		if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
 			t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 		}

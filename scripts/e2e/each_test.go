@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a third of them, at
@@ -18,7 +18,7 @@ func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name 
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(table))
 	if os.Getenv("REPRISE_E2E") == "sample" {
-		names = twin.Third(names, seed(t), t.Name())
+		names = parity.Third(names, seed(t), t.Name())
 	}
 	for _, name := range names {
 		t.Run(cmp.Or(name, "text"), func(t *testing.T) {

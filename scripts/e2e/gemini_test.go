@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // geminiFormats are the output formats, and how an answer is read from each.
@@ -84,15 +84,15 @@ func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
 func TestGeminiPromptOnStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)
-	w.run("gemini", twin.Call{Stdin: round()})
-	r := w.run("gemini", twin.Call{Stdin: round("what number was it?")})
+	w.run("gemini", parity.Call{Stdin: round()})
+	r := w.run("gemini", parity.Call{Stdin: round("what number was it?")})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	w.sentOnlyNews(r, 2, []string{"what number was it?"})
 
 	long := strings.Repeat("All work and no play makes Jack a dull boy.\n", 3000)
-	r = w.run("gemini", twin.Call{Stdin: round("what number was it?", long+"what number now?")})
+	r = w.run("gemini", parity.Call{Stdin: round("what number was it?", long+"what number now?")})
 	if r.Stdout != "4711\n" || !strings.Contains(standin.LastUser(r.last(t)), long) {
 		t.Errorf("a long prompt: answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -102,8 +102,8 @@ func TestGeminiPromptOnStdin(t *testing.T) {
 func TestGeminiDataAndPromptAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)
-	w.run("gemini", twin.Call{Args: []string{"-p", "what number was it?"}, Stdin: round()})
-	r := w.run("gemini", twin.Call{Args: []string{"-p", "what number was it?"}, Stdin: round("what number?")})
+	w.run("gemini", parity.Call{Args: []string{"-p", "what number was it?"}, Stdin: round()})
+	r := w.run("gemini", parity.Call{Args: []string{"-p", "what number was it?"}, Stdin: round("what number?")})
 	if prompt := standin.LastUser(r.last(t)); r.Stdout != "4711\n" || strings.Contains(prompt, "Rule 7:") ||
 		!strings.HasSuffix(prompt, "what number was it?\n") {
 		t.Errorf("answer %q, sent %q, stderr %q", r.Stdout, prompt, r.Stderr)
@@ -157,7 +157,7 @@ func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {
 	clock := filepath.Join(w.Root, "clock.cjs")
 	put(t, clock, twoMinutesAgo)
 	begun := time.Now()
-	w.run("gemini", twin.Call{Args: []string{"-p", round()}, Env: []string{"NODE_OPTIONS=--require=" + clock}})
+	w.run("gemini", parity.Call{Args: []string{"-p", round()}, Env: []string{"NODE_OPTIONS=--require=" + clock}})
 	started, err := time.Parse("session-2006-01-02T15-04", filepath.Base(w.transcripts()[0])[:len("session-2006-01-02T15-04")])
 	if err != nil || !started.Before(begun.Truncate(time.Minute)) {
 		t.Fatalf("the session is of %v, %v", started, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // A resumed call that is ended while the model answers leaves no session to go on
@@ -20,7 +20,7 @@ func TestKilledMidTurnRunsFresh(t *testing.T) {
 			each(t, signals, func(t *testing.T, _ string, signal syscall.Signal) {
 				w := newWorld(t, tool, true)
 				w.call(first, round())
-				killed := w.run(tool, twin.Call{Args: []string{first, round("HANG")}, Signal: signal, At: twin.Middle})
+				killed := w.run(tool, parity.Call{Args: []string{first, round("HANG")}, Signal: signal, At: parity.Middle})
 				if prompt := standin.LastUser(killed.last(t)); strings.Contains(prompt, "Rule 7:") {
 					t.Fatalf("the call that was ended was no resume: %q", prompt)
 				}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 // modelAndWindow are the model that claude names at the start of a run, and the context
@@ -43,7 +43,7 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := twin.New(t.TempDir(), "claude", real, shimBin)
+			inner, err := parity.New(t.TempDir(), "claude", real, shimBin)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 // A pruning is how a tool is called, and what still has to work when some of its
@@ -37,7 +37,7 @@ var pruned = map[string]pruning{
 		call:   func(p string) []string { return []string{"-p", p} },
 		resume: list("--resume|ID|-p|what number was it?"), latest: list("--resume|latest|-p|what number was it?"),
 		list: func(w *world) string {
-			r := w.run("gemini", twin.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
+			r := w.run("gemini", parity.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
 			return r.Stdout + r.Stderr
 		},
 	},
@@ -55,7 +55,7 @@ func TestPrune(t *testing.T) {
 		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
 		started := func(env []string, prompt string) string {
 			before := w.transcripts()
-			if r := w.run(tool, twin.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
+			if r := w.run(tool, parity.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
 				t.Fatalf("exit %d, stderr %q", r.Exit, r.Stderr)
 			}
 			if n := len(w.transcripts()); n != len(before)+1 {
@@ -72,7 +72,7 @@ func TestPrune(t *testing.T) {
 		for range 3 {
 			ours = append(ours, started(again, round()))
 		}
-		if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
+		if r := w.run("shimctl", parity.Call{Args: list("prune|--keep-last|1")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
 			t.Fatalf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
 		}
 		for _, id := range ours[:2] {
@@ -87,7 +87,7 @@ func TestPrune(t *testing.T) {
 		}
 		answers := func(want string, args []string, env ...string) {
 			t.Helper()
-			if r := w.run(tool, twin.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
+			if r := w.run(tool, parity.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
 				t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 			}
 		}
@@ -106,7 +106,7 @@ func TestPrune(t *testing.T) {
 		// resumed without the shim (docs/internals/gemini.md).
 		answers("4711", does.latest, off...)
 		answers("12", resuming(theirs), off...)
-		if r := w.run(tool, twin.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
+		if r := w.run(tool, parity.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
 			t.Errorf("a pruned session is resumed: %q", r.Stdout)
 		}
 	})
@@ -117,7 +117,7 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "codex", true)
 	again := []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Env: again})
 	fork := w.call("exec", "fork", "{id}", "what number was it?")
 	if fork.Exit != 0 {
 		t.Fatalf("exit %d, stderr %q", fork.Exit, fork.Stderr)
@@ -126,8 +126,8 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
-	if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Env: again})
+	if r := w.run("shimctl", parity.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
 	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 func list(words string) []string { return strings.Split(words, "|") }
 
-func round(notes ...string) string { return twin.Round(notes...) }
+func round(notes ...string) string { return parity.Round(notes...) }
 
 // A reader reads the final answer from what a call in some format prints.
 type reader = func(t *testing.T, out string) string
@@ -102,7 +102,7 @@ func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 // statusSays looks for pieces of text in what shimctl status --json prints.
 func (w *world) statusSays(pieces ...string) {
 	w.t.Helper()
-	r := w.run("shimctl", twin.Call{Args: list("status|--json")})
+	r := w.run("shimctl", parity.Call{Args: list("status|--json")})
 	for _, p := range pieces {
 		if !strings.Contains(r.Stdout, p) {
 			w.t.Errorf("status lacks %s:\n%s%s", p, r.Stdout, r.Stderr)
@@ -113,8 +113,8 @@ func (w *world) statusSays(pieces ...string) {
 func TestPromptOnStdinIsResumed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
-	w.run("claude", twin.Call{Args: list("-p"), Stdin: round()})
-	r := w.run("claude", twin.Call{Args: list("-p"), Stdin: round("what number was it?")})
+	w.run("claude", parity.Call{Args: list("-p"), Stdin: round()})
+	r := w.run("claude", parity.Call{Args: list("-p"), Stdin: round("what number was it?")})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -124,8 +124,8 @@ func TestPromptOnStdinIsResumed(t *testing.T) {
 func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
-	w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
-	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
+	w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
+	r := w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -276,7 +276,7 @@ func TestFaultsAreNotFelt(t *testing.T) {
 	}
 	each(t, faults, func(t *testing.T, name string, fault func(*testing.T, *world) []string) {
 		direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
-		c := twin.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
+		c := parity.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
 		a, b := direct.run("claude", c), w.run("claude", c)
 		if a.Stdout != b.Stdout || a.Stderr != b.Stderr || a.Exit != b.Exit {
 			t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit, a.Stdout, a.Stderr, a.Exit)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // A vibeWorld is a world of vibe's.
@@ -129,11 +129,11 @@ func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
 	}
 	each(t, tests, func(t *testing.T, name string, tt test) {
 		direct, w := newVibeWorld(t, false), newVibeWorld(t, true)
-		ask := func(prompt string) twin.Call {
+		ask := func(prompt string) parity.Call {
 			if tt.stdin {
-				return twin.Call{Args: append(list(tt.args), "-p"), Stdin: prompt}
+				return parity.Call{Args: append(list(tt.args), "-p"), Stdin: prompt}
 			}
-			return twin.Call{Args: append(list(tt.args), "-p", prompt)}
+			return parity.Call{Args: append(list(tt.args), "-p", prompt)}
 		}
 		w.run("vibe", ask(round()))
 		a, b := direct.run("vibe", ask(round(tt.does))), w.run("vibe", ask(round(tt.does)))
@@ -269,7 +269,7 @@ func TestVibeHomeIsDeletedAfterEachCall(t *testing.T) {
 		put(t, filepath.Join(home, "config.toml"), string(config))
 		defer os.RemoveAll(home)
 		logging := fmt.Sprintf(`VIBE_SESSION_LOGGING={"save_dir":%q}`, filepath.Join(w.Root, "sessions"))
-		return w.run("vibe", twin.Call{Args: list("-p|" + prompt), Env: []string{"VIBE_HOME=" + home, logging}})
+		return w.run("vibe", parity.Call{Args: list("-p|" + prompt), Env: []string{"VIBE_HOME=" + home, logging}})
 	}
 	ask(1, round())
 	if r := ask(2, round("what number was it?")); r.Stdout != "4711\n" || r.Stderr != "" {

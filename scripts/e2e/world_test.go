@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 var shimBin string
@@ -38,7 +38,7 @@ func runAll(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(shimBin)
-	if err := twin.Build(shimBin); err != nil {
+	if err := parity.Build(shimBin); err != nil {
 		return 1, err
 	}
 	// Some of the tests only wait. The command line overrides this, as it is parsed later.
@@ -50,11 +50,11 @@ func runAll(m *testing.M) (int, error) {
 
 // A world belongs to a test.
 type world struct {
-	*twin.World
+	*parity.World
 	t *testing.T
 }
 
-type result struct{ twin.Result }
+type result struct{ parity.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
@@ -66,7 +66,7 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	if shim {
 		shims = shimBin
 	}
-	w, err := twin.New(t.TempDir(), tool, real, shims)
+	w, err := parity.New(t.TempDir(), tool, real, shims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (w *world) transcripts() []string {
 	return files
 }
 
-func (w *world) run(name string, c twin.Call) result {
+func (w *world) run(name string, c parity.Call) result {
 	w.t.Helper()
 	r, err := w.RunAs(name, c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *world) run(name string, c twin.Call) result {
 // call runs the world's tool.
 func (w *world) call(args ...string) result {
 	w.t.Helper()
-	return w.run(w.Tool, twin.Call{Args: args})
+	return w.run(w.Tool, parity.Call{Args: args})
 }
 
 // last is the request of a call's last turn.
@@ -110,7 +110,7 @@ func (r result) last(t *testing.T) standin.Request {
 
 func same(t *testing.T, what, direct, shimmed string) {
 	t.Helper()
-	if d := twin.Differ(what, direct, shimmed); d != "" {
+	if d := parity.Differ(what, direct, shimmed); d != "" {
 		t.Error(d)
 	}
 }
