@@ -51,13 +51,12 @@ func main() {
 		fmt.Print("the demo of ", os.Args[0])
 		return
 	}
-	if len(os.Args) > 1 && os.Args[1] == "version" {
-		fmt.Println("reprise", config.Version)
-		return
-	}
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
 	if name == "shimctl" {
+		if len(os.Args) > 1 && os.Args[1] == "version" {
+			fmt.Println("reprise", config.Version)
+		}
 		os.Exit(0)
 	}
 	os.Exit(int(C.status()))
