@@ -135,15 +135,18 @@ func (m *machine) try(shims string) {
 func (m *machine) removed() {
 	m.t.Helper()
 	m.sh("rm -rf $HOME/.local/state/reprise $HOME/.config/reprise")
-	if left := strings.TrimSpace(m.sh("find $HOME $root/tmp -name '*reprise*' -o -name '*shim*'")); left != "" {
-		m.t.Errorf("left in the home: %s", left)
+	if found := m.sh("find $HOME $root/tmp -name '*reprise*' -o -name '*shim*'"); found != "" {
+		m.t.Errorf("left in the home: %s", found)
 	}
-	if after := m.list(); !slices.Equal(after, m.before) {
-		m.t.Errorf("left: %q, was %q", after, m.before)
+	after := m.list()
+	left := slices.DeleteFunc(slices.Clone(after), func(name string) bool { return slices.Contains(m.before, name) })
+	gone := slices.DeleteFunc(slices.Clone(m.before), func(name string) bool { return slices.Contains(after, name) })
+	if len(left)+len(gone) > 0 {
+		m.t.Errorf("left %q, removed %q, which were there before", left, gone)
 	}
 }
 
-// list is every file but those that tools write for themselves.
+// list is every file, and every directory of ours, but those that other programs write for themselves.
 func (m *machine) list() (list []string) {
 	m.t.Helper()
 	own := []string{"home", "tmp", "dev", "proc", "var/lib/dpkg", "var/lib/rpm", "npm-cache"}
@@ -152,7 +155,7 @@ func (m *machine) list() (list []string) {
 		if slices.Contains(own, rel) {
 			return fs.SkipDir
 		}
-		if !strings.Contains(path, "__pycache__") {
+		if !e.IsDir() || strings.Contains(rel, "reprise") {
 			list = append(list, rel)
 		}
 		return err

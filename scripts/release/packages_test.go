@@ -144,7 +144,7 @@ func testPip(t *testing.T, release string) {
 	if err != nil {
 		t.Skip("needs Python with ensurepip")
 	}
-	m := newMachine(t, release, "true")
+	m := newMachine(t, release, "python3")
 	m.sh(strings.TrimSpace(string(python)) + " -m venv $root/venv")
 	m.before = m.list()
 	arch := rpmArches[runtime.GOARCH]

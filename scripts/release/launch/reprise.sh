@@ -14,7 +14,7 @@ uninstall)
 	;;
 setup)
 	case " $* " in
-	*' --undo '* | *' --help '* | *' -h '*) ;;
+	*' --undo '* | *' --dry-run '* | *' -n '* | *' --help '* | *' -h '*) ;; # these install nothing
 	*) sh "$here/install.sh" >/dev/null ;; # it says that setup comes next
 	esac
 	;;
