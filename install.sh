@@ -424,9 +424,9 @@ start_ticker() {
 			[ $((seconds % interval)) = 0 ] || continue
 			count=$(grep -cE "$package" "$tmp/compiled") || :
 			if [ "$interval" = 1 ]; then
-				printf '\r  %s: %s s, %s packages ' "$1" "$seconds" "$count"
+				printf '\r  %s: %s s, packages so far: %s ' "$1" "$seconds" "$count"
 			else
-				printf '  %s: %s s, %s packages\n' "$1" "$seconds" "$count"
+				printf '  %s: %s s, packages so far: %s\n' "$1" "$seconds" "$count"
 			fi
 		done
 	) &

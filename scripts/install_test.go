@@ -13,9 +13,11 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"reprise/scripts/toolbox"
 )
@@ -564,6 +566,24 @@ func TestDemo(t *testing.T) {
 	if out := s.install("--demo"); !strings.HasSuffix(out, "the demo of "+s.bin+"/shimctl") {
 		t.Errorf("the installed shimctl was not asked for its demo:\n%s", out)
 	}
+}
+
+// A build that takes long says so, and how far it is. Here seconds are short.
+func TestProgress(t *testing.T) {
+	s := newSite(t)
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("no sleep")
+	}
+	s.write("tools/sleep", "#!/bin/sh\nexec "+sleep+" 0.01\n")
+	s.write("tools/go", "#!/bin/sh\n'"+s.path+"/go' \"$@\" || exit\n[ \"$1\" != build ] || "+sleep+" 3\n")
+	s.prependPath("tools")
+	word := "slow" + strconv.FormatInt(time.Now().UnixNano(), 36) // which is in no cache
+	s.revise("first", word)
+	if out := s.install(); !regexp.MustCompile(`(?m)^  compiling shim: [0-9]+ s, packages so far: [1-9][0-9]*$`).MatchString(out) {
+		t.Errorf("says %s", out)
+	}
+	s.checkInstalled(word)
 }
 
 func TestPathAdvice(t *testing.T) {
