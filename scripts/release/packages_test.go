@@ -131,10 +131,18 @@ func testNPM(t *testing.T, release string) {
 	m.sh(npm + "npm uninstall -g --prefix $root/npm reprise @reprise/linux-" + npmArches[runtime.GOARCH] + "; rm -r $root/npm")
 	m.removed()
 
+	m.sh("echo 'PATH=$root/real:$PATH' >$HOME/.bashrc")
 	npx := npm + "cd $root/home; npx --yes --package=$root/release/" + main + " --package=$root/release/" + programs + " -- reprise "
-	m.sh(npx + "install")
+	const typed = "bash -ic 'command -v claude' 2>/dev/null"
+	m.sh("export SHELL=$root/bin/bash; " + npx + "setup --yes")
+	if said := m.sh(typed); said != filepath.Join(m.root, "home", ".local/share/reprise/bin/claude")+"\n" {
+		t.Errorf("after setup a shell runs %q", said)
+	}
 	m.try(installed)
-	m.sh(npx + "uninstall --purge; rm -rf $HOME/.npm")
+	m.sh(npx + "setup --undo --yes; " + npx + "uninstall --purge; rm -rf $HOME/.npm")
+	if said := m.sh(typed); said != filepath.Join(m.root, "real/claude")+"\n" {
+		t.Errorf("after setup --undo a shell runs %q", said)
+	}
 	m.removed()
 }
 
