@@ -31,7 +31,7 @@ func (d document) rules(policy Policy, home string) ([]Rule, error) {
 func (d document) rule(r *Rule, index int, home string) error {
 	within, variables := d.ruleAt(index)
 	known := ruleSettings(home, variables)
-	for _, key := range keysOf(within.tree, nil) {
+	for _, key := range tableKeys(within.tree, nil) {
 		if err := apply(within, r, key, known); err != nil {
 			return err
 		}
@@ -57,13 +57,13 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 	return d, variables
 }
 
-// keysOf returns the keys of a table and of those in it.
-func keysOf(tree any, under toml.Key) []toml.Key {
+// tableKeys returns the keys of a table and of those in it.
+func tableKeys(tree any, under toml.Key) []toml.Key {
 	table, _ := tree.(map[string]any)
 	var keys []toml.Key
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key := slices.Concat(under, toml.Key{name})
-		keys = append(append(keys, key), keysOf(table[name], key)...)
+		keys = append(append(keys, key), tableKeys(table[name], key)...)
 	}
 	return keys
 }

@@ -26,10 +26,10 @@ type tree struct {
 
 // files keeps what is known about the files of a tree, and reads them.
 type files interface {
-	note(path string, info fs.FileInfo) // it existed before the start: record it, but pass nothing on
-	look(path string, info fs.FileInfo) // pass on what is new in it
-	gone(path string, removed bool)     // it lost this name, or was removed
-	end()                               // pass on what was incomplete
+	note(path string, info fs.FileInfo)  // it existed before the start: record it, but pass nothing on
+	check(path string, info fs.FileInfo) // pass on what is new in it
+	gone(path string, removed bool)      // it lost this name, or was removed
+	end()                                // pass on what was incomplete
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -115,7 +115,7 @@ func nearest(dir string) string {
 
 // enter watches a directory that has appeared, and checks everything already in it.
 func (w *Watcher) enter(t *tree, dir string) {
-	t.walk(dir, func(path string) { w.watch(path) }, t.files.look)
+	t.walk(dir, func(path string) { w.watch(path) }, t.files.check)
 }
 
 // walk visits a directory: first the directory itself, then the tree's files in it, then its

@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of the report, however large the ledger is.
-var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
+var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
 func reportCommand(a *app) *cobra.Command {
 	var file, since, until string
