@@ -16,9 +16,9 @@ import (
 
 // setupFlags are what setup is asked for.
 type setupFlags struct {
-	tools          []string
-	dry, yes, undo bool
-	asJSON         bool
+	consent
+	tools        []string
+	undo, asJSON bool
 }
 
 func setupCommand(a *app) *cobra.Command {
@@ -31,16 +31,14 @@ or function that does nothing but start a tool by its path, as Claude Code's ins
 that block, and its path goes into the configuration where the shim would find no other. Your own lines are never
 changed.
 
-It asks before it writes. Without a terminal it writes only with --yes. Then it asks fresh shells again. --undo
-takes out what it wrote. The exit status is 3 if something was left to do.`,
+It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
+shells again. --undo takes out what it wrote. The exit status is 3 if something was left to do.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.setup(flags) },
 	}
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "the `TOOLS`, with commas between (default: those installed)")
-	c.Flags().BoolVarP(&flags.dry, "dry-run", "n", false, "show the changes and write nothing")
-	c.Flags().BoolVarP(&flags.yes, "yes", "y", false, "write without a question")
+	flags.addFlags(c)
 	c.Flags().BoolVar(&flags.undo, "undo", false, "take out what setup wrote")
-	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
 	jsonFlag(c, &flags.asJSON, "shimctl.setup/1")
 	completeFlag(c, "tools", rewrite.Names)
@@ -116,17 +114,14 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 		a.showSetup(r)
 	}
 	var err error
-	if len(edits) > 0 && !flags.dry {
-		write := flags.yes
-		if !write && !flags.asJSON {
-			write = a.confirm("write this?")
+	if len(edits) > 0 && !flags.dry && (flags.yes || !flags.asJSON) {
+		if err = a.ask("write this?", flags.consent); err == nil {
+			err = a.writeEdits(edits, !flags.asJSON)
 		}
-		if write {
-			if err = a.writeEdits(edits, !flags.asJSON); err != nil {
-				return err
-			}
-			r.Written = true
+		if err != nil {
+			return err
 		}
+		r.Written = true
 	}
 	if r.Written && !flags.undo {
 		if r.Checks, err = a.verify(r.Tools); err != nil {
@@ -140,8 +135,6 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 	if flags.asJSON {
 		r.fill()
 		err = a.stdout.PrintJSON(r)
-	} else if len(edits) > 0 && !r.Written {
-		a.stderr.Notice("nothing was written" + map[bool]string{true: "", false: "; --yes writes it"}[flags.dry])
 	}
 	left := len(edits) > 0 && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result == "note" || c.Result == "problem" })
 	if left && !flags.dry {
