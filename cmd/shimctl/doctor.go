@@ -182,7 +182,7 @@ func (a *app) checkMissing(f shellFacts, p shim.Place) check {
 				c.Result = "problem"
 				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.tilde(finding.Path))
 				c.Fix = "run shimctl setup"
-				if !remedyFor(finding, "").remove {
+				if !a.remedyFor(f, answer, finding).remove {
 					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.tilde(finding.Path), p.Name)
 				}
 				return c

@@ -62,7 +62,7 @@ func (a *app) planFinding(p *shellPlan, f shellFacts, answer shells.Answer, find
 	if finding.Kind != shells.Alias && finding.Kind != shells.Function {
 		return finding.Kind != shells.Shim
 	}
-	r := remedyFor(finding, a.behind(f, answer, finding.Tool))
+	r := a.remedyFor(f, answer, finding)
 	planned, path := p.paths[finding.Tool], a.tilde(r.path)
 	if !r.remove || path != "" && planned != "" && planned != path {
 		return false // in another shell, the name stands for another program

@@ -1,16 +1,17 @@
 package shells
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // patience is how long a shell may take to start. nvm alone takes a second on a slow machine.
@@ -97,11 +98,15 @@ func Ask(ctx context.Context, w World) ([]Answer, World) {
 			jobs = append(jobs, &job{shell: s, start: start})
 		}
 	}
-	var all sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
 	for _, j := range jobs {
-		all.Go(func() { j.found, j.err = ask(ctx, w, j.shell, j.start) })
+		all.Go(func() error {
+			j.found, j.err = ask(ctx, w, j.shell, j.start)
+			return nil
+		})
 	}
-	all.Wait()
+	_ = all.Wait()
 	for _, j := range jobs {
 		if dir := j.found["dir"].kind; filepath.IsAbs(dir) {
 			w.ZshDir = dir
@@ -147,7 +152,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	}
 	_ = cmd.Wait()                                     // how it ended is its own matter
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // what it left in the background, as a terminal does when it is closed
-	found := parse(out.String())
+	found := parse(string(out.kept))
 	switch {
 	case found != nil:
 		return found, nil
@@ -158,20 +163,18 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 }
 
 // limited keeps the start of what is written to it.
-type limited struct{ bytes.Buffer }
+type limited struct{ kept []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
 	const most = 1 << 20
-	if room := most - l.Len(); room > 0 {
-		l.Buffer.Write(p[:min(len(p), room)])
-	}
+	l.kept = append(l.kept, p[:min(len(p), most-len(l.kept))]...)
 	return len(p), nil
 }
 
 // token marks our records among what a shell's files print.
 const token = "reprise-setup"
 
-// A answer is a kind and a value: "alias" and its text.
+// An answer is a kind and a value: "alias" and its text.
 type answer struct{ kind, value string }
 
 // parse returns the records of a script's output by their names, nil if there is none.
@@ -208,8 +211,9 @@ func freshEnviron(w World, by start, session bool) []string {
 	if w.ZshDir != "" {
 		environ = append(environ, "ZDOTDIR="+w.ZshDir)
 	}
+	withoutHome := session && (by.name == Login || by.name == LoginScript) && w.Home != "/"
 	path := slices.DeleteFunc(slices.Clone(w.Path), func(dir string) bool {
-		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || session && (by.name == Login || by.name == LoginScript) && w.Home != "/" && strings.HasPrefix(dir, w.Home+"/")
+		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || withoutHome && strings.HasPrefix(dir, w.Home+"/")
 	})
 	if by.nested() {
 		path = slices.Insert(path, 0, w.Shims)
