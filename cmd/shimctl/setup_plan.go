@@ -63,7 +63,10 @@ func (a *app) planFinding(p *shellPlan, f shellFacts, answer shells.Answer, find
 		return finding.Kind != shells.Shim
 	}
 	r := a.remedyFor(f, answer, finding)
-	planned, path := p.paths[finding.Tool], a.tilde(r.path)
+	planned, path := p.paths[finding.Tool], r.path
+	if a.own("HOME") == a.getenv("HOME") { // or else ~ in the configuration is another directory for other callers
+		path = a.tilde(path)
+	}
 	if !r.remove || path != "" && planned != "" && planned != path {
 		return false // in another shell, the name stands for another program
 	}
