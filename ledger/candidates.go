@@ -60,9 +60,6 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err := l.readPlaces(&f); err != nil {
-		return f, err
-	}
 	for i := range f.Chains {
 		if cf := &f.Chains[i]; cf.File == FileChanged && f.Fork {
 			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.size)
@@ -234,6 +231,8 @@ func (r *factsRow) columns() []column {
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.file_size, 0)", &f.size},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
+		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
+		{"s.first_model", &f.FirstModel}, {"coalesce(s.version, '')", &f.Version},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)
