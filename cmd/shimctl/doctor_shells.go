@@ -186,7 +186,7 @@ func (a *app) lineChecks(f shellFacts, answer shells.Answer) (checks []check) {
 		if l.Tool != "" && slices.Contains(answer.Shell.StartFiles(f.world), l.File) {
 			checks = append(checks, check{l.Tool + " in " + answer.Shell.Name(), "problem",
 				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.tilde(l.Place()), kinds[l.Kind]),
-				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor says whether a binary is behind the shim", l.Tool)})
+				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor reports whether PATH has a binary after the shim", l.Tool)})
 		}
 	}
 	return checks
