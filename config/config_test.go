@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 		{"duration number", "ttl = 30", `c.toml:1: ttl: must be a duration in quotes, not a number`, unitHint},
 		{"duration date", "ttl = 2026-01-01", `c.toml:1: ttl: must be a duration in quotes, not a date`, unitHint},
 		{"duration unit", `ttl = "30"`, `c.toml:1: ttl: "30" is not a duration`, unitHint},
-		{"duration days", `max_age = "7d"`, `c.toml:1: max_age: "7d" is not a duration`, unitHint},
+		{"duration years", `max_age = "7y"`, `c.toml:1: max_age: "7y" is not a duration`, unitHint},
 		{"duration zero", `ttl = "0s"`, `c.toml:1: ttl: must be more than 0s and at most 8760h`, ""},
 		{"duration below zero", `max_age = "-1s"`, `c.toml:1: max_age: must be more than 0s and at most 8760h`, ""},
 		{"duration too long", `gate_timeout = "61m"`, `c.toml:1: gate_timeout: must be more than 0s and at most 1h`, ""},

@@ -18,37 +18,42 @@ type ChainName struct {
 	NativeIDs  []string // of its sessions, the newest last
 }
 
-// minPrefix is how much of a native id must be given.
-const minPrefix = 4
+// MinPrefix is how many characters of a native id must be given.
+const MinPrefix = 4
 
 // FindChains returns the chains that name may stand for: the one of that number, or
 // else those of that task, or else those of a session whose native id begins so.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
-	prefix := name
-	if len(prefix) < minPrefix {
-		prefix = "\x00" // no id begins so
+	conditions := []string{"CAST(id AS TEXT) = ?", "task <> '' AND task = ?"}
+	if len(name) >= MinPrefix {
+		conditions = append(conditions, ofSession)
 	}
-	for _, where := range []struct {
-		condition string
-		arg       string
-	}{
-		{"CAST(id AS TEXT) = ?", name},
-		{"task <> '' AND task = ?", name},
-		{"id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)", prefix},
-	} {
-		chains, err := l.findChains(where.condition, where.arg)
-		if err != nil {
-			return nil, fmt.Errorf("find chain: %w", err)
-		}
-		if len(chains) > 0 {
-			return chains, nil
+	for _, condition := range conditions {
+		if chains, err := l.findChains(condition, name); err != nil || len(chains) > 0 {
+			return chains, err
 		}
 	}
 	return nil, nil
 }
 
+const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)"
+
+// ChainsOfSession returns the chains of the sessions whose native id begins so, however
+// short that is.
+func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
+	return l.findChains(ofSession, prefix)
+}
+
 func (l *Ledger) findChains(condition, arg string) ([]ChainName, error) {
-	rows, err := l.db.Query("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+	chains, err := l.readChains("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+	if err != nil {
+		return nil, fmt.Errorf("find chain: %w", err)
+	}
+	return chains, nil
+}
+
+func (l *Ledger) readChains(query, arg string) ([]ChainName, error) {
+	rows, err := l.db.Query(query, arg)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type exportFlags struct {
 }
 
 func exportCommand(a *app) *cobra.Command {
-	var f exportFlags
+	f := exportFlags{timeout: 10 * time.Second}
 	c := &cobra.Command{
 		Use: "export", Short: "write the recorded calls for other programs",
 		Long: `Writes every call as a line of JSON (ndjson) or sums for Prometheus' textfile collector (prometheus), or
@@ -40,7 +40,7 @@ tasks and roles.`,
 	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to wait for an answer of the collector, a `TIME` (otlp)")
+	addDuration(c.Flags(), &f.timeout, "timeout", "how long to wait for an answer of the collector, a `TIME` (otlp)")
 	return c
 }
 
@@ -97,7 +97,7 @@ func (f exportFlags) check() error {
 		return usageError{"--format otlp needs an --endpoint", "--endpoint http://127.0.0.1:4318 is a collector on this machine"}
 	}
 	if f.timeout <= 0 {
-		return usageError{"--timeout must be more than 0s", "write a number and its unit, as in 10s"}
+		return usageError{"--timeout must be more than 0s", durationHint}
 	}
 	return nil
 }

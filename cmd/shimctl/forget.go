@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
@@ -62,28 +61,6 @@ func (a *app) forget(name string, sessions bool) error {
 		fmt.Fprintf(a.stdout, "removed the files of %s (%s)\n", ui.Count(removed, "session"), ui.Size(bytes))
 	}
 	return nil
-}
-
-func noChain(name string) error {
-	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl chains lists them"}
-}
-
-func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
-	chains, err := l.FindChains(name)
-	if err != nil {
-		return ledger.ChainName{}, err
-	}
-	switch len(chains) {
-	case 0:
-		return ledger.ChainName{}, noChain(name)
-	case 1:
-		return chains[0], nil
-	}
-	var which []string
-	for _, c := range chains {
-		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
-	}
-	return ledger.ChainName{}, hinted{fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), "give the number of one"}
 }
 
 // removeSessions removes the files of all sessions of a chain, or none if one of

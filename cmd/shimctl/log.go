@@ -113,6 +113,8 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("format", ui.TextCell(string(i.Format)))
 	add("model", ui.TextCell(i.Model))
 	add("outcome", outcomeCell(i))
+	add("exit status", exitCell(i))
+	add("signal", signalCell(i))
 	add("took", ui.DurationCell(i.Duration))
 	add("prompt", ui.Cell{Human: ui.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", ui.Cell{Human: ui.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})

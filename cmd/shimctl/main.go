@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,8 +80,8 @@ func main() { os.Exit(run(shim.AccountHome())) }
 
 // run carries out the command. accountHome is "" for one that must not look there.
 func run(accountHome string) int {
-	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout), stderr: ui.NewScreen(os.Stderr), environ: os.Environ(),
-		accountHome: accountHome, now: time.Now()}
+	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout, os.Getenv), stderr: ui.NewScreen(os.Stderr, os.Getenv),
+		environ: os.Environ(), accountHome: accountHome, now: time.Now()}
 	return a.main(os.Args[1:])
 }
 
@@ -88,6 +89,9 @@ func (a *app) main(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	if err == nil || errors.Is(err, errFindings) {
+		err = cmp.Or(a.stdout.Err(), err) // most of what is printed is not looked at line by line
+	}
 	var usage usageError
 	switch {
 	case err == nil:

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -52,30 +51,6 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	}
 	a.printStats(s)
 	return nil
-}
-
-// whenWords say what sinceTime reads.
-const whenWords = "12h or 7d ago, a date as 2026-01-31, in UTC, or a time in RFC 3339"
-
-// sinceTime reads how long ago, since which day or which moment; "" is the beginning.
-func (a *app) sinceTime(text string) (time.Time, error) {
-	if text == "" {
-		return time.UnixMilli(0), nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			return a.now.AddDate(0, 0, -int(n)), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return a.now.Add(-d), nil
-	}
-	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), whenWords}
 }
 
 // stats is what is shown. Without a control group Comparison is nil, and Saving

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,33 +60,4 @@ func oneArgument(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// chainRow finds a chain, as findChain does.
-func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
-	found, err := findChain(l, name)
-	if err != nil {
-		return ledger.ChainRow{}, err
-	}
-	chains, err := l.Chains(ledger.Wanted{Chain: found.ID})
-	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all its calls were pruned
-	}
-	if err != nil {
-		return ledger.ChainRow{}, err
-	}
-	return chains[0], nil
-}
-
-// findInvocation finds a call by its number.
-func findInvocation(l *ledger.Ledger, name string) (ledger.InvocationRow, error) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
-	if err != nil {
-		return ledger.InvocationRow{}, usageError{fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls"}
-	}
-	i, err := l.FindInvocation(number)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = hinted{fmt.Errorf("find call %d: there is none", number), "shimctl log lists the calls"}
-	}
-	return i, err
 }
