@@ -107,51 +107,61 @@ type Forgotten struct{ Sessions, Calls int64 }
 
 // Forget removes all of a chain: its sessions, its calls, the calls in which the caller
 // named its sessions itself, and what runs of its rules cost, unless other calls have the
-// rule too. What stood there is overwritten.
-func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
+// rule too. What stood there is overwritten. A dry run only counts.
+func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	if err := l.Settle(); err != nil { // nothing of it is to wait in the spool
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
-	err = l.write(func(tx *sql.Tx) error {
-		busy, err := chainHeld(tx, c.ID)
-		if err != nil {
-			return err
+	err = l.write(func(tx *sql.Tx) (err error) {
+		if f, err = dropNamed(tx, c); err == nil && dry {
+			return errDry
 		}
-		if busy {
-			return ErrInUse
-		}
-		if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
-			return err
-		}
-		rules, err := rulesOf(tx, c.ID)
-		if err != nil {
-			return err
-		}
-		if f.Calls, err = dropChain(tx, c.ID); err != nil {
-			return err
-		}
-		for _, rule := range rules { // what its runs cost tells of others only where others have it
-			if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
-				return err
-			}
-		}
-		for _, id := range c.NativeIDs {
-			n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
-			if err != nil {
-				return err
-			}
-			f.Calls += n
-		}
-		return nil
+		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errDry):
+		return f, nil
+	case err != nil:
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
 	if err := l.scrub(); err != nil {
 		return f, fmt.Errorf("forget chain %d: it is removed, but traces of it may be left: %w", c.ID, err)
+	}
+	return f, nil
+}
+
+func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
+	busy, err := chainHeld(tx, c.ID)
+	if err != nil {
+		return f, err
+	}
+	if busy {
+		return f, ErrInUse
+	}
+	if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
+		return f, err
+	}
+	rules, err := rulesOf(tx, c.ID)
+	if err != nil {
+		return f, err
+	}
+	if f.Calls, err = dropChain(tx, c.ID); err != nil {
+		return f, err
+	}
+	for _, rule := range rules { // what its runs cost tells of others only where others have it
+		if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
+			return f, err
+		}
+	}
+	for _, id := range c.NativeIDs {
+		n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
+		if err != nil {
+			return f, err
+		}
+		f.Calls += n
 	}
 	return f, nil
 }
