@@ -94,7 +94,9 @@ func (i *InvocationRow) Changed() []string {
 type Wanted struct {
 	Chain int64
 	Tool  string
-	Live  bool // chains that a call could go on with, as far as their session's state tells
+	// Reason picks the calls for which it is the reason, its detail, or that of a refused resume.
+	Reason rewrite.Reason
+	Live   bool // chains that a call could go on with, as far as their session's state tells
 	Limit int
 }
 
@@ -187,11 +189,12 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 
 // InvocationRows lists the calls, the latest first.
 func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
-	where := "? = 0 AND (? = '' OR i.tool = ?)"
+	where := "?1 = 0"
 	if w.Chain != 0 {
-		where = "i.chain_id = ? AND (? = '' OR i.tool = ?)"
+		where = "i.chain_id = ?1"
 	}
-	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+	where += " AND (?2 = '' OR i.tool = ?2) AND (?3 = '' OR ?3 IN (i.reason, i.detail, i.fell_back))"
+	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?4", w.Chain, w.Tool, w.Reason, w.limit())
 }
 
 // FindInvocation returns one call; where there is none it fails with sql.ErrNoRows.

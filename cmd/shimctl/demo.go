@@ -33,6 +33,7 @@ touched. If there is none, it runs a small stand-in for Claude Code.`,
 		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
 	}
 	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
+	completeFlag(c, "tool", append([]string{bundledName}, rewrite.Names...))
 	return c
 }
 

@@ -39,6 +39,7 @@ the text that would be sent instead of the whole prompt.`,
 	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
 	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
 	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
+	completeFlag(c, "tool", rewrite.Names)
 	c.Flags().SetInterspersed(false) // the tool's flags are not ours
 	return c
 }

@@ -41,8 +41,14 @@ tasks and roles.`,
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
 	addDuration(c.Flags(), &f.timeout, "timeout", "how long to wait for an answer of the collector, a `TIME` (otlp)")
+	completeFlag(c, "format", exportFormats)
+	completeFlag(c, "since", nil)
+	completeFlag(c, "endpoint", nil)
+	completeFlag(c, "timeout", nil)
 	return c
 }
+
+var exportFormats = []string{"ndjson", "prometheus", "otlp"}
 
 func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
@@ -86,7 +92,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 func (f exportFlags) check() error {
 	wants := map[string]string{"ndjson": "since output", "prometheus": "output", "otlp": "since endpoint"}[f.format]
 	if wants == "" {
-		return usageError{fmt.Sprintf("there is no format %q", f.format), "one of ndjson, prometheus, otlp"}
+		return usageError{fmt.Sprintf("there is no format %q", f.format), "one of " + strings.Join(exportFormats, ", ")}
 	}
 	for name, value := range map[string]string{"since": f.since, "output": f.output, "endpoint": f.endpoint} {
 		if value != "" && !strings.Contains(wants, name) {

@@ -32,6 +32,7 @@ elsewhere it needs --yes.`,
 	}
 	c.Flags().BoolVar(&f.sessions, "sessions", false, "also remove the tool's session files")
 	f.addFlags(c)
+	c.ValidArgsFunction = a.completeChain
 	return c
 }
 

@@ -29,11 +29,17 @@ recorded about that call, and what its reasons mean.`,
 				if len(args) == 1 {
 					return a.logOne(l, r, args[0], asJSON)
 				}
+				if err := checkReason(wanted.Reason); err != nil {
+					return err
+				}
 				return a.log(l, r, wanted, asJSON)
 			})
 		},
 	}
 	listFlags(c, &asJSON, &wanted, "shimctl.log/1")
+	c.Flags().StringVar((*string)(&wanted.Reason), "reason", "", "only those with this `REASON`")
+	completeFlag(c, "reason", reasonCompletions())
+	c.ValidArgsFunction = a.completeCall
 	return c
 }
 
@@ -128,11 +134,3 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 }
 
 func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }
-
-// meaningOf says in a sentence what a reason means.
-func meaningOf(r rewrite.Reason) string {
-	if sentence, ok := meanings[r]; ok {
-		return sentence
-	}
-	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
-}

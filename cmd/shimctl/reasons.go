@@ -1,6 +1,14 @@
 package main
 
-import "reprise/rewrite"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reprise/config"
+	"reprise/rewrite"
+)
 
 // meanings says what each reason means.
 var meanings = map[rewrite.Reason]string{
@@ -90,4 +98,36 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.SentAgain:        "a part that the session has must be sent in each turn, by a rule or for the tool",
 	rewrite.NoCleanCut:       "the new part cannot be separated from the known part",
 	rewrite.LooksLikeCommand: "the tool would take the new part for a command",
+}
+
+// meaningOf says in a sentence what a reason means.
+func meaningOf(r rewrite.Reason) string {
+	if sentence, ok := meanings[r]; ok {
+		return sentence
+	}
+	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
+}
+
+// checkReason refuses a reason that there is not.
+func checkReason(r rewrite.Reason) error {
+	if _, known := meanings[r]; known || r == "" {
+		return nil
+	}
+	var known []string
+	for reason := range meanings {
+		known = append(known, string(reason))
+	}
+	hint := "docs/reference/reasons.md lists the reasons"
+	slices.Sort(known)
+	if near := config.Nearest(string(r), known); near != "" {
+		hint = fmt.Sprintf("did you mean %q", near)
+	}
+	return usageError{fmt.Sprintf("there is no reason %q", r), hint}
+}
+
+func reasonCompletions() (list []string) {
+	for _, r := range slices.Sorted(maps.Keys(meanings)) {
+		list = append(list, string(r)+"\t"+meanings[r])
+	}
+	return list
 }

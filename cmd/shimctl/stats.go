@@ -31,6 +31,8 @@ estimate and how it was made. docs/explanation/measuring.md explains each figure
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
 	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
+	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
+	completeFlag(c, "since", nil)
 	return c
 }
 
