@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ const (
 	exitFailed   = 1
 	exitUsage    = 2
 	exitFindings = 3
+	// A shell's own for what Ctrl-C ended.
+	exitInterrupted = 128 + int(syscall.SIGINT)
 )
 
 // An app is what a command may use of the world.
@@ -98,6 +101,8 @@ func (a *app) main(args []string) int {
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
 	case errors.As(err, &usage):
 		a.complain(usage.problem, usage.hint)
 		return exitUsage
