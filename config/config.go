@@ -145,8 +145,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. A file that is not there means the defaults. A mistake in the
-// file is an *Error.
+// Load reads the configuration file at path. A file that is not there means the defaults. What is wrong in the
+// file are Mistakes.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,6 +127,41 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("a mistake left %+v, want the zero Config", got)
 			}
 		})
+	}
+}
+
+// All mistakes are found at once, in the order of the file; what follows from one is none of its own.
+func TestAllMistakes(t *testing.T) {
+	_, err := Parse("c.toml", `ttl = 30
+[[rule]]
+name = "a"
+promt = 'x'
+ttl = "1x"
+[[rule]]
+tool = "x"
+[[rule]]
+name = 1
+[rule.evn]
+A = 'x'
+[tool.cladue]
+path = 3
+[log]
+level = "trace"
+`, "/h")
+	var all Mistakes
+	if !errors.As(err, &all) {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, e := range all {
+		lines = append(lines, fmt.Sprintf("%d %s", e.Line, e.Key))
+	}
+	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name", "10 rule.evn", "12 tool.cladue", "15 log.level"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	if want := "c.toml:1: ttl: must be a duration in quotes, not a number (and 8 more)"; err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }
 

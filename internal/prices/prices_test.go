@@ -93,6 +93,16 @@ func TestOverride(t *testing.T) {
 	}
 }
 
+// All that is wrong is said, with its line.
+func TestAllProblems(t *testing.T) {
+	_, err := Load("mine.toml", "# mine\n[[price]]\ninput = 1\n\n[[price]]\nmodel = \"x\"\ninput = -3\noutput = 1e9\nprice = 1\n")
+	want := "read prices: mine.toml: there is no key price.price\nread prices: mine.toml:2: a price has no model\n" +
+		"read prices: mine.toml:5: x: -3 is no price\nread prices: mine.toml:5: x: 1e+09 is no price"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
 func mustFind(t *testing.T, table *Table, model string) Price {
 	t.Helper()
 	p, ok := table.Find(model, day("2026-11-01"))
