@@ -128,7 +128,11 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("cached", ui.TokensCell(i.CacheRead))
 	add("written", ui.TokensCell(i.CacheWrite))
 	add("output", ui.TokensCell(i.Output))
-	add("cost", priceCell(callCost(r.prices, i)))
+	cost := callCost(r.prices, i)
+	add("cost", priceCell(cost))
+	if !cost.known && i.Input.Valid && i.Model != "" {
+		add("price", ui.TextCell(a.missingPrice(i.Model)))
+	}
 	t.Print(a.stdout)
 	return nil
 }

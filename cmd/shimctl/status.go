@@ -93,7 +93,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions))
+	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
