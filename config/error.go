@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// Error is a mistake in a configuration file. It has the parts apart, for a program that shows the hint on
-// a line of its own.
+// Error is a mistake in a configuration file. It has separate parts for a program that shows the
+// hint on a line of its own.
 type Error struct {
 	File    string
 	Line    int    // 0 if it is not known
@@ -23,10 +23,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
 }
 
-// Mistakes are all that were found in a file, the first first; there is one at least.
+// Mistakes are all mistakes in a file, in its order. There is at least one.
 type Mistakes []*Error
 
-// Error returns the first mistake, and how many more there are.
+// Error returns the first mistake and the number of the others.
 func (m Mistakes) Error() string {
 	if len(m) == 1 {
 		return m[0].Error()
@@ -43,7 +43,7 @@ func (m Mistakes) Unwrap() []error {
 	return all
 }
 
-// mistake is what a setting says about a value that it does not take; the reader adds the place.
+// mistake is a setting's error about a value. The reader adds the place.
 type mistake struct{ problem, hint string }
 
 func (m *mistake) Error() string { return m.problem }

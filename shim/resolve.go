@@ -1,32 +1,29 @@
 package shim
 
-/*
-#include <stdlib.h>
-#include "exec.h"
-*/
+// #include <stdlib.h>
+// #include "exec.h"
+// #include "inherit.h"
 import "C"
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"unsafe"
 
-	"reprise/rewrite"
+	"golang.org/x/sys/unix"
 )
 
-// guardEnv carries what keeps shims from finding each other for ever.
+// guardEnv is the variable that keeps shims from finding each other for ever.
 const guardEnv = "REPRISE_GUARD"
 
-// maxHops is how often one call may pass through a shim of ours.
+// maxHops is how often one call may pass through shims of reprise.
 const maxHops = C.REPRISE_MAX_HOPS
 
-// identify tells a file from others whatever name it is found under: it gives an id,
-// "" where there is no file.
+// identify returns an ID of the file at a path, the same under any name; "" if there is none.
 func identify(path string) string {
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))
@@ -35,14 +32,14 @@ func identify(path string) string {
 	return C.GoString(&id[0])
 }
 
-// self identifies the running program, also after its file was replaced.
+// self returns the ID of the running program, even if its file was replaced.
 func self() string {
 	var id [C.REPRISE_ID_SIZE]C.char
 	C.reprise_self(&id[0])
 	return C.GoString(&id[0])
 }
 
-// A guard is the chain of shims that a call has come through.
+// A guard lists the shims that a call has passed through.
 type guard C.struct_reprise_guard
 
 func readGuard(value string, pid int, self string) guard {
@@ -54,7 +51,7 @@ func readGuard(value string, pid int, self string) guard {
 	return guard(g)
 }
 
-// with returns the guard's value for one target more.
+// with returns the variable's value after one more target.
 func (g guard) with(target string, pid int) string {
 	id := C.CString(target)
 	defer C.free(unsafe.Pointer(id))
@@ -63,83 +60,16 @@ func (g guard) with(target string, pid int) string {
 	return C.GoString(&value[0])
 }
 
-// skip are the ids of the files that are not the real binary: the running program, and what was
-// tried before.
+// skip returns the IDs of the files that are not the real binary: the running program, and all
+// that were tried before.
 func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
-	path string // as it was found
-	real string // the same without links
+	path string // as found
+	real string // with symbolic links resolved
 	info fs.FileInfo
 	id   string
-}
-
-// fingerprint tells one build of a binary from another: a shim of ours never asks
-// the binary itself for it.
-func (t target) fingerprint() string {
-	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
-}
-
-// version is the binary's version as its place tells it, without running it: a
-// file named by its version, as claude's own installer lays them, the npm package
-// that it is a command of, or the Python package that it is a script of; "" where
-// none is found.
-func (t target) version() string {
-	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
-		return name
-	}
-	dir := t.real
-	for range 3 {
-		dir = filepath.Dir(dir)
-		var pkg struct {
-			Version string
-			Bin     map[string]string
-		}
-		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
-		_ = json.Unmarshal(text, &pkg) // what is none names no command
-		for _, command := range pkg.Bin {
-			if filepath.Join(dir, command) == t.real {
-				return pkg.Version
-			}
-		}
-	}
-	return pythonVersion(t.real)
-}
-
-// pythonVersion is the version of the Python package that a script belongs to: the
-// one installed beside it whose entry points name it; "" if there are none, or
-// several of different versions.
-func pythonVersion(script string) string {
-	bin, name := filepath.Split(script)
-	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
-	if err != nil {
-		return "" // the pattern is broken
-	}
-	version := ""
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || !hasEntry(string(text), name) {
-			continue
-		}
-		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // a package's own name has no dash there
-		v = strings.TrimSuffix(v, ".dist-info")
-		if version != "" && v != version {
-			return ""
-		}
-		version = v
-	}
-	return version
-}
-
-// hasEntry reports whether a file of entry points has one of that name.
-func hasEntry(text, name string) bool {
-	for line := range strings.Lines(text) {
-		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {
-			return true
-		}
-	}
-	return false
 }
 
 var (
@@ -147,16 +77,15 @@ var (
 	errLoop     = errors.New("loop")
 )
 
-// resolve finds the real binary: the configured path, else the next executable of
-// that name on PATH which is none of those to be skipped, ids with commas between.
-// See reprise_find.
+// resolve finds the real binary: the configured path, or else the first executable of that
+// name on PATH whose ID is not in skip, a list separated by commas. See reprise_find.
 func resolve(name, configured, path string, skip string) (target, error) {
 	return find(name, configured, path, skip, func(name, configured, path, skip *C.char, found *C.struct_reprise_target) bool {
 		return bool(C.reprise_find(name, configured, path, skip, found))
 	})
 }
 
-// resolveBehind finds the real binary behind all that was tried. See reprise_find_behind.
+// resolveBehind finds the next binary after those that were tried. See reprise_find_behind.
 func resolveBehind(name, configured, path string, tried string) (target, error) {
 	return find(name, configured, path, tried, func(name, configured, path, tried *C.char, found *C.struct_reprise_target) bool {
 		return bool(C.reprise_find_behind(name, configured, path, tried, found))
@@ -176,13 +105,73 @@ func find(name, configured, path, ids string, by func(name, configured, path, id
 	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}
 	var err error
 	if t.info, err = os.Stat(t.path); err != nil {
-		return target{}, errNotFound // gone in between
+		return target{}, errNotFound // removed since
 	}
 	t.real = canonical(t.path)
 	return t, nil
 }
 
 func executablePath() string {
-	path, _ := os.Executable() // "" is then not found either
+	path, _ := os.Executable() // callers do not find anything under ""
 	return path
+}
+
+// Exit codes of the shim's own failures, the same as those of shells.
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+// execReal replaces this process by the real binary, with the same arguments, environment
+// (except the guard), descriptors and pid. If stdin is not nil, it replaces the caller's, which
+// has been read. execReal returns an exit code only if it fails.
+func (c *call) execReal(stdin *os.File) int {
+	t, err := c.target()
+	if err != nil {
+		return c.cannotRun(err)
+	}
+	if stdin != nil {
+		if err := unix.Dup2(int(stdin.Fd()), 0); err != nil {
+			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
+		}
+	}
+	runtime.LockOSThread()
+	C.inherit_ignore()
+	C.inherit_close()
+	environ := setEnv(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
+	err = unix.Exec(t.path, c.env.Args, environ)
+	if errors.Is(err, unix.ENOEXEC) { // a script without "#!", which shells run themselves
+		err = unix.Exec("/bin/sh", append([]string{"sh", t.path}, c.env.Args[1:]...), environ)
+	}
+	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+}
+
+// cannotRun reports on stderr why no tool can be run, and returns the exit code.
+func (c *call) cannotRun(err error) int {
+	c.log.fault("cannot run the tool", err)
+	switch {
+	case errors.Is(err, errNotFound):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
+			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", c.name, c.name)
+		return exitNotFound
+	case errors.Is(err, errLoop):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
+			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.hops, strings.Join(c.candidates(), ", "))
+		return exitCannotRun
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
+	return exitCannotRun
+}
+
+// candidates returns the paths of all executables of the tool's name on PATH, each once.
+func (c *call) candidates() []string {
+	var found []string
+	skip := ""
+	for {
+		t, err := resolve(c.name, "", c.env.path(), skip)
+		if err != nil {
+			return found
+		}
+		found, skip = append(found, t.path), skip+","+t.id
+	}
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // pair returns the two ends of a pipe, or of a socket.
@@ -162,7 +163,7 @@ func TestStdinUnderALimitOnFiles(t *testing.T) {
 		}
 	}()
 	text := strings.Repeat("all of it ", 50_000)
-	f, err := stdinOf(text)
+	f, err := textFile(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func pattern(n int) []byte {
 
 func TestStdinOf(t *testing.T) {
 	for _, text := range []string{"", "a\x00b\n", strings.Repeat("x", 1<<20)} {
-		f, err := stdinOf(text)
+		f, err := textFile(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("decision", decisionCell(i))
 	for _, reason := range []rewrite.Reason{i.Reason, i.Detail, i.FellBack} {
 		if reason != "" {
-			add(string(reason), ui.TextCell(meaningOf(reason)))
+			add(string(reason), ui.TextCell(meaning(reason)))
 		}
 	}
 	add("changed", ui.TextCell(strings.Join(i.Changed(), ", ")))

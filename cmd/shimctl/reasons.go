@@ -100,8 +100,8 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.LooksLikeCommand: "the tool would take the new part for a command",
 }
 
-// meaningOf says in a sentence what a reason means.
-func meaningOf(r rewrite.Reason) string {
+// meaning says in a sentence what a reason means.
+func meaning(r rewrite.Reason) string {
 	if sentence, ok := meanings[r]; ok {
 		return sentence
 	}

@@ -1,0 +1,189 @@
+package shim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/config"
+	"reprise/rewrite"
+)
+
+// probeTimeout is how long a new binary may take to print its help. gemini takes more than two
+// seconds to start.
+const probeTimeout = 10 * time.Second
+
+// learn returns the options that the real binary's help names. Each binary is run once for
+// that; the ledger keeps the answer.
+func (c *call) learn() rewrite.Probe {
+	if _, err := c.target(); err != nil {
+		return rewrite.Probe{}
+	}
+	if c.openLedger() != "" {
+		return rewrite.Probe{} // without a ledger every call would run --help
+	}
+	fingerprint := c.real.fingerprint()
+	probe, known, err := c.ledger.Probe(fingerprint)
+	if err != nil {
+		c.log.fault("read probe", err)
+		return rewrite.Probe{}
+	}
+	if known {
+		return probe
+	}
+	probe = Ask(c.tool, c.real.path, c.env.Environ)
+	if c.preview {
+		return probe
+	}
+	if err := c.ledger.SetProbe(fingerprint, probe, millis(c.env.Now())); err != nil {
+		c.log.fault("keep probe", err)
+	}
+	return probe
+}
+
+// Ask runs a binary with its help option, without stdin and terminal, and parses the output.
+func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
+	help, err := ask(path, environ, probeTimeout, tool.HelpArgs()...)
+	if err != nil {
+		return rewrite.Probe{}
+	}
+	return tool.Options(string(help))
+}
+
+// ask runs a program and returns its stdout. After the limit the program's process group is
+// killed. A child that keeps the output open is not waited for. The program runs in a session
+// of its own, so that it has no terminal.
+func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = environ
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = limit / 20
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the program has succeeded; a child keeps its output open
+	}
+	return out, err
+}
+
+// A Place says what a tool's name on PATH refers to.
+type Place struct {
+	Name  string
+	First string // the executable that a caller runs, "" for none
+	Ours  bool   // First is a shim of reprise
+	Real  string // the binary behind the shim, "" for none
+}
+
+// Locate looks up a tool's name on PATH, as callers do and as the shim does.
+func Locate(env Env, name, configured string) Place {
+	p := Place{Name: name}
+	ours := ourShims(env, name)
+	path := env.path()
+	if first, err := resolve(name, "", path, ""); err == nil {
+		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
+	}
+	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
+		p.Real = real.path
+	}
+	return p
+}
+
+// Version runs a binary with --version and returns the first line, "" if that fails.
+func Version(path string, environ []string) string {
+	out, err := ask(path, environ, probeTimeout, "--version")
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line
+}
+
+// ourShims returns the IDs of the installed shims of a name: those beside the running program
+// and those in the default directory.
+func ourShims(env Env, name string) []string {
+	dirs := []string{filepath.Dir(executablePath())}
+	if dir, err := config.BinDir(env.Own); err == nil {
+		dirs = append(dirs, dir)
+	}
+	var ids []string
+	for _, dir := range dirs {
+		if id := identify(filepath.Join(dir, name)); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// fingerprint identifies a build of a binary, without running it.
+func (t target) fingerprint() string {
+	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
+}
+
+// version returns the binary's version without running it: from the file's name, where claude's
+// own installer puts it, from the npm package that it is a command of, or from the Python
+// package that it is a script of; "" if there is none of these.
+func (t target) version() string {
+	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
+		return name
+	}
+	dir := t.real
+	for range 3 {
+		dir = filepath.Dir(dir)
+		var pkg struct {
+			Version string
+			Bin     map[string]string
+		}
+		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
+		_ = json.Unmarshal(text, &pkg) // invalid JSON leaves pkg without commands
+		for _, command := range pkg.Bin {
+			if filepath.Join(dir, command) == t.real {
+				return pkg.Version
+			}
+		}
+	}
+	return pythonVersion(t.real)
+}
+
+// pythonVersion returns the version of the Python package whose entry points name a script
+// beside it; "" if there is none, or several of different versions.
+func pythonVersion(script string) string {
+	bin, name := filepath.Split(script)
+	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
+	if err != nil {
+		return "" // a malformed pattern
+	}
+	version := ""
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || !hasEntry(string(text), name) {
+			continue
+		}
+		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // the package's name has no dash in .dist-info
+		v = strings.TrimSuffix(v, ".dist-info")
+		if version != "" && v != version {
+			return ""
+		}
+		version = v
+	}
+	return version
+}
+
+// hasEntry reports whether the text of an entry_points.txt names a command.
+func hasEntry(text, name string) bool {
+	for line := range strings.Lines(text) {
+		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {
+			return true
+		}
+	}
+	return false
+}

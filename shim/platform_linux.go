@@ -1,0 +1,135 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// lastSignal is the highest number of a signal.
+const lastSignal = syscall.Signal(64)
+
+// endsWithUs returns attributes by which a child is killed when the shim is killed.
+func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// ownProgram returns a path of the running program, which holds even if its file was replaced.
+func ownProgram() string { return "/proc/self/exe" }
+
+// childrenInGroup returns the children of a process that are in the shim's process group.
+func childrenInGroup(pid int) []*os.Process {
+	var children []*os.Process
+	for _, child := range childPIDs(pid) {
+		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
+			if p, err := os.FindProcess(child); err == nil {
+				children = append(children, p)
+			}
+		}
+	}
+	return children
+}
+
+// descendants returns all descendants of a process, in any process group.
+func descendants(pid int) (all []*os.Process) {
+	for _, child := range childPIDs(pid) {
+		if p, err := os.FindProcess(child); err == nil {
+			all = append(append(all, p), descendants(child)...)
+		}
+	}
+	return all
+}
+
+// childPIDs returns the pids of a process's children.
+func childPIDs(pid int) (children []int) {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return nil
+	}
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
+
+// widen sets a pipe's capacity to 1 MB, the default limit for unprivileged users. If that
+// fails, the capacity stays. It avoids File.Fd, which would disable the file's deadlines.
+func widen(pipe *os.File) {
+	if raw, err := pipe.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
+	}
+}
+
+// whenHungUp calls gone once the other end of a pipe or a socket has been closed, unless stop
+// is closed before. The descriptor is the caller's and shared with other processes, so its
+// flags are not changed: Go's poller waits for an epoll descriptor that watches it.
+//
+// It does nothing for a FIFO, which another reader may open later.
+func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
+	if !cannotBeOpenedAgain(fd) {
+		return
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return // a failing write reports it too, only later
+	}
+	err = unix.SetNonblock(epoll, true)
+	if err == nil {
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{}) // errors and hang-ups are always reported
+	}
+	f := os.NewFile(uintptr(epoll), "epoll")
+	raw, rawErr := f.SyscallConn()
+	if err != nil || rawErr != nil {
+		f.Close()
+		return
+	}
+	go func() {
+		<-stop
+		f.Close()
+	}()
+	go func() {
+		err := raw.Read(func(epoll uintptr) bool { return hungUp(fd) })
+		if err == nil {
+			gone()
+		}
+	}()
+}
+
+// cannotBeOpenedAgain reports whether a descriptor is an anonymous pipe or a socket.
+func cannotBeOpenedAgain(fd int) bool {
+	var info unix.Stat_t
+	var system unix.Statfs_t
+	if unix.Fstat(fd, &info) != nil || unix.Fstatfs(fd, &system) != nil {
+		return false
+	}
+	switch info.Mode & unix.S_IFMT {
+	case unix.S_IFIFO:
+		return system.Type == unix.PIPEFS_MAGIC
+	case unix.S_IFSOCK:
+		return true
+	}
+	return false
+}
+
+func memfd() (int, error) { return unix.MemfdCreate("reprise", unix.MFD_CLOEXEC) }
+
+// directoryID identifies a directory, so that another one under the same name differs. A file
+// system may reuse an inode number, so the time of creation is a part of it.
+func directoryID(path string) string {
+	var st unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d %d %d.%d", st.Dev_major, st.Dev_minor, st.Ino, st.Btime.Sec, st.Btime.Nsec)
+}

@@ -1,0 +1,71 @@
+//go:build !linux
+
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const lastSignal = syscall.Signal(31)
+
+// endsWithUs returns nil: this system cannot kill a child with its parent.
+func endsWithUs() *syscall.SysProcAttr { return nil }
+
+func ownProgram() string { return executablePath() }
+
+// A witness shows which signals were sent to the whole process group. Here there is none: a
+// terminal's signals are assumed to be for the group if it is in the foreground.
+type witness struct{}
+
+func newWitness() *witness { return nil }
+
+func (*witness) saw(sig os.Signal) bool {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP:
+	default:
+		return false
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == syscall.Getpgrp()
+}
+
+func (*witness) dismiss() {}
+
+func (*witness) close() {}
+
+// childrenInGroup returns none: this system lists no children.
+func childrenInGroup(int) []*os.Process { return nil }
+
+// descendants returns none, like childrenInGroup.
+func descendants(int) []*os.Process { return nil }
+
+// widen does nothing: pipes keep the system's capacity.
+func widen(*os.File) {}
+
+// whenHungUp does nothing: a failing write reports that the caller has closed its end.
+func whenHungUp(int, <-chan struct{}, func()) {}
+
+func memfd() (int, error) { return -1, errors.ErrUnsupported }
+
+// directoryID identifies a directory, so that another one under the same name differs.
+func directoryID(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	st, _ := info.Sys().(*syscall.Stat_t)
+	if st == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", st.Dev, st.Ino)
+}

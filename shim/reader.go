@@ -1,0 +1,292 @@
+package shim
+
+// #include <sys/ioctl.h>
+// #include "inherit.h"
+//
+// static int waiting(int fd) {
+// 	int n = 0;
+// 	return ioctl(fd, FIONREAD, &n) == 0 ? n : 0;
+// }
+import "C"
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
+type tap struct {
+	file *os.File
+	to   *sink
+	take func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
+
+	free chan *buffer // buffers for the next pieces; only the reader receives from it
+	made int          // how many buffers there are
+
+	over bool // the stream is at its end, or closed; only the event loop uses it
+}
+
+// A piece is what a reader has read at once. The last piece has no buffer, and over then
+// reports whether the stream is at its end.
+type piece struct {
+	tap    *tap
+	buffer *buffer
+	over   bool
+}
+
+func newTap(f *os.File, to *sink) *tap {
+	return &tap{file: f, to: to, free: make(chan *buffer, buffersPerStream)}
+}
+
+func (a *attempt) stdoutTap(f *os.File) *tap {
+	t := newTap(f, a.stdout)
+	lines := splitter{line: a.recoverLine(a.stream.Line), max: a.stream.MaxLine()}
+	t.take = func(b *buffer) { a.show(lines.next(b), b) }
+	return t
+}
+
+func (a *attempt) stderrTap(f *os.File) *tap {
+	t := newTap(f, a.stderr)
+	lines := splitter{line: a.recoverLine(a.stream.ErrLine), max: rewrite.LongestLine}
+	t.take = func(b *buffer) {
+		var shown []byte
+		if b != nil {
+			a.tail.write(b.piece)
+			shown = b.piece
+		}
+		if a.plan.ReadStderr {
+			shown = lines.next(b)
+		}
+		a.write(a.stderr, shown, b)
+		a.updateGate()
+	}
+	return t
+}
+
+// read reads the stream to its end, or, after end was called, what the tool has written by then.
+// It blocks while all buffers are in use. Sending on pieces never blocks.
+func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
+	last := piece{tap: t}
+	defer func() { pieces <- last }()
+	for {
+		b := t.buffer(stop)
+		if b == nil {
+			return
+		}
+		n, err := t.file.Read(b.piece[:pieceSize])
+		t.send(b, n, pieces)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.drain(pieces, stop)
+			return
+		}
+		if err != nil {
+			last.over = true
+			return
+		}
+	}
+}
+
+// buffer returns a free buffer. It blocks until there is one, and returns nil if stop is closed
+// first.
+func (t *tap) buffer(stop <-chan struct{}) (b *buffer) {
+	select {
+	case b = <-t.free:
+	default:
+		if t.made < buffersPerStream {
+			t.made++
+			return &buffer{piece: make([]byte, pieceSize), free: t.free}
+		}
+		select {
+		case b = <-t.free:
+		case <-stop:
+		}
+	}
+	return b
+}
+
+// send sends the first n bytes of a buffer to the event loop.
+func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
+	b.users.Store(1)
+	if n <= 0 {
+		b.release()
+		return
+	}
+	b.piece = b.piece[:n]
+	pieces <- piece{tap: t, buffer: b}
+}
+
+// end makes the reader read what is in the pipe now, and end. A process that the tool has left
+// running may write more later.
+func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // cannot fail for a pipe
+
+// drain reads what is in the pipe now.
+func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
+	for left := t.waiting(); left > 0; {
+		b := t.buffer(stop)
+		if b == nil {
+			return
+		}
+		n, err := 0, error(nil)
+		t.withFD(func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
+		t.send(b, n, pieces)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			return
+		}
+		left -= n
+	}
+}
+
+// waiting returns how many bytes are in the pipe.
+func (t *tap) waiting() (n int) {
+	t.withFD(func(fd int) { n = int(C.waiting(C.int(fd))) })
+	return n
+}
+
+// withFD calls use with the stream's descriptor, unless the event loop has closed it.
+func (t *tap) withFD(use func(fd int)) {
+	if raw, err := t.file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
+	}
+}
+
+// close closes the stream, so that the tool's next write fails. The reader then ends.
+func (t *tap) close() {
+	t.over = true
+	t.file.Close()
+}
+
+// leaveOpen starts a process that goes on copying the stream to the caller, if processes that
+// the tool has left running may still write to it. The caller sees the tool's end at once.
+func (a *attempt) leaveOpen(t *tap) {
+	if t.over || t.to.gone || a.state == stateRefused {
+		return
+	}
+	if hungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+		return
+	}
+	if errno := C.inherit_copier(C.int(t.file.Fd()), C.int(t.to.fd)); errno != 0 {
+		a.fault("go on copying output", fmt.Errorf("fork: %w", syscall.Errno(errno)))
+	}
+}
+
+// A splitter splits a stream into lines. For each piece of the stream it returns what its whole
+// lines are rendered as, and keeps at most one unfinished line.
+type splitter struct {
+	line  func([]byte) []byte // renders a line, newline included
+	max   int                 // longer lines, newline included, are shown unread; see rewrite.Stream
+	part  []byte              // the unfinished line
+	long  bool                // the present line is too long to be read
+	piece []byte
+	same  span // the part of piece that is shown as it is, after out
+	out   []byte
+}
+
+// longPart is the length at which an unfinished line gets room for the longest line.
+const longPart = 1 << 20
+
+type span struct{ from, to int }
+
+// next renders the piece in a buffer, or the unfinished line if b is nil. What it returns is
+// stored in that buffer.
+func (s *splitter) next(b *buffer) []byte {
+	if b == nil {
+		return s.flush()
+	}
+	s.out = b.rendered
+	shown := s.feed(b.piece)
+	b.rendered, s.out = s.out, nil
+	return shown
+}
+
+// feed renders a piece. It returns a part of the piece itself if that is shown as it is, or else
+// out.
+func (s *splitter) feed(piece []byte) []byte {
+	s.piece, s.same, s.out = piece, span{}, s.out[:0]
+	if s.max == rewrite.NoLines {
+		s.show(span{0, len(piece)}, s.line(piece))
+	}
+	for at := 0; s.max != rewrite.NoLines && at < len(piece); {
+		end := bytes.IndexByte(piece[at:], '\n') + 1
+		if end == 0 {
+			s.unfinished(span{at, len(piece)})
+			break
+		}
+		s.finished(span{at, at + end})
+		at += end
+	}
+	if len(s.out) > 0 {
+		s.out = append(s.out, piece[s.same.from:s.same.to]...)
+		return s.out
+	}
+	return piece[s.same.from:s.same.to]
+}
+
+// show appends the rendering of a part of the piece.
+func (s *splitter) show(of span, shown []byte) {
+	asIs := len(shown) == of.to-of.from && &shown[0] == &s.piece[of.from]
+	switch {
+	case len(shown) == 0:
+	case asIs && s.same.from == s.same.to:
+		s.same = of
+	case asIs && s.same.to == of.from:
+		s.same.to = of.to
+	default:
+		s.out = append(s.out, s.piece[s.same.from:s.same.to]...)
+		s.out = append(s.out, shown...)
+		s.same = span{}
+	}
+}
+
+func (s *splitter) unfinished(at span) {
+	data := s.piece[at.from:at.to]
+	if s.long {
+		s.show(at, data)
+		return
+	}
+	if s.max > 0 && len(s.part) > longPart {
+		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // all at once, to leave no garbage of growing sizes
+	}
+	s.part = append(s.part, data...)
+	if s.tooLong(s.part) {
+		s.show(at, s.part)
+		s.part, s.long = nil, true
+	}
+}
+
+func (s *splitter) tooLong(line []byte) bool { return s.max > 0 && len(line) > s.max }
+
+func (s *splitter) finished(at span) {
+	line := s.piece[at.from:at.to]
+	if len(s.part) > 0 {
+		s.part = append(s.part, line...)
+		line, s.part = s.part, s.part[:0]
+	}
+	if s.long || s.tooLong(line) {
+		s.long = false
+		s.show(at, line)
+		return
+	}
+	s.show(at, s.line(line))
+}
+
+// flush renders the last line, which has no newline.
+func (s *splitter) flush() []byte {
+	s.out = s.out[:0]
+	if len(s.part) > 0 {
+		s.out = append(s.out, s.line(s.part)...)
+		s.part = s.part[:0]
+	}
+	return s.out
+}

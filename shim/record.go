@@ -1,0 +1,148 @@
+package shim
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// startPrune starts shimctl prune once a day if the configuration asks for it. The process has a
+// session of its own and none of the caller's streams, so that nothing waits for it.
+func (c *call) startPrune() {
+	if !c.config.Prune.Auto {
+		return
+	}
+	due, err := c.ledger.ClaimPrune(millis(c.env.Now()))
+	if err != nil {
+		c.log.fault("see whether to prune", err)
+	}
+	if !due {
+		return
+	}
+	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), "prune")
+	cmd.Env, cmd.Dir = c.env.Environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	keepInherited()
+	if err := cmd.Start(); err != nil {
+		c.log.fault("start prune", err)
+	}
+}
+
+// keepInherited sets close-on-exec on all descriptors that the caller has left open: another
+// process may be waiting for their end.
+func keepInherited() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return // this system has no /dev/fd
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// pinPause is the time between two attempts to write to a locked ledger.
+const pinPause = 50 * time.Millisecond
+
+// pin records the session's ID and the tool's process while the tool runs. It writes in a
+// goroutine, so that the ledger does not delay the tool's output.
+func (c *call) pin(id string, pid int) {
+	session := c.ticket.Session
+	if session == 0 {
+		return // an observed call: the caller manages the session
+	}
+	go func() {
+		err := c.ledger.Pin(session, id, pid)
+		for ; errors.Is(err, ledger.ErrLocked); err = c.ledger.Pin(session, id, pid) {
+			time.Sleep(pinPause)
+		}
+		if err != nil {
+			c.log.fault("record session id", err)
+		}
+		if err := c.ledger.Fold(); err != nil {
+			c.log.fault("tidy up ledger", err)
+		}
+	}()
+}
+
+// finish records how the run ended.
+func (c *call) finish(a *attempt, st status) {
+	seen := *a.stream.Seen()
+	seen.Failed = seen.Failed || a.broken
+	o := ledger.Outcome{
+		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
+		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
+	}
+	if c.rule.Rule != nil {
+		o.Resets = c.rule.ResetBy(seen.Answer)
+	}
+	if a.stopped != 0 && st != (status{}) {
+		o.Seen.Answer, o.Seen.Texts = "", nil // the answer is cut short, and digests of it would take time
+	}
+	o.File, o.FileSize = c.sessionFile(seen.ID)
+	o.Place = c.place(c.record.Cwd)
+	if o.Seen.ID != "" && o.File == "" {
+		c.log.fault("find session file", os.ErrNotExist)
+	}
+	if err := c.ledger.Finish(c.ticket, &o); err != nil {
+		c.log.fault("record outcome", err)
+	}
+	c.log.done(c.decision, c.record.Rule, &o)
+	a.process.witness.close()
+}
+
+// sessionFile returns the path and present size of the file in which the tool keeps a session,
+// "" if there is none. If several files match a pattern, it is the last by name.
+func (c *call) sessionFile(id string) (string, int64) {
+	if id == "" {
+		return "", 0
+	}
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, info.Size()
+			}
+		}
+	}
+	return "", 0
+}
+
+// matches returns the files that match a pattern, none if the pattern is malformed. If only its
+// directory part has wildcards, it does not list the directories: one may contain thousands of
+// sessions.
+func matches(pattern string) []string {
+	dir, name := filepath.Split(pattern)
+	if strings.ContainsAny(name, `*?[\`) {
+		found, _ := filepath.Glob(pattern)
+		return found
+	}
+	dirs, _ := filepath.Glob(filepath.Clean(dir))
+	var found []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// noteNoResume records that a binary does not know the resume option.
+func (c *call) noteNoResume(why rewrite.Reason) {
+	if why != rewrite.RefusedNoResume {
+		return
+	}
+	probe := rewrite.Probe{Known: true}
+	if err := c.ledger.SetProbe(c.real.fingerprint(), probe, millis(c.env.Now())); err != nil {
+		c.log.fault("keep probe", err)
+	}
+}

@@ -1,0 +1,90 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
+const maxOrphan = 1 << 20
+
+// The time between two sweeps is a share of the time since the tool's start, within these
+// bounds. The first ones are close to each other, since any other start of the tool may find
+// the file too.
+const (
+	sweepOften  = 20 * time.Millisecond
+	sweepSeldom = time.Second
+	sweepShare  = 50 // the time since the start is divided by it
+)
+
+// A sweeper removes the orphan files that a tool leaves beside a session's file when it resumes
+// the session. gemini takes such a file, at its next start, for a broken session, and deletes
+// all files of that session (docs/internals/gemini.md). A copy of the session instead would be
+// one more file with prompts in it.
+type sweeper struct {
+	tool    rewrite.Tool
+	pattern string
+}
+
+// sweeper returns a sweeper for a session, or nil if the tool's sessions have one certain
+// filename each, so that there are no orphans.
+func (c *call) sweeper(id string) *sweeper {
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		if name := filepath.Base(pattern); strings.Contains(name, "*") {
+			if file, _ := c.sessionFile(id); file != "" {
+				return &sweeper{c.tool, filepath.Join(rewrite.Literal(filepath.Dir(file)), name)}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// sweep deletes orphan files, if there is also a file of the session that is none.
+func (s *sweeper) sweep() {
+	if s == nil {
+		return
+	}
+	found := matches(s.pattern)
+	own := sessionFiles(s.tool, found)
+	if len(own) == 0 || len(own) == len(found) {
+		return
+	}
+	for _, path := range found {
+		if isOrphan(s.tool, path) {
+			_ = os.Remove(path) // the next sweep tries again
+		}
+	}
+}
+
+// next returns the time until the next sweep.
+func (s *sweeper) next(since time.Duration) time.Duration {
+	return min(max(since/sweepShare, sweepOften), sweepSeldom)
+}
+
+// sessionFiles returns those of several files of one session that are no orphans.
+func sessionFiles(tool rewrite.Tool, matches []string) []string {
+	if len(matches) < 2 {
+		return matches
+	}
+	var own []string
+	for _, path := range matches {
+		if !isOrphan(tool, path) {
+			own = append(own, path)
+		}
+	}
+	return own
+}
+
+func isOrphan(tool rewrite.Tool, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOrphan {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && tool.IsOrphanFile(path, data)
+}

@@ -1,0 +1,141 @@
+package shim
+
+// #include "inherit.h"
+import "C"
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A witness is a process that shows which signals were sent to the whole process group: it is
+// a member of the group and receives them too. A signal itself does not say to which processes
+// it was sent. Linux signals the newest member of a group first, so the witness has a signal
+// before the shim has it.
+type witness struct {
+	pid     int
+	reports *os.File // one byte for each signal
+
+	seen  [lastSignal + 1]bool
+	asked int       // answers that have not come yet
+	woken time.Time // when the witness last received a SIGCONT
+}
+
+// newWitness starts a witness. It returns nil if that fails: then every signal counts as sent
+// to the shim alone.
+func newWitness() *witness {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil
+	}
+	defer w.Close()
+	syscall.ForkLock.Lock()
+	pid := int(C.inherit_witness(C.int(w.Fd())))
+	syscall.ForkLock.Unlock()
+	if pid < 0 {
+		r.Close()
+		return nil
+	}
+	return &witness{pid: pid, reports: r}
+}
+
+const (
+	// witnessPause is how long an answer may take before the witness is checked for being
+	// stopped, witnessLimit how long it may take at all.
+	witnessPause = 10 * time.Millisecond
+	witnessLimit = 5 * time.Second
+)
+
+// cancelled is how long after a SIGCONT to the group a SIGTSTP from before it may still be
+// handled, on a busy machine. The SIGCONT has cancelled that SIGTSTP, for the witness as well;
+// forwarded, it would stop the tool for good.
+const cancelled = time.Second
+
+// ask reads all signals that the witness has received so far.
+func (w *witness) ask() error {
+	if err := syscall.Kill(w.pid, lastSignal); err != nil {
+		return err
+	}
+	w.asked++
+	for limit := time.Now().Add(witnessLimit); w.asked > 0; {
+		err := w.listen()
+		if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(limit) {
+			err = w.wake()
+		}
+		if err != nil {
+			return err // io.EOF if the witness is dead
+		}
+	}
+	return nil
+}
+
+// listen reads the witness's reports up to its last answer.
+func (w *witness) listen() error {
+	if err := w.reports.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
+		return err
+	}
+	report := make([]byte, 1)
+	for w.asked > 0 {
+		if _, err := w.reports.Read(report); err != nil {
+			return err
+		}
+		if report[0] == 0 {
+			w.asked--
+			continue
+		}
+		w.seen[report[0]] = true
+		if syscall.Signal(report[0]) == syscall.SIGCONT {
+			w.woken = time.Now()
+		}
+	}
+	return nil
+}
+
+// wake continues a witness that was stopped with the group, if the shim alone was continued.
+// It does nothing if the witness is running, and fails if it is dead.
+func (w *witness) wake() error {
+	const stopped = 5 // CLD_STOPPED
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, w.pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	switch {
+	case err != nil || info.Signo == 0:
+		return err
+	case info.Code == stopped:
+		return syscall.Kill(w.pid, syscall.SIGCONT)
+	}
+	return syscall.ECHILD
+}
+
+// saw reports whether a signal that the shim has received was sent to the whole group, and
+// forgets that signal. If the witness does not answer it returns false: the tool rather gets
+// a signal twice than never.
+func (w *witness) saw(sig os.Signal) bool {
+	number, ok := sig.(syscall.Signal)
+	if w == nil || !ok || w.ask() != nil {
+		return false
+	}
+	saw := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < cancelled
+	w.seen[number] = false
+	return saw
+}
+
+// dismiss kills the witness. close must follow.
+func (w *witness) dismiss() {
+	if w != nil {
+		_ = syscall.Kill(w.pid, syscall.SIGKILL) // fails if it is dead already
+	}
+}
+
+func (w *witness) close() {
+	if w == nil {
+		return
+	}
+	w.reports.Close()
+	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
+		_, err = syscall.Wait4(w.pid, nil, 0, nil)
+	}
+}

@@ -1,0 +1,244 @@
+package shim
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// A sink is one of the caller's streams, as the event loop sees it. While output is held, a sink
+// stores it; then it is either shown or dropped. A sink never waits for the caller: its writer
+// does.
+type sink struct {
+	fd     int
+	writer *writer
+	held   *spool // nil if output is passed on at once
+	gone   bool   // the caller has closed its end; nothing more is written
+}
+
+func newSink(f *os.File, w *writer, hold bool) *sink {
+	s := &sink{fd: int(f.Fd()), writer: w}
+	if hold {
+		s.held = &spool{}
+	}
+	return s
+}
+
+// write shows or holds data. The data are in the buffer from; if that is nil they must not
+// change later.
+func (s *sink) write(data []byte, from *buffer) {
+	switch {
+	case len(data) == 0 || s.gone:
+	case s.held == nil:
+		from.retain()
+		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+	case s.held.write(data) != nil:
+		// There is no room to hold the output. Shown early is better than lost.
+		s.show()
+		s.write(data, from)
+	}
+}
+
+// show passes on what was held, and from then on all output at once.
+func (s *sink) show() {
+	if s.held != nil && !s.gone {
+		s.writer.queue <- chunk{to: s, held: s.held}
+	}
+	s.held = nil
+}
+
+// drop drops what was held.
+func (s *sink) drop() {
+	s.held.drop()
+	s.held = nil
+}
+
+// writeAll writes to a descriptor that may be non-blocking. With *os.File a closed pipe on
+// stdout would kill the shim.
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			data = data[n:]
+		}
+	}
+	return nil
+}
+
+// hungUp reports whether a descriptor is a pipe or socket whose other end is closed.
+func hungUp(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd)}}
+	_, err := unix.Poll(fds, 0)
+	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+}
+
+// spoolMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
+const spoolMemory = 4 << 20
+
+// A spool stores the held output of one stream.
+
+type spool struct {
+	memory bytes.Buffer
+	file   *os.File
+	size   int64 // of the file
+}
+
+func (s *spool) write(data []byte) error {
+	if s.file == nil && s.memory.Len()+len(data) <= spoolMemory {
+		s.memory.Write(data)
+		return nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp("", "reprise-*")
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(f.Name()); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		s.file = f
+	}
+	n, err := s.file.WriteAt(data, s.size)
+	if err != nil {
+		return err // size stays, so that a part that was written is ignored
+	}
+	s.size += int64(n)
+	return nil
+}
+
+func (s *spool) copyTo(fd int) error {
+	if err := writeAll(fd, s.memory.Bytes()); err != nil || s.file == nil {
+		return err
+	}
+	buf := make([]byte, 64<<10)
+	from := io.NewSectionReader(s.file, 0, s.size)
+	for {
+		n, err := from.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := writeAll(fd, buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *spool) drop() {
+	if s != nil && s.file != nil {
+		s.file.Close()
+	}
+}
+
+// A ring keeps the last ringSize bytes of a stream.
+type ring struct{ data []byte }
+
+const ringSize = 16 << 10
+
+func (r *ring) write(data []byte) {
+	r.data = append(r.data, data...)
+	if over := len(r.data) - ringSize; over > 0 {
+		r.data = append(r.data[:0], r.data[over:]...)
+	}
+}
+
+// pieceSize is how many bytes are read from the tool at most at once.
+const pieceSize = 64 << 10
+
+// buffersPerStream is how many buffers a stream has. If all of them are waiting for a caller
+// that does not read, the tool waits too.
+const buffersPerStream = 3
+
+// keptRendering is the largest capacity, in bytes, of a rendering that a buffer keeps for its
+// next piece.
+const keptRendering = 256 << 10
+
+// A buffer carries a piece of one of the tool's streams from its reader through the event loop
+// to the writers. When it has been written it returns to the reader.
+type buffer struct {
+	piece    []byte // what was read
+	rendered []byte // its rendering, if that is not a part of piece
+	users    atomic.Int32
+	free     chan<- *buffer
+}
+
+// retain adds a user.
+func (b *buffer) retain() {
+	if b != nil {
+		b.users.Add(1)
+	}
+}
+
+// release returns the buffer to its reader after the last user.
+func (b *buffer) release() {
+	if b == nil || b.users.Add(-1) > 0 {
+		return
+	}
+	if cap(b.rendered) > keptRendering {
+		b.rendered = nil
+	}
+	b.free <- b // never blocks: the channel has room for all of a stream's buffers
+}
+
+// A chunk is what a writer writes at once: data, or all that was held.
+type chunk struct {
+	to     *sink
+	data   []byte
+	held   *spool
+	buffer *buffer // the buffer that contains data, or nil
+}
+
+func (c chunk) write() error {
+	if c.held == nil {
+		return writeAll(c.to.fd, c.data)
+	}
+	defer c.held.drop()
+	return c.held.copyTo(c.to.fd)
+}
+
+// queueLength is more than the largest number of chunks in a writer's queue: one to each of the
+// caller's streams for each buffer, and a few without a buffer (held output, and the end of a
+// rendering). So the event loop never waits for a writer.
+const queueLength = 4*buffersPerStream + 16
+
+// A writer writes chunks to the caller in a goroutine of its own. It alone waits for a caller
+// that does not read.
+type writer struct{ queue chan chunk }
+
+func newWriter() *writer { return &writer{make(chan chunk, queueLength)} }
+
+// run writes until the queue or stop is closed. It sends each sink that can no longer be written
+// to on gone, once.
+func (w *writer) run(stop <-chan struct{}, gone chan<- *sink) {
+	var failed []*sink
+	for c := range w.queue {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if !slices.Contains(failed, c.to) {
+			if err := c.write(); err != nil {
+				failed = append(failed, c.to)
+				gone <- c.to
+			}
+		}
+		c.buffer.release()
+	}
+}
