@@ -4,21 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
 
-// openOrEmpty opens the ledger; one that does not exist yet is an empty one.
+// openOrEmpty opens the ledger. If there is none it returns an empty one.
 func (a *app) openOrEmpty() (*ledger.Ledger, error) {
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
-		return ledger.OpenMemory()
+		return a.openEmpty()
 	}
 	return l, err
+}
+
+// openEmpty returns a ledger in memory for one that does not exist. It fails if none can be made,
+// since then every call is passed through.
+func (a *app) openEmpty() (*ledger.Ledger, error) {
+	path, err := config.LedgerFile(a.own)
+	if err != nil {
+		return nil, err
+	}
+	if err := ledger.CheckCreatable(path); err != nil {
+		return nil, hinted{err, "make " + a.tilde(filepath.Dir(path)) + " writable; until then every call is passed through"}
+	}
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		return nil, err
+	}
+	return l, l.AddPassed(ledger.ReadPassed(path))
 }
 
 // withLedger runs look with the open ledger and the price list.
