@@ -118,7 +118,10 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	if f.Tallies, err = l.Tallies(); err != nil {
 		return f, err
 	}
-	f.Sessions, err = l.Sessions()
+	if f.Sessions, err = l.Sessions(); err != nil {
+		return f, err
+	}
+	f.Passed, err = l.PassedRows(0)
 	return f, err
 }
 
