@@ -218,7 +218,7 @@ func (w *world) ledgers() (n int) {
 	w.must(err)
 	for _, name := range names {
 		switch filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm")) {
-		case ".lock", ".spool":
+		case ".lock", ".spool", ".passed", ".old":
 		default:
 			if !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
 				n++
