@@ -30,7 +30,7 @@ func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mist
 // rule reads the rule at index.
 func (d document) rule(r *Rule, index int, home string) Mistakes {
 	within, variables := d.ruleAt(index)
-	mistakes := applyAll(within, r, keysOf(within.tree, nil), ruleSettings(home, variables))
+	mistakes := applyAll(within, r, tableKeys(within.tree, nil), ruleSettings(home, variables))
 	if within.value(toml.Key{"name"}) == nil {
 		mistakes = append(mistakes, d.place(toml.Key{ruleKey}, &mistake{"has no name", `write name = "..." in it`}))
 	}
@@ -52,13 +52,13 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 	return d, variables
 }
 
-// keysOf returns the keys of a table and of those in it.
-func keysOf(tree any, under toml.Key) []toml.Key {
+// tableKeys returns the keys of a table and of those in it.
+func tableKeys(tree any, under toml.Key) []toml.Key {
 	table, _ := tree.(map[string]any)
 	var keys []toml.Key
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key := slices.Concat(under, toml.Key{name})
-		keys = append(append(keys, key), keysOf(table[name], key)...)
+		keys = append(append(keys, key), tableKeys(table[name], key)...)
 	}
 	return keys
 }

@@ -91,7 +91,7 @@ func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 // begin decides once. With again, it returns errMoved if the session has changed since the
 // decision.
 func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
-	facts, err := l.factsOf(c, false)
+	facts, err := l.readFacts(c, false)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
@@ -126,7 +126,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 // Preview returns the decision that Begin would make now and the chains it would choose from,
 // followed by other chains of the directory to show what has changed. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
-	facts, err := l.factsOf(c, true)
+	facts, err := l.readFacts(c, true)
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []ChainFacts
@@ -139,9 +139,9 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	return c.decide(facts), chains, nil
 }
 
-// share maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
+// bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
 // depend on when they are read.
-func share(key rewrite.Key, chain int64) float64 {
+func bucket(key rewrite.Key, chain int64) float64 {
 	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
 }
@@ -152,12 +152,12 @@ const (
 	Treated = "treated"
 )
 
-// arm returns the chain's side of the comparison, "" if there is no control group.
-func (t *Ticket) arm(holdOut float64) string {
+// experimentArm returns the chain's side of the comparison, "" if there is no control group.
+func (t *Ticket) experimentArm(holdOut float64) string {
 	switch {
 	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
 		return ""
-	case share(t.key, t.chain) < holdOut:
+	case bucket(t.key, t.chain) < holdOut:
 		return Control
 	}
 	return Treated
@@ -179,7 +179,7 @@ func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 	if err != nil || !same || d.Copy {
 		return same, err
 	}
-	busy, err := held(tx, d.Session)
+	busy, err := sessionHeld(tx, d.Session)
 	return !busy, err
 }
 
@@ -193,7 +193,7 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
 }
 
 // join assigns the call its place in a chain, and a session.
@@ -353,7 +353,7 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			nativeID, session); err != nil {
 			return err
 		}
-		p := ProcessOf(child)
+		p := ProcessByPID(child)
 		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
 			p.PID, p.Start, session, os.Getpid())
 		return err

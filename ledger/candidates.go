@@ -15,11 +15,11 @@ import (
 // compared with. If there are more, the call can never be shown to fit only one.
 const maxCandidates = 256
 
-// factsOf reads the facts. It takes no lock, except briefly after another process was killed during
+// readFacts reads the facts. It takes no lock, except briefly after another process was killed during
 // a write. A session's row, its holder and its file are read one after the other: a change by
 // another call in between must not look like a crash or an unknown change. With all, it reads every
 // chain in full, to show them.
-func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
+func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
@@ -315,7 +315,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
-		cf.Share = share(l.key, cf.Chain)
+		cf.Share = bucket(l.key, cf.Chain)
 		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
 			cf.File = c.File(cf.file, cf.size)
 		}

@@ -144,7 +144,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
 		return f, err
 	}
-	rules, err := rulesOf(tx, c.ID)
+	rules, err := chainRules(tx, c.ID)
 	if err != nil {
 		return f, err
 	}
@@ -168,7 +168,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	return f, err
 }
 
-func rulesOf(tx *sql.Tx, chain int64) (rules []string, err error) {
+func chainRules(tx *sql.Tx, chain int64) (rules []string, err error) {
 	err = each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
 		var rule string
 		err := rows.Scan(&rule)

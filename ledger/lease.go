@@ -20,10 +20,10 @@ type Process struct {
 }
 
 // ThisProcess identifies the calling process.
-func ThisProcess() Process { return ProcessOf(os.Getpid()) }
+func ThisProcess() Process { return ProcessByPID(os.Getpid()) }
 
-// ProcessOf identifies the process that has pid now.
-func ProcessOf(pid int) Process {
+// ProcessByPID identifies the process that has pid now.
+func ProcessByPID(pid int) Process {
 	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
 }
 
@@ -96,8 +96,8 @@ func (l lease) held() bool {
 	return l.shim.Alive() || l.child.Alive()
 }
 
-// held reports whether a live process holds the session.
-func held(q queryer, session int64) (bool, error) {
+// sessionHeld reports whether a live process holds the session.
+func sessionHeld(q queryer, session int64) (bool, error) {
 	var l lease
 	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).
 		Scan(&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start)

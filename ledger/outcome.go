@@ -101,7 +101,7 @@ func (o *Outcome) state() (state State, outcome string) {
 // Finish records how the run ended and releases the lease. If the ledger cannot be written, it
 // keeps the outcome in the spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
-	e := t.ending(o)
+	e := t.pendingOutcome(o)
 	e.Ledger = l.name()
 	err := l.write(e.record)
 	if err == nil {
@@ -113,8 +113,8 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 	return nil
 }
 
-// ending returns everything that a run leaves to record. Its texts are in it only as digests.
-func (t *Ticket) ending(o *Outcome) pendingOutcome {
+// pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
+func (t *Ticket) pendingOutcome(o *Outcome) pendingOutcome {
 	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
 	if t.Session != 0 {

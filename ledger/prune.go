@@ -50,7 +50,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 		return nil, fmt.Errorf("list session files: %w", err)
 	}
 	for i := range files {
-		if files[i].Held, err = held(l.db, files[i].ID); err != nil {
+		if files[i].Held, err = sessionHeld(l.db, files[i].ID); err != nil {
 			return nil, fmt.Errorf("read leases: %w", err)
 		}
 	}
@@ -61,7 +61,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 // false if a live process holds the session, or it has been used since it was listed.
 func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	err = l.write(func(tx *sql.Tx) error {
-		busy, err := held(tx, f.ID)
+		busy, err := sessionHeld(tx, f.ID)
 		if err != nil || busy {
 			return err
 		}
@@ -187,7 +187,7 @@ func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
 		return false, err
 	}
 	for _, session := range sessions {
-		if busy, err := held(tx, session); busy || err != nil {
+		if busy, err := sessionHeld(tx, session); busy || err != nil {
 			return busy, err
 		}
 	}

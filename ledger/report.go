@@ -178,7 +178,7 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	for i := range sessions {
-		if sessions[i].Held, err = held(l.db, sessions[i].ID); err != nil {
+		if sessions[i].Held, err = sessionHeld(l.db, sessions[i].ID); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}

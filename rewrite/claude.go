@@ -393,23 +393,15 @@ func setsVerbose(settings string) bool {
 
 // claudeReason returns why the call is not managed, or "".
 func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
-	has := func(k optionKind) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
-	}
-	lacks := func(names []string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return in.Env(n) != "" })
-	}
+	set := func(name string) bool { return in.Env(name) != "" }
 	switch {
-	case has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
+	case p.has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
 		return Admin
-	case in.StdoutTTY || !named("--print") && !has(format) && in.StdinTTY:
+	case in.StdoutTTY || !p.names("--print") && !p.has(format) && in.StdinTTY:
 		return Interactive
 	case claudeDescriptor.nested(in.Env):
 		return Nested
-	case has(unmanaged):
+	case p.has(unmanaged):
 		return UnmanagedOption
 	case p.unknown != "":
 		return UnknownOption
@@ -417,15 +409,15 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return BadUsage
 	case !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format):
 		return BadUsage
-	case has(streamOnly) && c.Format != StreamJSON:
+	case p.has(streamOnly) && c.Format != StreamJSON:
 		return BadUsage
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
 		return o.Names[0] == "--input-format" && o.values[0] != "text"
 	}):
 		return UnmanagedOption
-	case has(optOut) || !lacks(claudeSessionEnv):
+	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
 		return OptedOut
-	case has(callerOwned):
+	case p.has(callerOwned):
 		return CallerSession
 	case c.promptArg < 0 && in.StdinTTY:
 		return Interactive

@@ -37,10 +37,10 @@ var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday w
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 	september october november december am pm`}
 
-// withoutClock returns a line without its time if the line contains nothing but the time of day,
+// stripClock returns a line without its time if the line contains nothing but the time of day,
 // otherwise unchanged. A date alone stays: it changes at most once in a session's life and often
 // names the job. A line that starts with its time stays too, as in logs.
-func withoutClock(line string) string {
+func stripClock(line string) string {
 	const longest = 80
 	if len(line) > longest {
 		return line

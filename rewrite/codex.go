@@ -464,7 +464,7 @@ var codexRefusals = []struct {
 // prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
 func (codex) Refused(stderr string, exit int) Reason {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
-	last := withoutEscapes(lines[len(lines)-1])
+	last := stripEscapes(lines[len(lines)-1])
 	about := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
 	}

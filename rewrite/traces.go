@@ -11,7 +11,7 @@ import (
 // A Mark is a short keyed digest of one or several words.
 type Mark uint64
 
-func markOf(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
+func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
 // Traces is what the ledger stores of a run to recognize a later prompt that refers to it.
 type Traces struct {
@@ -38,7 +38,7 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 		known[name] = true
 	}
 	add := func(name string) {
-		if m := markOf(digest(name)); len(t.Things) < MaxThings && !known[name] {
+		if m := newMark(digest(name)); len(t.Things) < MaxThings && !known[name] {
 			known[name] = true
 			t.Things = append(t.Things, m)
 		}
@@ -117,7 +117,7 @@ func (p *Prompt) thingsIn(l *promptLine) []thing {
 	if !l.scan.thingsDone {
 		l.scan.thingsDone = true
 		for name := range names(l.line) {
-			l.scan.things = append(l.scan.things, thing{name, markOf(p.digest(name))})
+			l.scan.things = append(l.scan.things, thing{name, newMark(p.digest(name))})
 		}
 	}
 	return l.scan.things
@@ -129,7 +129,7 @@ func gist(text string, digest func(string) Digest, most int) []Mark {
 	words := textWords(text)
 	var marks []Mark
 	for i := range len(words) - 2 {
-		marks = append(marks, markOf(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
+		marks = append(marks, newMark(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
 	}
 	slices.Sort(marks)
 	marks = slices.Compact(marks)
@@ -153,7 +153,7 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 				n++
 			}
 			seen, quoted := 0, 0
-			marks := p.gistOf(lines[:n])
+			marks := p.paragraphGist(lines[:n])
 			lines = lines[n:]
 			for _, m := range marks {
 				if m > limit {
@@ -172,8 +172,8 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 	return false
 }
 
-// gistOf returns the marks of a paragraph.
-func (p *Prompt) gistOf(lines []*promptLine) []Mark {
+// paragraphGist returns the marks of a paragraph.
+func (p *Prompt) paragraphGist(lines []*promptLine) []Mark {
 	kept := &lines[0].scan
 	if kept.gistLines != len(lines) {
 		var text strings.Builder

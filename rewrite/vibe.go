@@ -217,27 +217,21 @@ func vibeWatched(home string) []Watch {
 
 // vibeReason returns why the call is not managed, or "".
 func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
-	has := func(k optionKind) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
-	}
 	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) })
 	switch {
-	case has(admin) || command:
+	case p.has(admin) || command:
 		return Admin
-	case in.StdoutTTY || p.unknown == "" && !named("--prompt") && !named("--prompt-file"):
+	case in.StdoutTTY || p.unknown == "" && !p.names("--prompt") && !p.names("--prompt-file"):
 		return Interactive
 	case vibeDescriptor.nested(in.Env):
 		return Nested
-	case has(unmanaged):
+	case p.has(unmanaged):
 		return UnmanagedOption
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || len(p.operands) > 1 || c.Format == "":
 		return BadUsage
-	case has(callerOwned):
+	case p.has(callerOwned):
 		return CallerSession
 	case c.outputDir != "" && c.Format == Text:
 		return UnmanagedOption // no ID that certainly belongs to this call: see File

@@ -171,7 +171,7 @@ func printCost(w *tabwriter.Writer, c, was demo.Call) {
 		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
 }
 
-// fresh is what of a call's input no cache had.
+// fresh is the part of a call's input that no cache had.
 func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
 
 func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }

@@ -26,6 +26,7 @@ var schemas = map[string]any{
 	"shimctl.log/1":          logReport{},
 	"shimctl.tail/1":         tailReport{},
 	"shimctl.explain/1":      explainReport{},
+	"shimctl.setup/1":        setupReport{},
 	"shimctl.doctor/1":       doctorReport{},
 	"shimctl.config/1":       configReport{},
 	"shimctl.suggest/1":      suggestReport{},

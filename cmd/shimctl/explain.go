@@ -45,7 +45,7 @@ the text that would be sent instead of the whole prompt.`,
 	return c
 }
 
-// explaining is what explain was asked for.
+// explaining holds the flags of explain.
 type explaining struct {
 	call                  []string
 	asJSON, blocks        bool
@@ -108,7 +108,7 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 	return call, nil
 }
 
-// openPrompt opens the file of a prompt; - is shimctl's own stdin.
+// openPrompt opens the file of a prompt; "-" is shimctl's own stdin.
 func (a *app) openPrompt(name string) (*os.File, error) {
 	if name == "-" {
 		return a.stdin, nil
@@ -191,7 +191,7 @@ func otherWords(e shim.Explanation) string {
 	return fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
 }
 
-// findings lists evidence with the words of the prompt that carry it.
+// findings returns the evidence with the prompt's words that show it.
 func findings(list []rewrite.Finding) string {
 	var out []string
 	for _, f := range list {
@@ -204,7 +204,7 @@ func findings(list []rewrite.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-// howToAllow says what has a call resumed that is fresh only for want of a name or of evidence.
+// howToAllow says how to have a call resumed that is fresh only because it has no name and no evidence.
 func howToAllow(e shim.Explanation) string {
 	switch e.Reason {
 	case rewrite.NoEvidence, rewrite.NewRole, rewrite.CleanStart:
@@ -224,7 +224,7 @@ func blocksSent(e shim.Explanation) (n int) {
 	return n
 }
 
-// sends says how much of the prompt is sent, and why all of it.
+// sends says how much of the prompt is sent, and why, if all of it.
 func sends(e shim.Explanation) string {
 	if !e.Plan.Whole {
 		return fmt.Sprintf("what is new, %s of %s", ui.Size(int64(len(e.Plan.Prompt))), ui.Size(int64(e.PromptIn)))
@@ -260,7 +260,7 @@ func (a *app) printBlocks(e shim.Explanation) {
 	text := ui.NewTable("TEXT")
 	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
 		if a.stdout.Terminal {
-			fmt.Fprintln(a.stdout, "  | "+ui.Printable(line)) // whole, however wide it is
+			fmt.Fprintln(a.stdout, "  | "+ui.Printable(line)) // not cut to the screen's width
 		}
 		text.Add(ui.TextCell(line))
 	}

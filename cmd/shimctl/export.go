@@ -82,12 +82,12 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
 	}
 	if f.output == "" && a.stdout.Terminal {
-		return write() // one sees that it gets on
+		return write() // shows the progress
 	}
 	return a.stderr.WithProgress("writing the calls", write)
 }
 
-// check refuses flags that the format has no use for: they would be meant for
+// check refuses flags that the format does not use: they would be meant for
 // another one.
 func (f exportFlags) check() error {
 	wants := map[string]string{"ndjson": "since output", "prometheus": "output", "otlp": "since endpoint"}[f.format]
@@ -126,7 +126,7 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 }
 
 // output writes to stdout, or puts a whole file in the place of the one at path:
-// who reads it meanwhile sees the old one or the new one.
+// a reader sees the old file or the new one.
 func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
@@ -135,7 +135,7 @@ func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error)
 	return replaceFile(path, mode, write)
 }
 
-// headersEnv is OpenTelemetry's own variable, for what should not stand on a
+// headersEnv is OpenTelemetry's own variable, for headers that should not be on a
 // command line.
 const headersEnv = "OTEL_EXPORTER_OTLP_HEADERS"
 

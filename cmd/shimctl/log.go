@@ -53,7 +53,7 @@ func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON boo
 	if err != nil {
 		return err
 	}
-	slices.Reverse(calls) // at a terminal one looks at the end
+	slices.Reverse(calls) // at a terminal the end stays on the screen
 	if asJSON {
 		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
 	}

@@ -28,7 +28,7 @@ const (
 	exitInterrupted = 128 + int(syscall.SIGINT)
 )
 
-// An app is what a command may use of the world.
+// An app is the outside world of a command.
 type app struct {
 	stdin          *os.File
 	stdout, stderr ui.Screen
@@ -37,7 +37,7 @@ type app struct {
 	now            time.Time
 }
 
-// commands make the subcommands.
+// commands are the constructors of the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	chainsCommand,
@@ -50,6 +50,7 @@ var commands = []func(*app) *cobra.Command{
 	reportCommand,
 	explainCommand,
 	suggestCommand,
+	setupCommand,
 	doctorCommand,
 	ledgerCommand,
 	exportCommand,
@@ -68,7 +69,7 @@ type usageError struct{ problem, hint string }
 
 func (e usageError) Error() string { return e.problem }
 
-// A hinted error comes with a word on what can be done.
+// A hinted is an error with a hint on what can be done.
 type hinted struct {
 	error
 	hint string
@@ -76,12 +77,12 @@ type hinted struct {
 
 func (e hinted) Unwrap() error { return e.error }
 
-// errFindings says that a check found something; what, has been printed.
+// errFindings reports that a check found problems, which were printed.
 var errFindings = errors.New("something was found")
 
 func main() { os.Exit(run(shim.AccountHome())) }
 
-// run carries out the command. accountHome is "" for one that must not look there.
+// run runs the command and returns its exit code. accountHome is "" to look below HOME only.
 func run(accountHome string) int {
 	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout, os.Getenv), stderr: ui.NewScreen(os.Stderr, os.Getenv),
 		environ: os.Environ(), accountHome: accountHome, now: time.Now()}
@@ -118,7 +119,7 @@ func (a *app) complain(problem, hint string) {
 	}
 }
 
-// openLedger opens the ledger; where there is none yet it fails with
+// openLedger opens the ledger; if there is none yet it fails with
 // fs.ErrNotExist.
 func (a *app) openLedger() (*ledger.Ledger, error) {
 	path, err := config.LedgerFile(a.own)
@@ -129,7 +130,7 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = l.Settle() // a call that cannot be recorded now is shown as running
+	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
 	_ = l.CountPassed()
 	return l, nil
 }
@@ -142,7 +143,7 @@ func (a *app) config() (config.Config, error) {
 	return config.Load(path)
 }
 
-// own returns a variable as it holds for our own files.
+// own returns the value of a variable for finding reprise's own files.
 func (a *app) own(name string) string { return a.shimEnv().Own(name) }
 
 func (a *app) shimEnv() shim.Env {

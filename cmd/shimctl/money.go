@@ -16,9 +16,9 @@ import (
 // A sum is an amount of money, in nano-dollars.
 type sum struct {
 	known     bool
-	estimated bool  // from a price list; the tool gave none
+	estimated bool  // from a price list; the tool reported none
 	nano      int64 // at least
-	most      int64 // where some requests may have been billed at the rates for long prompts, nano otherwise
+	most      int64 // if some requests may have been billed at the rates for long prompts, or else nano
 }
 
 func (s sum) plus(t sum) sum {
@@ -38,7 +38,7 @@ func (a *app) loadPrices() (*prices.Table, error) {
 	return prices.Load(a.tilde(path), string(own))
 }
 
-// callCost is what a call cost: the tool's own figure, else what its tokens cost at list
+// callCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
 // price.
 func callCost(t *prices.Table, i ledger.InvocationRow) sum {
 	if i.Cost.Valid {
@@ -77,18 +77,18 @@ func (a *app) missingPrice(model string) string {
 	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
 }
 
-// A bill is what many calls cost.
+// A bill adds up what many calls cost.
 type bill struct {
 	calls     int64
 	resumed   int64
 	forked    int64 // of the resumed ones, those in a copy of the session
 	fresh     int64
-	never     int64 // of the fresh ones, those that a rule has stand alone
+	never     int64 // of the fresh ones, those that a rule makes independent
 	asked     int64 // bytes of the callers' prompts
 	sent      int64 // bytes of what the models were sent
-	byTool    int64 // calls of those whose price the tool gave
+	byTool    int64 // calls of those whose price the tool reported
 	byList    int64 // those whose tokens were priced by the list
-	notKnown  int64 // those that nothing is known of
+	notKnown  int64 // calls of which nothing is known
 	total     sum
 	input     int64
 	cached    int64

@@ -114,7 +114,7 @@ type pruning struct {
 	chains, calls  int64 // removed from the ledger
 }
 
-// A verdict is what became of one session.
+// A verdict says what was done with one session.
 type verdict struct {
 	prune.Verdict
 	bytes int64
@@ -155,8 +155,8 @@ func (p *pruning) carryOut(v verdict) verdict {
 	return v
 }
 
-// removeSession removes a session's files. Before, the ledger notes that it is not
-// to be resumed; after, that it is gone.
+// removeSession removes a session's files. Before that, it marks the session as not
+// resumable; afterwards, as gone.
 func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Files) error {
 	free, err := l.Retire(s)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite"
 )
 
-// meanings says what each reason means.
+// meanings explains each reason.
 var meanings = map[rewrite.Reason]string{
 	rewrite.NotManaged:      "a tool or a subcommand that is not managed",
 	rewrite.Interactive:     "the call is interactive",

@@ -11,8 +11,8 @@ import (
 	"reprise/ledger"
 )
 
-// What is drawn, however large the ledger is.
-var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
+// Limits of the report, however large the ledger is.
+var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
 func reportCommand(a *app) *cobra.Command {
 	var file, since, until string

@@ -166,7 +166,7 @@ func savingUnit(spans []spanOfDays) string {
 	}
 }
 
-// A savings returns what resuming saved on a slice, by figure. All slices together add up to
+// A savings returns what resuming saved on a slice, by figure. The slices add up to
 // what stats prints.
 type savings interface {
 	on(ledger.Slice) []float64

@@ -129,7 +129,7 @@ func nonZero(n int64) *int64 {
 	return &n
 }
 
-// mapped applies f to each; an empty list is one in JSON too.
+// mapped applies f to each element. It never returns nil, which JSON would have as null.
 func mapped[T, R any](list []T, f func(T) R) []R {
 	out := make([]R, 0, len(list))
 	for _, item := range list {

@@ -166,6 +166,6 @@ func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
 // completeFlag lets the shell complete a flag's values.
 func completeFlag(c *cobra.Command, flag string, values []string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // there is no such flag: a mistake of ours
+		panic(err) // there is no such flag
 	}
 }

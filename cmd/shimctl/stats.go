@@ -55,7 +55,7 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	return nil
 }
 
-// stats is what is shown. Without a control group Comparison is nil, and Saving
+// A stats is what the command shows. Without a control group Comparison is nil, and Saving
 // takes its place.
 type stats struct {
 	By         ledger.By
@@ -67,7 +67,7 @@ type stats struct {
 	Saving     *saving
 }
 
-// readStats reads the ledger; one that does not exist yet is an empty one.
+// readStats reads the ledger; a missing one counts as empty.
 func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	s := stats{By: by, Since: since}
 	path, err := config.LedgerFile(a.own)
@@ -88,7 +88,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	}
 	defer forSaving.Close()
 
-	// Each goes through all calls; on a connection of its own they do so side by side.
+	// Each reads all calls. With a connection of its own they run in parallel.
 	from := ledger.Millis(since.UnixMilli())
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
@@ -181,7 +181,7 @@ func tokensPerSession(g ledger.Group) float64 {
 	return rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, g.Created)
 }
 
-// rate is NaN where there is nothing to divide by.
+// rate returns part / whole, NaN if whole is 0.
 func rate(part, whole int64) float64 {
 	if whole == 0 {
 		return math.NaN()

@@ -127,7 +127,7 @@ func meanJSON(e estimate) meanReport {
 	return meanReport{number(e.Mean), number(e.Low), number(e.High)}
 }
 
-// number is nil for what is not known.
+// number returns nil for NaN.
 func number(n float64) *float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil

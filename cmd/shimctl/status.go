@@ -30,7 +30,7 @@ decisions and their reasons; warnings about what failed or will keep calls fresh
 	return c
 }
 
-// What the screen has room for, and what the JSON is limited to.
+// Limits of the lists on the screen and in JSON.
 const (
 	statusDays      = 30
 	statusChains    = 8
@@ -38,9 +38,9 @@ const (
 	maxChains       = 50
 )
 
-// An overview is what status shows.
+// An overview holds what status shows.
 type overview struct {
-	totals    ledger.Totals // of all calls, which the screen has no room for
+	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
 	saved     stats         // of the last days
 	chains    []ledger.ChainRow
@@ -105,7 +105,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 }
 
 // sums adds up the last days' calls. The arms are read from all of them once more; on a
-// connection of its own that is done side by side.
+// connection of its own that runs in parallel.
 func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
 	forArms, err := a.openOrEmpty()
 	if err != nil {
@@ -170,7 +170,7 @@ func (a *app) printStatus(o overview) {
 	}
 }
 
-// figures tell what came of the last days' calls.
+// figures returns the lines on the last days' calls.
 func (a *app) figures(o overview) *ui.Table {
 	t := ui.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.resumed + o.bill.fresh
@@ -213,7 +213,7 @@ func (b *bill) uncountedWords() (words []string) {
 	return words
 }
 
-// sources say where the amount comes from.
+// sources says where the amount comes from.
 func (b *bill) sources() (words []string) {
 	for _, part := range []struct {
 		calls int64
@@ -236,7 +236,7 @@ func (b *bill) source() string {
 	return "tool"
 }
 
-// decision says what became of a call, as "resume: extends".
+// decision returns a call's mode and reason, as in "resume: extends".
 func decision(i ledger.InvocationRow) string {
 	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {

@@ -6,7 +6,7 @@ import (
 	"reprise/internal/ui"
 )
 
-// A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
+// A keptBack is a summary of what resuming saved. It is negative if resuming was dearer.
 type keptBack struct {
 	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
 	Resumed     int64    `json:"resumed_calls" doc:"the calls that the saving is of; if measured, all calls of chains that were not held out"`
@@ -45,7 +45,7 @@ func (s stats) savedFigure(name string) float64 {
 	return math.NaN()
 }
 
-// words say how it was found.
+// words says how it was computed.
 func (k keptBack) words() string {
 	switch {
 	case k.Measured:

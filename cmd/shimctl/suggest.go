@@ -84,7 +84,7 @@ func (a *app) readPrompts(files []string) ([]string, error) {
 	return prompts, nil
 }
 
-// suggestions reads the ledger, which may not be there yet.
+// suggestions reads the ledger, which may not exist yet.
 func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, error) {
 	found := []suggestion{}
 	cfg, err := a.config()
@@ -160,7 +160,7 @@ func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggest
 	return s
 }
 
-// rule writes the rule. Where nothing names the task it changes nothing yet.
+// rule returns the rule in TOML. If nothing names the task it changes nothing yet.
 func (s suggestion) rule(number int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[[rule]]\nname = \"suggested-%d\"\ntool = %s\ncwd = %s\n", number, tomlText(s.Tool), tomlText(globText(s.Directory)))
@@ -199,7 +199,7 @@ func tomlText(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
 }
 
-// printSuggestions prints what could stand in the configuration file as it is: all
+// printSuggestions prints text that can be put into the configuration file as it is: everything
 // that is said about a rule is a comment.
 func (a *app) printSuggestions(found []suggestion) {
 	if len(found) == 0 {

@@ -14,7 +14,7 @@ import (
 	"reprise/shim"
 )
 
-// A warning is about what keeps calls from being resumed, or soon will.
+// A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused, failed or price"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
@@ -25,7 +25,7 @@ type warning struct {
 	Says  string        `json:"says" doc:"the warning"`
 }
 
-// pricesReport is what an average run costs, resumed and fresh.
+// A pricesReport is what an average run costs, resumed and fresh.
 type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
@@ -44,7 +44,7 @@ func pricesJSON(p ledger.Prices) *pricesReport {
 	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
-// prices says them in a line.
+// prices returns them as one line.
 func (a *app) prices(p ledger.Prices) string {
 	r := pricesJSON(p)
 	unit, fresh := "", "fresh"
@@ -59,7 +59,7 @@ func (a *app) prices(p ledger.Prices) string {
 		ui.Amount(r.Unit, p.Fresh), ui.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
-// nearlyFull says how full a session's context is, and from where on it is given up.
+// nearlyFull says how full a session's context is, and how full it may get.
 func nearlyFull(c rewrite.Context, limit float64) string {
 	window, assumed := c.Limit, ""
 	if window == 0 {
@@ -69,7 +69,7 @@ func nearlyFull(c rewrite.Context, limit float64) string {
 		c.Used, window, assumed, limit*float64(window))
 }
 
-// contextWarnings looks for sessions that are about to be given up.
+// contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
@@ -104,7 +104,7 @@ func (a *app) configuration() (c config.Config, wrong []warning) {
 	return c, wrong
 }
 
-// decisionWarnings looks for what went wrong of late.
+// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	refused, failed := 0, 0
 	for _, i := range calls {
@@ -125,7 +125,7 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	return warnings
 }
 
-// dearerWarnings looks for rules whose resumes are suspended.
+// dearerWarnings returns warnings on rules whose resumes are suspended.
 func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
 	now := ledger.Millis(a.now.UnixMilli())
 	var warnings []warning

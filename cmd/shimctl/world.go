@@ -40,7 +40,7 @@ func (a *app) openEmpty() (*ledger.Ledger, error) {
 	return l, l.AddPassed(ledger.ReadPassed(path))
 }
 
-// withLedger runs look with the open ledger and the price list.
+// withLedger calls look with the open ledger and the price list.
 func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	list, err := a.loadPrices()
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 var claude = cli{
@@ -32,7 +32,7 @@ var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|
 
 // claudeWindow returns the model that claude says it uses, and the context windows of those that it
 // has used.
-func claudeWindow(r twin.Result) string {
+func claudeWindow(r parity.Result) string {
 	return strings.Join(claudeWindows.FindAllString(r.Stdout, -1), "\n")
 }
 
@@ -104,9 +104,9 @@ var claudeCalls = map[string]call{
 	"mcp list":                   {Args: list("mcp|list")},
 	"version":                    {Args: list("--version")},
 	"help":                       {Args: list("--help")},
-	"error on a terminal, text":  {Args: list("-p|HTTP429"), To: twin.Terminal},
-	"error on a terminal, json":  {Args: list("-p|HTTP429|--output-format|json"), To: twin.Terminal},
-	"max turns on a terminal":    {Args: list("-p|RUNTOOL x|--max-turns|1"), To: twin.Terminal},
+	"error on a terminal, text":  {Args: list("-p|HTTP429"), To: parity.Terminal},
+	"error on a terminal, json":  {Args: list("-p|HTTP429|--output-format|json"), To: parity.Terminal},
+	"max turns on a terminal":    {Args: list("-p|RUNTOOL x|--max-turns|1"), To: parity.Terminal},
 	"broken transcript, json":    {Args: list("-p|BADTOOL|--output-format|json")},
 	"overflow, json":             {Args: list("-p|TOOBIG|--output-format|json")},
 	"overflow, stream":           {Args: list("-p|TOOBIG|--output-format|stream-json|--verbose")},

@@ -134,23 +134,23 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
-	besides("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
-	besides("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
-	besides("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
-	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
-	besides("a link planted in the place of what waits", ".spool", func(path, victim string) error {
+	obstructed("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	obstructed("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
+	obstructed("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	obstructed("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
+	obstructed("a link planted in the place of what waits", ".spool", func(path, victim string) error {
 		return os.Symlink(filepath.Dir(victim), path)
 	}, false),
-	{"the log", "a named pipe in its place", func(w *world) { w.withoutLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
+	{"the log", "a named pipe in its place", func(w *world) { w.unusableLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
 	{"the log", "a link planted in its place", func(w *world) {
 		victim := filepath.Join(w.dir, "victim")
 		w.must(os.WriteFile(victim, []byte("dear\n"), 0o644))
-		w.withoutLog(func(path string) error { return os.Symlink(victim, path) })
+		w.unusableLog(func(path string) error { return os.Symlink(victim, path) })
 		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
 			w.lose("it was written to: %q, %v", text, err)
 		}
 	}},
-	{"the log", "a directory in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
+	{"the log", "a directory in its place", func(w *world) { w.unusableLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
 }
 
 // use makes the first call, which creates the ledger.
@@ -189,9 +189,9 @@ func broken(name string, damage func(*world), fixes string) kind {
 	}}
 }
 
-// besides puts something in place of a file beside the ledger, for a call that ends while another
+// obstructed puts something in place of a file beside the ledger, for a call that ends while another
 // process has the ledger. kept reports whether its outcome can be kept all the same.
-func besides(name, part string, create func(path, victim string) error, kept bool) kind {
+func obstructed(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
 		victim := filepath.Join(w.dir, "victim", "file")
@@ -321,7 +321,7 @@ func (w *world) whole() {
 	w.resumes(call{prompt: job(2), task: "after"}, true)
 }
 
-func (w *world) withoutLog(create func(path string) error) {
+func (w *world) unusableLog(create func(path string) error) {
 	w.must(errors.Join(os.MkdirAll(w.state(""), 0o700), create(w.state("shim.log"))))
 	w.use()
 	w.resumes(call{prompt: job(1)}, true)

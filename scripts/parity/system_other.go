@@ -1,6 +1,6 @@
 //go:build !linux
 
-package twin
+package parity
 
 import (
 	"errors"

@@ -1,8 +1,8 @@
-// Package twin runs the real CLIs, with and without the shim in front of them, each in a world of
+// Package parity runs the real CLIs, with and without the shim in front of them, each in a world of
 // its own: a home, a project and a stand-in for the model.
 //
 // Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
-package twin
+package parity
 
 import (
 	"cmp"
