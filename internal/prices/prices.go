@@ -90,7 +90,7 @@ func parse(file, text string) ([]Price, error) {
 			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0, 0, time.UTC)
 		}
 		for _, problem := range p.problems() {
-			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, lineOf(text, i), problem))
+			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i), problem))
 		}
 	}
 	if len(wrong) > 0 {
@@ -112,8 +112,8 @@ func (p Price) problems() (list []string) {
 	return list
 }
 
-// lineOf returns the line on which the price of that index begins. The library keeps no place of a table.
-func lineOf(text string, index int) int {
+// priceLine returns the line on which the price of that index begins. The library keeps no place of a table.
+func priceLine(text string, index int) int {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
