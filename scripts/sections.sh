@@ -4,6 +4,7 @@
 
 scratch=$(mktemp -d)
 at_once=2 # sections
+aside=''  # the names of those that mostly wait, and do not count
 under_way=''
 
 end_sections() {
@@ -17,7 +18,7 @@ trap end_sections EXIT
 
 # begin runs a function as a section, as soon as there is room for it. What follows the name is the title.
 begin() {
-	while [ "$(wc -w <<<"$under_way")" -ge "$at_once" ]; do
+	until has_room "$1"; do
 		next
 	done
 	local name=$1
@@ -30,6 +31,15 @@ begin() {
 	) >"$scratch/$name.output" 2>&1 </dev/null &
 	echo $! >"$scratch/$name.pid"
 	set +m
+}
+
+# has_room reports whether a section may begin.
+has_room() {
+	local name count=0
+	for name in $under_way; do
+		[[ " $aside " == *" $name "* ]] || count=$((count + 1))
+	done
+	[[ " $aside " == *" $1 "* ]] || [ "$count" -lt "$at_once" ]
 }
 
 # leave notes how a section ended, within its process.

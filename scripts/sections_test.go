@@ -80,6 +80,20 @@ await two
 	}
 }
 
+func TestSectionsThatMostlyWaitTakeNoRoom(t *testing.T) {
+	out, failed := sections(t, `
+waits() { until [ -e "$scratch/works.ended" ]; do sleep 0.01; done; }
+works() { true; }
+at_once=1 aside=waits
+begin waits it waits
+begin works it works
+finish
+`)
+	if failed || !strings.Contains(out, "== it waits (") {
+		t.Errorf("failed %v:\n%s", failed, out)
+	}
+}
+
 // What the README tells people to run is run.
 func TestTheReadmesCommandIsRun(t *testing.T) {
 	const command = "go test -timeout 20m ./...\n"

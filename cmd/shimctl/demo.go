@@ -29,7 +29,7 @@ func demoCommand(a *app) *cobra.Command {
 	var tool string
 	c := &cobra.Command{
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
-		Long: `Plays a job of a coder and a reviewer through an ordinary shell loop, once without the shims and
+		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
 and changes files like an agent: no account is needed, and nothing leaves the machine. It runs the first of
 claude, codex, gemini and vibe on PATH, in a home of its own, so your sessions and settings are not
@@ -61,7 +61,7 @@ func endings() []os.Signal {
 
 func (a *app) demo(ctx context.Context, tool string) (err error) {
 	if tool != "" && tool != bundledName && !slices.Contains(rewrite.Names, tool) {
-		return usageError{fmt.Sprintf("%q is none of the tools", tool),
+		return usageError{fmt.Sprintf("%q is not a tool", tool),
 			"one of " + strings.Join(rewrite.Names, ", ") + ", or " + bundledName}
 	}
 	self, err := os.Executable()

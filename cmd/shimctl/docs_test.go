@@ -42,6 +42,9 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[chainReport]():      "chain",
 	reflect.TypeFor[sessionReport]():    "session",
 	reflect.TypeFor[invocationReport](): "call",
+	reflect.TypeFor[groupReport]():      "group",
+	reflect.TypeFor[meanReport]():       "mean",
+	reflect.TypeFor[pricesReport]():     "price comparison",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
@@ -102,12 +105,12 @@ func commandReference() string {
 
 func schemaReference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# What --json prints\n\nThis page is made from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
-		"meaning. New fields may be added, so ignore those that you do not know.\n\n" +
+	b.WriteString("# What --json prints\n\nThis page is generated from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
+		"meaning. New fields may be added: ignore unknown ones.\n\n" +
 		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
 		"- An unknown value is null, never 0.\n" +
 		"- A field with a `?` is left out when it is empty. `[]` marks the fields of each element of a list.\n" +
-		"- [a call](#a-call), [a chain](#a-chain) and [a session](#a-session) are objects that several schemas contain.\n")
+		"- Objects that occur in several places, such as [a call](#a-call), have a section of their own at the end.\n")
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		section(t, &b, name, reflect.TypeOf(schemas[name]))
 	}

@@ -167,7 +167,7 @@ func (a *app) checkTools(f shellFacts) []check {
 func (a *app) checkMissing(f shellFacts, p shim.Place) check {
 	c := check{Name: p.Name + " binary", Result: "note", Finds: "no " + p.Name + " is on PATH"}
 	if p.Ours {
-		c.Finds += " behind the shim, which exits with 127"
+		c.Finds += " after the shim, which exits with 127"
 	}
 	c.Fix = fmt.Sprintf("install %s, or write ignore = [%q] under [doctor]", p.Name, c.Name)
 	if path := f.config.Tools[p.Name].Path; path != "" {

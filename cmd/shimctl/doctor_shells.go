@@ -138,7 +138,7 @@ func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Fi
 		if real != "" || known == "" {
 			return nil // a tool that is not installed is a check of its own
 		}
-		c.Finds = "the shim is found, but no real binary behind it on PATH"
+		c.Finds = "the shim is found, but PATH has no real binary after it"
 		c.Fix = fmt.Sprintf("put the directory of the binary on PATH there, or write path = %q under [tool.%s]",
 			a.tilde(known), finding.Tool)
 		return []check{c}
@@ -183,7 +183,7 @@ func (a *app) lineChecks(f shellFacts, answer shells.Answer) (checks []check) {
 		if l.Tool != "" && slices.Contains(answer.Shell.StartFiles(f.world), l.File) {
 			checks = append(checks, check{l.Tool + " in " + answer.Shell.Name(), "problem",
 				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.tilde(l.Place()), kinds[l.Kind]),
-				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor says whether a binary is behind the shim", l.Tool)})
+				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor reports whether PATH has a binary after the shim", l.Tool)})
 		}
 	}
 	return checks

@@ -18,7 +18,7 @@ import (
 func explainCommand(a *app) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
-		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show what would become of a call, and why",
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
 		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
 matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
 go where shimctl's goes: to a terminal, or to a program. Where the other makes a difference, that is said too.
@@ -99,7 +99,7 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 		tool = call[0]
 	}
 	if !slices.Contains(rewrite.Names, tool) {
-		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
+		return nil, usageError{fmt.Sprintf("%q is not a tool", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	if len(call) == 0 {
 		t, _ := rewrite.Lookup(tool)
@@ -309,7 +309,7 @@ type explainReport struct {
 	Attempt     *int            `json:"attempt,omitempty" doc:"number of the attempt, if the caller gives one"`
 	Chain       int64           `json:"chain,omitempty" doc:"number of the chain"`
 	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Prices      *pricesReport   `json:"prices,omitempty" doc:"what runs cost, if the reason is dearer"`
+	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []findingReport `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
 	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`

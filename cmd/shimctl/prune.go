@@ -219,7 +219,7 @@ type pruneReport struct {
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
 	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger, or to be removed"`
 	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger, or to be removed"`
-	Sessions []prunedSessions `json:"sessions" doc:"the sessions that were looked at"`
+	Sessions []prunedSessions `json:"sessions" doc:"the checked sessions"`
 }
 
 type prunedSessions struct {

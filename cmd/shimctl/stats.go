@@ -22,7 +22,7 @@ func statsCommand(a *app) *cobra.Command {
 	var by, since string
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
-		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. If rollout keeps a share of the
+		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,

@@ -292,7 +292,7 @@ type recentReport struct {
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output     int64 `json:"output_tokens" doc:"tokens that the models wrote"`
-	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not included in these sums"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls with unknown tokens, not included in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown price, not included in the cost"`
 	moneyReport
 	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has all of it"`

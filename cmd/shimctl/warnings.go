@@ -20,8 +20,8 @@ type warning struct {
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
-	Model string        `json:"model,omitempty" doc:"the model, as it was asked for; of a price, as it answered"`
-	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, if resumes cost more"`
+	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
 	Says  string        `json:"says" doc:"the warning"`
 }
 

@@ -64,7 +64,7 @@ func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) 
 			return usageError{"--limit is less than 0", "0 shows all"}
 		}
 		if w.Tool != "" && !slices.Contains(rewrite.Names, w.Tool) {
-			return usageError{fmt.Sprintf("%q is none of the tools", w.Tool), "one of " + strings.Join(rewrite.Names, ", ")}
+			return usageError{fmt.Sprintf("%q is not a tool", w.Tool), "one of " + strings.Join(rewrite.Names, ", ")}
 		}
 		return nil
 	}

@@ -110,8 +110,9 @@ func families(f Figures) []*family {
 	sent := &family{name: "reprise_sent_bytes_total", kind: "counter", help: "Bytes of the prompts that models were sent."}
 	metered := &family{name: "reprise_metered_invocations_total", kind: "counter", help: "Ended calls whose tokens are known."}
 	tokens := &family{name: "reprise_tokens_total", kind: "counter", help: "Tokens of the metered calls, in disjoint kinds."}
-	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool told."}
-	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as the tools told it."}
+	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool reported."}
+	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as reported by the tools."}
+
 	passed := &family{name: "reprise_passed_through_total", kind: "counter", help: "Headless calls that were passed through, by why."}
 
 	build.add(1, "version", f.Version)

@@ -154,7 +154,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	case ctx.Err() != nil:
 		return nil, errors.New("did not start within " + patience.String())
 	}
-	return nil, errors.New("ended before it could be asked: its files may start another program instead")
+	return nil, errors.New("ended before it could be asked: its start-up files may start another program")
 }
 
 // limited keeps the start of what is written to it.

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrDamaged says that a block has lost one of its markers.
-var ErrDamaged = errors.New("a block of shimctl setup has lost one of its markers")
+var ErrDamaged = errors.New("a block of shimctl setup lacks one of its markers")
 
 // An Edit is what becomes of a file.
 type Edit struct {

@@ -146,14 +146,14 @@ func (w *World) NewestID() (string, error) {
 
 // Build builds the shims and shimctl into a directory.
 func Build(dir string) error {
-	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
-	for _, tool := range rewrite.Names {
-		commands[tool] = "reprise/cmd/shim"
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the shims: %w\n%s", err, out)
 	}
-	for name, pkg := range commands {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+	shim := filepath.Join(dir, "shim")
+	for _, tool := range rewrite.Names {
+		if err := os.Link(shim, filepath.Join(dir, tool)); err != nil {
+			return fmt.Errorf("name a shim: %w", err)
 		}
 	}
-	return nil
+	return os.Remove(shim)
 }
