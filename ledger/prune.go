@@ -116,6 +116,9 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 			AND (outcome IS NOT NULL OR started < ?1 - ?2)`, before, day))
 		calls += n
 		if err == nil {
+			_, err = tx.Exec("DELETE FROM passed WHERE last < ?", before)
+		}
+		if err == nil {
 			_, err = tx.Exec("DROP INDEX dropping")
 		}
 		if err == nil && dry {

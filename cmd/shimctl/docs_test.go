@@ -84,10 +84,10 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 func commandReference() string {
 	var b strings.Builder
 	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` and the man pages say the same.\n\n" +
-		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed; 2 for a mistake in the command line;\n" +
-		"  3 if a check has findings.\n" +
-		"- **Output:** a terminal gets aligned, coloured tables with relative times. A pipe or a file gets TSV with a header\n" +
-		"  line, RFC 3339 times and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
+		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed, the output could not be written or you said no;\n" +
+		"  2 for a mistake in the command line; 3 if a check has findings.\n" +
+		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
+		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()

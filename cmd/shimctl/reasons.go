@@ -1,6 +1,14 @@
 package main
 
-import "reprise/rewrite"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reprise/config"
+	"reprise/rewrite"
+)
 
 // meanings explains each reason.
 var meanings = map[rewrite.Reason]string{
@@ -90,4 +98,36 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.SentAgain:        "a rule or the tool requires a part that the session has to be sent in each turn",
 	rewrite.NoCleanCut:       "the new part cannot be separated from the known part",
 	rewrite.LooksLikeCommand: "the tool would take the new part for a command",
+}
+
+// meaning says in a sentence what a reason means.
+func meaning(r rewrite.Reason) string {
+	if sentence, ok := meanings[r]; ok {
+		return sentence
+	}
+	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
+}
+
+// checkReason refuses a reason that there is not.
+func checkReason(r rewrite.Reason) error {
+	if _, known := meanings[r]; known || r == "" {
+		return nil
+	}
+	var known []string
+	for reason := range meanings {
+		known = append(known, string(reason))
+	}
+	hint := "docs/reference/reasons.md lists the reasons"
+	slices.Sort(known)
+	if near := config.Nearest(string(r), known); near != "" {
+		hint = fmt.Sprintf("did you mean %q", near)
+	}
+	return usageError{fmt.Sprintf("there is no reason %q", r), hint}
+}
+
+func reasonCompletions() (list []string) {
+	for _, r := range slices.Sorted(maps.Keys(meanings)) {
+		list = append(list, string(r)+"\t"+meanings[r])
+	}
+	return list
 }

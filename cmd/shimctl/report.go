@@ -32,7 +32,9 @@ alone; an existing one keeps its permissions. docs/explanation/measuring.md expl
 	}
 	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
 	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
+	completeFlag(c, "since", nil)
 	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
+	completeFlag(c, "until", nil)
 	return c
 }
 

@@ -40,6 +40,7 @@ otherwise you have to fill in what names it.`,
 	}
 	jsonFlag(c, &asJSON, "shimctl.suggest/1")
 	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+whenWords)
+	completeFlag(c, "since", nil)
 	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller in `FILE`, - for stdin; pass it twice")
 	return c
 }
