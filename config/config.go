@@ -152,8 +152,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. If there is none it returns the defaults. A mistake in
-// the file is an *Error.
+// Load reads the configuration file at path. If there is none it returns the defaults. What is wrong in
+// the file is returned as Mistakes.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -93,7 +93,7 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 		if !ok {
 			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
 		}
-		d, err := time.ParseDuration(text)
+		d, err := ParseDuration(text)
 		if err != nil {
 			return &mistake{fmt.Sprintf("%q is not a duration", text), unitHint}
 		}
@@ -105,7 +105,7 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 	}
 }
 
-const unitHint = `write a number and its unit (ms, s, m, h), as in "30m"`
+const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
 
 // short formats whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }

@@ -381,11 +381,11 @@ func TestChainsAreKeptApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Commit()
-		id, err := ensureChain(tx, &c, 0)
-		if err != nil {
+		var ticket Ticket
+		if _, err := ticket.ensureChain(tx, &c, 0); err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return ticket.chain
 	}
 	first := chain(func(*Call) {})
 	if again := chain(func(*Call) {}); again != first {

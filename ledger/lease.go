@@ -90,6 +90,13 @@ type queryer interface {
 // outlive it.
 type lease struct{ shim, child Process }
 
+// leaseColumns selects the fields of a lease.
+const leaseColumns = "SELECT l.boot, l.pid, l.pid_start, l.child, l.child_start"
+
+func (l *lease) fields() []any {
+	return []any{&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start}
+}
+
 // held reports whether one of them is alive. Both run under the first one's boot.
 func (l lease) held() bool {
 	l.child.Boot = l.shim.Boot
@@ -99,8 +106,7 @@ func (l lease) held() bool {
 // sessionHeld reports whether a live process holds the session.
 func sessionHeld(q queryer, session int64) (bool, error) {
 	var l lease
-	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).
-		Scan(&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start)
+	err := q.QueryRow(leaseColumns+" FROM leases l WHERE l.session_id = ?", session).Scan(l.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

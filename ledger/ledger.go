@@ -124,7 +124,8 @@ func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
 }
 
 func open(path, mode string) (*Ledger, error) {
-	dsn := fmt.Sprintf("file:%s?mode=%s&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
+	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
+	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
 		escapePath(path), mode)
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {

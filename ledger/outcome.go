@@ -43,14 +43,10 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 		errors = errors + 1 WHERE id = ?4`, sourceDies, Dead, why, t.source); err != nil {
 		return err
 	}
-	var alone bool
-	if err := tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone); err != nil {
-		return err
-	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	if err := t.beginAnew(tx, alone && (sourceDies || !copied && !onlyBusy)); err != nil {
+	if err := t.newSession(tx, sourceDies || !copied && !onlyBusy); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
@@ -150,9 +146,6 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 	if err := e.recordSession(tx); err != nil {
 		return err
 	}
-	if err := keepPlace(tx, e.Session, o.Place, o.Seen.Model); err != nil {
-		return err
-	}
 	if o.Good() && o.Seen.Usage.Known {
 		if err := e.meter(tx); err != nil {
 			return err
@@ -224,10 +217,12 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''), gist = coalesce(?, x''),
 		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
-		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
+		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ?,
+		repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
-		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
+		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize,
+		o.Place.Repository, o.Place.Branch, o.Place.Head, s.Model, e.Session)
 	if err != nil || state == Live {
 		return err
 	}

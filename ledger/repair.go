@@ -80,7 +80,7 @@ func checkAt(path string) error {
 
 // parts are the name suffixes of a ledger's files. The lock's file is not among them: another
 // process may hold the lock.
-var parts = []string{"", "-wal", "-shm", "-journal", ".spool"}
+var parts = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {
 	for _, part := range parts {

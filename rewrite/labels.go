@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,30 +30,44 @@ func (s speaker) isTurn() bool {
 
 // The names over turns. A plain name is also an everyday word: it needs more than a dash or an end
 // of line to be a name.
-var (
-	assistantNames = wordSet{words: `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
-		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`}
-	plainNames = wordSet{words: "model agent you response reply answer"}
-	toolNames  = wordSet{words: "tool function"}
-	otherNames = wordSet{words: "user human system developer customer client me question humanmessage systemmessage"}
+const (
+	assistantNames = `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
+		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`
+	plainNames = "model agent you response reply answer"
+	toolNames  = "tool function"
+	otherNames = "user human system developer customer client me question humanmessage systemmessage"
 )
 
 // besideNames are words that may accompany a name: "Assistant (turn 2):", "### Claude's reply".
-var besideNames = wordSet{words: `s code cli message output result turn step round said says wrote replied answered previous last your
+const besideNames = `s code cli message output result turn step round said says wrote replied answered previous last your
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
-	b strong em p div span summary`}
+	b strong em p div span summary`
 
-func speakerNamed(word string) (who speaker) {
-	switch {
-	case assistantNames.has(word), plainNames.has(word):
-		who = assistant
-	case toolNames.has(word):
-		who = toolOutput
-	case otherNames.has(word):
-		who = other
-	}
-	return who
+// A nameWord is what a word in the name over a turn says: the speaker, or noTurn where it only stands beside a name.
+type nameWord struct {
+	speaker speaker
+	plain   bool // it is an everyday word too
 }
+
+// nameWords are all of them in one map: every line of a prompt is read as a name.
+var nameWords = sync.OnceValue(func() map[string]nameWord {
+	words := map[string]nameWord{}
+	for _, list := range []struct {
+		words string
+		means nameWord
+	}{
+		{calendarNames, nameWord{}}, {besideNames, nameWord{}},
+		{otherNames, nameWord{speaker: other}}, {toolNames, nameWord{speaker: toolOutput}},
+		{plainNames, nameWord{assistant, true}}, {assistantNames, nameWord{speaker: assistant}},
+	} {
+		for word := range strings.FieldsSeq(list.words) {
+			words[word] = list.means
+		}
+	}
+	return words
+})
+
+func speakerNamed(word string) speaker { return nameWords()[word].speaker }
 
 const (
 	digitSigns   = "0123456789"
@@ -144,11 +159,11 @@ type turnName struct {
 
 // add reads a lower-case word of the name and reports whether it is allowed there.
 func (n *turnName) add(word string) bool {
-	found := speakerNamed(word)
+	found, known := nameWords()[word]
 	if n.speaker == noTurn {
-		n.speaker, n.plain = found, plainNames.has(word)
+		n.speaker, n.plain = found.speaker, found.plain
 	}
-	return found != noTurn || besideNames.has(word) || calendarWords.has(word) || strings.ContainsAny(word, digitSigns)
+	return known || strings.ContainsAny(word, digitSigns)
 }
 
 // endsAt reports whether sign, between two parts of the line, separates the name from the text, and
@@ -168,7 +183,14 @@ func (n *turnName) endsAt(before string, sign rune, after string) (rest string, 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // wordLength returns the length in bytes of the word that text starts with.
-func wordLength(text string) int { return len(text) - len(strings.TrimLeftFunc(text, isWordRune)) }
+func wordLength(text string) int {
+	for i, r := range text {
+		if !isWordRune(r) {
+			return i
+		}
+	}
+	return len(text)
+}
 
 // setsOff reports whether a sign between two parts of a line ends a name.
 func setsOff(before string, sign rune, after string, plain bool) bool {
@@ -194,7 +216,7 @@ func setsOff(before string, sign rune, after string, plain bool) bool {
 // roleIn returns the speaker of a turn written as data: JSON, YAML, XML or a program's own
 // printout. A line with several turns counts as the assistant's if one of them is.
 func roleIn(line string) (who speaker) {
-	if !strings.ContainsAny(line, ":=") {
+	if !strings.Contains(line, ":") && !strings.Contains(line, "=") {
 		return
 	}
 	line = strings.ToLower(line)
@@ -206,11 +228,12 @@ func roleIn(line string) (who speaker) {
 			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
 			}
-			switch word := value[:wordLength(value)]; {
-			case assistantNames.has(word), word == "model", word == "agent":
+			word := value[:wordLength(value)]
+			switch named := nameWords()[word]; {
+			case named.speaker == assistant && !named.plain, word == "model", word == "agent":
 				return assistant
-			case speakerNamed(word) != noTurn:
-				who = speakerNamed(word)
+			case named.speaker != noTurn:
+				who = named.speaker
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package rewrite
 
+import "slices"
+
 // A Mode is how a call is handled.
 type Mode string
 
@@ -42,6 +44,20 @@ const (
 	NoResume        Reason = "no_resume_support"
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
+
+// Missed reports whether a call that is passed through for a reason is a headless one that the
+// caller may expect to be managed. Calls from within a tool's own run are not.
+func Missed(t Tool, in Invocation, r Reason) bool {
+	switch r {
+	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, StdinOpen, StdinTooBig, StdoutGone,
+		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
+	default:
+		return false
+	}
+	d := t.Descriptor()
+	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
+	return !d.nested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
+}
 
 // NoAttempt is the number of an attempt that is not known.
 const NoAttempt = -1

@@ -18,7 +18,7 @@ type promptLine struct {
 	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
-	scan     scan
+	found    *scan // nil until something was looked for in it
 }
 
 // conversation returns the prompt's lines with the turns that they open.

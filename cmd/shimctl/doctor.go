@@ -167,7 +167,7 @@ func (a *app) checkTools(f shellFacts) []check {
 func (a *app) checkMissing(f shellFacts, p shim.Place) check {
 	c := check{Name: p.Name + " binary", Result: "note", Finds: "no " + p.Name + " is on PATH"}
 	if p.Ours {
-		c.Finds += " behind the shim, which exits with 127"
+		c.Finds += " after the shim, which exits with 127"
 	}
 	c.Fix = fmt.Sprintf("install %s, or write ignore = [%q] under [doctor]", p.Name, c.Name)
 	if path := f.config.Tools[p.Name].Path; path != "" {
@@ -177,11 +177,12 @@ func (a *app) checkMissing(f shellFacts, p shim.Place) check {
 	}
 	for _, answer := range f.answers {
 		for _, finding := range answer.Findings {
-			if finding.Tool == p.Name && finding.Kind != shells.Shim && shells.Runnable(finding.Path) {
+			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
+			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
 				c.Result = "problem"
 				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.tilde(finding.Path))
 				c.Fix = "run shimctl setup"
-				if finding.Kind != shells.File && !remedyFor(finding, "").remove {
+				if !a.remedyFor(f, answer, finding).remove {
 					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.tilde(finding.Path), p.Name)
 				}
 				return c

@@ -54,7 +54,7 @@ func (a *app) measure() (c check) {
 	c.Finds = fmt.Sprintf("the shim costs a call that it passes through %.1f ms (%.1f instead of %.1f, median of %d)",
 		milliseconds(with-without), milliseconds(with), milliseconds(without), measuredRuns)
 	if with < without {
-		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be told on a machine this busy (median of %d: %.1f ms)",
+		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be measured on a machine this busy (median of %d: %.1f ms)",
 			measuredRuns, milliseconds(with))
 	}
 	return c

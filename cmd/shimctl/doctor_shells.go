@@ -47,20 +47,28 @@ func (a *app) installed(f shellFacts) []string {
 	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool { return a.binary(f, tool) == "" })
 }
 
-// binary returns a binary of the tool that is found here, in a fresh shell, or behind an alias or a function; "" if none is.
-func (a *app) binary(f shellFacts, tool string) string {
-	found := shim.Locate(a.shimEnv(), tool, f.config.Tools[tool].Path).Real
+// onPath returns the real binaries that the shim of the tool finds here and in fresh shells.
+func (a *app) onPath(f shellFacts, tool string) []string {
+	found := []string{shim.Locate(a.shimEnv(), tool, f.config.Tools[tool].Path).Real}
 	for _, answer := range f.answers {
-		if found == "" {
-			found = a.behind(f, answer, tool)
-		}
+		found = append(found, a.behind(f, answer, tool))
+	}
+	return slices.DeleteFunc(found, func(path string) bool { return path == "" })
+}
+
+// binary returns a binary of the tool that is on a PATH, or behind an alias or a function; "" if there is none.
+func (a *app) binary(f shellFacts, tool string) string {
+	if found := a.onPath(f, tool); len(found) > 0 {
+		return found[0]
+	}
+	for _, answer := range f.answers {
 		for _, finding := range answer.Findings {
-			if found == "" && finding.Tool == tool && finding.Kind != shells.Shim && shells.Runnable(finding.Path) {
-				found = finding.Path
+			if finding.Tool == tool && finding.Kind != shells.Shim && shells.Runnable(finding.Path) {
+				return finding.Path
 			}
 		}
 	}
-	return found
+	return ""
 }
 
 // shellChecks returns what fresh shells make of the tools: one check for a shell where all is well, else one for each
@@ -83,7 +91,7 @@ func (a *app) shellChecks(f shellFacts, tools []string) (checks []check) {
 
 // shellCheck returns the checks of one shell. What several starts have in common is one check.
 func (a *app) shellCheck(f shellFacts, name string, answers []shells.Answer, tools []string) (checks []check) {
-	var all, starts []string
+	var all []string
 	of := map[check][]string{}
 	for _, answer := range answers {
 		all = append(all, answer.Start)
@@ -100,8 +108,8 @@ func (a *app) shellCheck(f shellFacts, name string, answers []shells.Answer, too
 		return []check{{name, "ok", fmt.Sprintf("%s: the shim (%s)", strings.Join(tools, ", "), strings.Join(all, ", ")), ""}}
 	}
 	for i, c := range checks {
-		if starts = of[c]; answers[0].Shell.Path != "" {
-			checks[i].Finds = c.Finds + " (" + strings.Join(starts, ", ") + ")"
+		if answers[0].Shell.Path != "" {
+			checks[i].Finds = c.Finds + " (" + strings.Join(of[c], ", ") + ")"
 		}
 	}
 	return checks
@@ -131,17 +139,9 @@ func (a *app) answerChecks(f shellFacts, answer shells.Answer, tools []string) (
 // findingCheck returns what is wrong with one tool in one shell, if anything.
 func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Finding) []check {
 	c := check{Name: finding.Tool + " in " + answer.Shell.Name(), Result: "note", Fix: "run shimctl setup"}
-	real := a.behind(f, answer, finding.Tool)
 	switch finding.Kind {
 	case shells.Shim:
-		known := a.binary(f, finding.Tool)
-		if real != "" || known == "" {
-			return nil // a tool that is not installed is a check of its own
-		}
-		c.Finds = "the shim is found, but no real binary behind it on PATH"
-		c.Fix = fmt.Sprintf("put the directory of the binary on PATH there, or write path = %q under [tool.%s]",
-			a.tilde(known), finding.Tool)
-		return []check{c}
+		return nil // where no binary is behind it, none was found before either
 	case shells.Alias:
 		c.Finds = "an alias"
 	case shells.Function:
@@ -151,13 +151,16 @@ func (a *app) findingCheck(f shellFacts, answer shells.Answer, finding shells.Fi
 			return nil // that is a check of its own
 		}
 		c.Finds = fmt.Sprintf("%s is found before the shim%s", a.tilde(finding.Path), a.cause(f, answer, finding))
+		if text, _ := os.ReadFile(answer.File); shells.EndsWithBlock(string(text)) {
+			c.Fix = fmt.Sprintf("something puts its directory first after %s was read: let it leave %s first", a.tilde(answer.File), a.tilde(f.world.Shims))
+		}
 		return []check{c}
 	}
 	c.Result = "problem"
 	c.Finds += fmt.Sprintf(" beats PATH%s: what is typed never reaches the shim", a.cause(f, answer, finding))
-	if r := remedyFor(finding, real); !r.remove {
+	if r := a.remedyFor(f, answer, finding); !r.remove {
 		c.Finds += "; " + r.left
-		c.Fix = a.adviceFor(finding, real)
+		c.Fix = a.adviceFor(finding, a.behind(f, answer, finding.Tool))
 	}
 	return []check{c}
 }
@@ -183,61 +186,8 @@ func (a *app) lineChecks(f shellFacts, answer shells.Answer) (checks []check) {
 		if l.Tool != "" && slices.Contains(answer.Shell.StartFiles(f.world), l.File) {
 			checks = append(checks, check{l.Tool + " in " + answer.Shell.Name(), "problem",
 				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.tilde(l.Place()), kinds[l.Kind]),
-				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor says whether a binary is behind the shim", l.Tool)})
+				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor reports whether PATH has a binary after the shim", l.Tool)})
 		}
 	}
 	return checks
-}
-
-// A remedy is what setup does about an alias or a function.
-type remedy struct {
-	remove bool
-	path   string // what tool.NAME.path must be then, "" if it may stay
-	left   string // why it is left alone
-}
-
-// remedyFor never leaves the user without the tool, or with another one. real is the binary that the shim finds.
-func remedyFor(f shells.Finding, real string) remedy {
-	switch {
-	case f.Path == "":
-		return remedy{left: "what it starts is not known"}
-	case !f.Plain:
-		return remedy{left: "it sets more than the path"}
-	case !shells.Runnable(f.Path) && real != "":
-		return remedy{remove: true}
-	case !shells.Runnable(f.Path):
-		return remedy{left: "what it starts does not exist"}
-	case real == "":
-		return remedy{remove: true, path: f.Path}
-	case sameFile(real, f.Path):
-		return remedy{remove: true}
-	}
-	return remedy{left: "it starts another binary than the shim finds"}
-}
-
-func sameFile(a, b string) bool {
-	left, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	right, err := os.Stat(b)
-	return err == nil && os.SameFile(left, right)
-}
-
-// adviceFor says what the user can do about an alias or a function that setup leaves alone.
-func (a *app) adviceFor(finding shells.Finding, real string) string {
-	name := finding.Tool
-	advice := fmt.Sprintf("start %s there by its name, not by a path", name)
-	if finding.Kind == shells.Function {
-		advice = fmt.Sprintf("write command %s there, not a path", name)
-	}
-	switch {
-	case finding.Path != "" && !shells.Runnable(finding.Path) && real == "":
-		return fmt.Sprintf("install %s, then run shimctl setup", name)
-	case finding.Path == "" && real == "":
-		return fmt.Sprintf("write path = \"/...\" under [tool.%s], with the path of the binary, and %s", name, advice)
-	case finding.Path != "" && shells.Runnable(finding.Path) && !sameFile(real, finding.Path):
-		return fmt.Sprintf("write path = %q under [tool.%s], and %s", a.tilde(finding.Path), name, advice)
-	}
-	return advice
 }

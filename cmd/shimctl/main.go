@@ -2,11 +2,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,8 @@ const (
 	exitFailed   = 1
 	exitUsage    = 2
 	exitFindings = 3
+	// A shell's own for what Ctrl-C ended.
+	exitInterrupted = 128 + int(syscall.SIGINT)
 )
 
 // An app is the outside world of a command.
@@ -80,8 +84,8 @@ func main() { os.Exit(run(shim.AccountHome())) }
 
 // run runs the command and returns its exit code. accountHome is "" to look below HOME only.
 func run(accountHome string) int {
-	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout), stderr: ui.NewScreen(os.Stderr), environ: os.Environ(),
-		accountHome: accountHome, now: time.Now()}
+	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout, os.Getenv), stderr: ui.NewScreen(os.Stderr, os.Getenv),
+		environ: os.Environ(), accountHome: accountHome, now: time.Now()}
 	return a.main(os.Args[1:])
 }
 
@@ -89,12 +93,17 @@ func (a *app) main(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	if err == nil || errors.Is(err, errFindings) {
+		err = cmp.Or(a.stdout.Err(), err) // most of what is printed is not looked at line by line
+	}
 	var usage usageError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
 	case errors.As(err, &usage):
 		a.complain(usage.problem, usage.hint)
 		return exitUsage
@@ -122,6 +131,7 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 		return nil, err
 	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
+	_ = l.CountPassed()
 	return l, nil
 }
 

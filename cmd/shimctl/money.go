@@ -68,6 +68,15 @@ func listPrice(p prices.Price, u prices.Usage, maybeLong bool) sum {
 	return s
 }
 
+// missingPrice says what to do for a model that the price lists do not have.
+func (a *app) missingPrice(model string) string {
+	path := "prices.toml"
+	if file, err := config.PricesFile(a.own); err == nil {
+		path = a.tilde(file)
+	}
+	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
+}
+
 // A bill adds up what many calls cost.
 type bill struct {
 	calls     int64
@@ -85,7 +94,8 @@ type bill struct {
 	cached    int64
 	write     int64
 	output    int64
-	uncounted int64 // calls whose tokens are not known
+	uncounted int64            // calls whose tokens are not known
+	unlisted  map[string]int64 // calls that lack nothing but their model's list price
 }
 
 func (b *bill) add(t *prices.Table, s ledger.Slice) {
@@ -114,6 +124,12 @@ func (b *bill) add(t *prices.Table, s ledger.Slice) {
 		b.byList += s.Calls
 	default:
 		b.notKnown += s.Calls
+		if s.Counted && s.Model != "" {
+			if b.unlisted == nil {
+				b.unlisted = map[string]int64{}
+			}
+			b.unlisted[s.Model] += s.Calls
+		}
 	}
 	b.total = b.total.plus(cost)
 }

@@ -16,9 +16,9 @@ import (
 
 // setupFlags are what setup is asked for.
 type setupFlags struct {
-	tools          []string
-	dry, yes, undo bool
-	asJSON         bool
+	consent
+	tools        []string
+	undo, asJSON bool
 }
 
 func setupCommand(a *app) *cobra.Command {
@@ -26,21 +26,18 @@ func setupCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "setup", Short: "put the shims first in your shells",
 		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows what it would write into
-their start-up files: a block at the end that puts the shims first on PATH, behind nvm, mise and the like. An alias
-or function that does nothing but start a tool by its path, as Claude Code's installer writes one, is removed in
-that block, and its path goes into the configuration where the shim would find no other. Your own lines are never
-changed.
+their start-up files: a block at the end that puts the shims first on PATH, after nvm, mise and the like. If an alias
+or function only starts a tool by its path, like that of Claude Code's installer, the block removes it, and the path
+goes into the configuration if the shim would find no other. Your own lines never change.
 
-It asks before it writes. Without a terminal it writes only with --yes. Then it asks fresh shells again. --undo
-takes out what it wrote. The exit status is 3 if something was left to do.`,
+It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
+shells again. --undo removes what it wrote. The exit status is 3 if something is left to do.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.setup(flags) },
 	}
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "the `TOOLS`, with commas between (default: those installed)")
-	c.Flags().BoolVarP(&flags.dry, "dry-run", "n", false, "show the changes and write nothing")
-	c.Flags().BoolVarP(&flags.yes, "yes", "y", false, "write without a question")
-	c.Flags().BoolVar(&flags.undo, "undo", false, "take out what setup wrote")
-	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
+	flags.addFlags(c)
+	c.Flags().BoolVar(&flags.undo, "undo", false, "remove what setup wrote")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
 	jsonFlag(c, &flags.asJSON, "shimctl.setup/1")
 	completeFlag(c, "tools", rewrite.Names)
@@ -50,17 +47,17 @@ takes out what it wrote. The exit status is 3 if something was left to do.`,
 type setupReport struct {
 	Schema     string         `json:"schema" doc:"name of this schema"`
 	Shims      string         `json:"shims" doc:"directory of the shims"`
-	Tools      []string       `json:"tools" doc:"the tools that were looked at"`
+	Tools      []string       `json:"tools" doc:"the checked tools"`
 	Changes    []changeReport `json:"changes" doc:"the files to change, in order"`
 	Written    bool           `json:"written" doc:"whether they were written"`
 	Checks     []check        `json:"checks" doc:"what fresh shells run: after writing, if anything was written"`
-	NotCovered string         `json:"not_covered" doc:"what reads none of these files"`
+	NotCovered string         `json:"not_covered" doc:"programs that read none of these files"`
 }
 
 type changeReport struct {
 	File    string   `json:"file" doc:"the file"`
 	Created bool     `json:"created" doc:"whether it did not exist"`
-	Behind  []string `json:"behind,omitempty" doc:"version managers in the file that the block stands behind"`
+	Behind  []string `json:"behind,omitempty" doc:"version managers in the file, above the block"`
 	Removed bool     `json:"removed" doc:"whether it is removed: setup had created it, and nothing else is in it"`
 	Diff    string   `json:"diff" doc:"the change as a unified diff without context"`
 }
@@ -72,7 +69,7 @@ const notCovered = "cron, systemd, CI and ssh HOST COMMAND do not read these fil
 func (a *app) setup(flags setupFlags) error {
 	for _, tool := range flags.tools {
 		if !slices.Contains(rewrite.Names, tool) {
-			return usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
+			return usageError{fmt.Sprintf("%q is not a tool", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 		}
 	}
 	if !filepath.IsAbs(a.getenv("HOME")) {
@@ -116,17 +113,14 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 		a.showSetup(r)
 	}
 	var err error
-	if len(edits) > 0 && !flags.dry {
-		write := flags.yes
-		if !write && !flags.asJSON {
-			write = a.confirm("write this?")
+	if len(edits) > 0 && !flags.dry && (flags.yes || !flags.asJSON) {
+		if err = a.ask("write this?", flags.consent); err == nil {
+			err = a.writeEdits(edits, !flags.asJSON)
 		}
-		if write {
-			if err = a.writeEdits(edits, !flags.asJSON); err != nil {
-				return err
-			}
-			r.Written = true
+		if err != nil {
+			return err
 		}
+		r.Written = true
 	}
 	if r.Written && !flags.undo {
 		if r.Checks, err = a.verify(r.Tools); err != nil {
@@ -140,8 +134,6 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 	if flags.asJSON {
 		r.fill()
 		err = a.stdout.PrintJSON(r)
-	} else if len(edits) > 0 && !r.Written {
-		a.stderr.Notice("nothing was written" + map[bool]string{true: "", false: "; --yes writes it"}[flags.dry])
 	}
 	left := len(edits) > 0 && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result == "note" || c.Result == "problem" })
 	if left && !flags.dry {
@@ -178,7 +170,7 @@ func (a *app) showSetup(r setupReport) {
 	}
 	for _, c := range r.Changes {
 		if c.Behind != nil {
-			fmt.Fprintf(a.stdout, "# %s: behind %s\n", ui.Printable(a.tilde(c.File)), strings.Join(c.Behind, ", "))
+			fmt.Fprintf(a.stdout, "# %s: after %s\n", ui.Printable(a.tilde(c.File)), strings.Join(c.Behind, ", "))
 		}
 		for line := range strings.Lines(c.Diff) {
 			meaning := map[byte]ui.Meaning{'+': ui.Good, '-': ui.Bad, '@': ui.Dim}[line[0]]

@@ -44,8 +44,9 @@ func (a *app) planSetup(f shellFacts, tools []string) ([]shells.Edit, error) {
 		}
 		names := append(shells.Unhidden(text), p.names[file]...)
 		slices.Sort(names)
-		block := shells.PathBlock(shells.IsFish(file), f.world.Shims, f.world.Home, slices.Compact(names))
-		edit, err := shells.WithBlock(file, text, existed, block)
+		block := shells.PathBlock{File: file, Shims: f.world.Shims, Home: f.world.Home, Names: slices.Compact(names),
+			Mise: slices.Contains(shells.Managers(f.lines, file), "mise")}
+		edit, err := shells.WithBlock(file, text, existed, block.Lines())
 		if err != nil {
 			return nil, damaged(file, err)
 		}
@@ -61,8 +62,11 @@ func (a *app) planFinding(p *shellPlan, f shellFacts, answer shells.Answer, find
 	if finding.Kind != shells.Alias && finding.Kind != shells.Function {
 		return finding.Kind != shells.Shim
 	}
-	r := remedyFor(finding, a.behind(f, answer, finding.Tool))
-	planned, path := p.paths[finding.Tool], a.tilde(r.path)
+	r := a.remedyFor(f, answer, finding)
+	planned, path := p.paths[finding.Tool], r.path
+	if a.own("HOME") == a.getenv("HOME") { // or else ~ in the configuration is another directory for other callers
+		path = a.tilde(path)
+	}
 	if !r.remove || path != "" && planned != "" && planned != path {
 		return false // in another shell, the name stands for another program
 	}

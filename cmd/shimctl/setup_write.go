@@ -1,34 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
 	"reprise/internal/shells"
 	"reprise/internal/ui"
 )
-
-// confirm asks at the terminal. Without one the answer is no.
-func (a *app) confirm(question string) bool {
-	if !isatty.IsTerminal(a.stdin.Fd()) {
-		return false
-	}
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at its end, the answer is what there is
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true
-	}
-	return false
-}
 
 // writeEdits writes the files, in order. It stops at the first that cannot be written.
 func (a *app) writeEdits(edits []shells.Edit, say bool) error {

@@ -24,6 +24,7 @@ its sessions.`,
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.show/1")
+	c.ValidArgsFunction = a.completeChain
 	return c
 }
 

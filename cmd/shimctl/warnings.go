@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +16,12 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused, failed or price"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
-	Model string        `json:"model,omitempty" doc:"the model, as it was asked for"`
-	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, if resumes cost more"`
+	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
 	Says  string        `json:"says" doc:"the warning"`
 }
 
@@ -152,4 +154,13 @@ func rulePolicy(c config.Config, rule string) config.Policy {
 		}
 	}
 	return c.Policy
+}
+
+// priceWarnings looks for models whose calls have no cost because no price is known.
+func (a *app) priceWarnings(b bill) (warnings []warning) {
+	for _, model := range slices.Sorted(maps.Keys(b.unlisted)) {
+		warnings = append(warnings, warning{Kind: "price", Model: model,
+			Says: fmt.Sprintf("the cost of %s is not known: %s", ui.Count(b.unlisted[model], "call"), a.missingPrice(model))})
+	}
+	return warnings
 }

@@ -1,16 +1,17 @@
 package shells
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // patience is how long a shell may take to start. nvm alone takes a second on a slow machine.
@@ -97,11 +98,15 @@ func Ask(ctx context.Context, w World) ([]Answer, World) {
 			jobs = append(jobs, &job{shell: s, start: start})
 		}
 	}
-	var all sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
 	for _, j := range jobs {
-		all.Go(func() { j.found, j.err = ask(ctx, w, j.shell, j.start) })
+		all.Go(func() error {
+			j.found, j.err = ask(ctx, w, j.shell, j.start)
+			return nil
+		})
 	}
-	all.Wait()
+	_ = all.Wait()
 	for _, j := range jobs {
 		if dir := j.found["dir"].kind; filepath.IsAbs(dir) {
 			w.ZshDir = dir
@@ -135,7 +140,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Path, append(slices.Clone(by.flags), "-c", s.script)...)
 	cmd.Dir = w.Home
-	cmd.Env = freshEnviron(w, by.name != Interactive && (s.Login || s.name == "sh"))
+	cmd.Env = freshEnviron(w, by, s.Login || s.name == "sh")
 	// Without a terminal of its own, it cannot take ours from us.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -147,31 +152,29 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	}
 	_ = cmd.Wait()                                     // how it ended is its own matter
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // what it left in the background, as a terminal does when it is closed
-	found := parse(out.String())
+	found := parse(string(out.kept))
 	switch {
 	case found != nil:
 		return found, nil
 	case ctx.Err() != nil:
 		return nil, errors.New("did not start within " + patience.String())
 	}
-	return nil, errors.New("ended before it could be asked: its files may start another program instead")
+	return nil, errors.New("ended before it could be asked: its start-up files may start another program")
 }
 
 // limited keeps the start of what is written to it.
-type limited struct{ bytes.Buffer }
+type limited struct{ kept []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
 	const most = 1 << 20
-	if room := most - l.Len(); room > 0 {
-		l.Buffer.Write(p[:min(len(p), room)])
-	}
+	l.kept = append(l.kept, p[:min(len(p), most-len(l.kept))]...)
 	return len(p), nil
 }
 
 // token marks our records among what a shell's files print.
 const token = "reprise-setup"
 
-// A answer is a kind and a value: "alias" and its text.
+// An answer is a kind and a value: "alias" and its text.
 type answer struct{ kind, value string }
 
 // parse returns the records of a script's output by their names, nil if there is none.
@@ -194,9 +197,10 @@ func parse(output string) map[string]answer {
 var kept = []string{"HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 	"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"}
 
-// freshEnviron is the environment of a new shell: what a login sets, and PATH without the shims. The shell of a login also
-// starts without what is below the home directory: its own files add that, and another shell inherits it from the session.
-func freshEnviron(w World, login bool) []string {
+// freshEnviron is the environment of a new shell: what a login sets, and PATH without the shims, unless it is nested. A shell
+// that begins a session also starts without what is below the home directory: its own files add that, and other shells
+// inherit it.
+func freshEnviron(w World, by start, session bool) []string {
 	var environ []string
 	for _, entry := range w.Environ {
 		name, _, _ := strings.Cut(entry, "=")
@@ -207,9 +211,13 @@ func freshEnviron(w World, login bool) []string {
 	if w.ZshDir != "" {
 		environ = append(environ, "ZDOTDIR="+w.ZshDir)
 	}
+	withoutHome := session && (by.name == Login || by.name == LoginScript) && w.Home != "/"
 	path := slices.DeleteFunc(slices.Clone(w.Path), func(dir string) bool {
-		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || login && w.Home != "/" && strings.HasPrefix(dir, w.Home+"/")
+		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || withoutHome && strings.HasPrefix(dir, w.Home+"/")
 	})
+	if by.nested() {
+		path = slices.Insert(path, 0, w.Shims)
+	}
 	if len(path) == 0 {
 		path = []string{"/usr/local/bin", "/usr/bin", "/bin"}
 	}

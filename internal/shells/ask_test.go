@@ -78,23 +78,47 @@ func TestEveryShell(t *testing.T) {
 		{"bash", map[string]string{
 			".bashrc":  "alias claude=\"$HOME/.claude/local/claude\"\n",
 			".profile": ". ~/.bashrc\nPATH=$HOME/bin:$PATH",
-		}, "interactive: alias true\nlogin: alias true\nlogin -c: file false\n"},
+		}, "interactive: alias true\nnested: alias true\nlogin: alias true\nlogin -c: file false\n"},
 		{"bash", map[string]string{
 			".bash_profile": "claude() { ~/.claude/local/claude \"$@\"; }\n",
 			".profile":      "exit 3\n",
-		}, "interactive: file false\nlogin: function true\nlogin -c: function true\n"},
+		}, "interactive: file false\nnested: shim false\nlogin: function true\nlogin -c: function true\n"},
 		{"bash", map[string]string{
 			".bashrc": "set -u\nhash -p ~/bin/claude claude\nPROMPT_COMMAND='PATH=~/bin:$PATH'\n",
-		}, "interactive: file false\nlogin: nothing false\nlogin -c: nothing false\n"},
+		}, "interactive: file false\nnested: file false\nlogin: nothing false\nlogin -c: nothing false\n"},
+		{"bash", map[string]string{ // mise, which asks for its own place at each prompt
+			".bashrc": `eval "$(true mise activate bash)"
+export __MISE_ORIG_PATH="${__MISE_ORIG_PATH:-$PATH}"
+m() { local d before after IFS=:; for d in $PATH; do case :$__MISE_ORIG_PATH: in *":$d:"*) after+=:$d ;; *) before+=$d: ;; esac; done; PATH=$before$HOME/bin$after; }
+PROMPT_COMMAND=(true m)
+`,
+		}, "interactive: file false\nnested: file false\nlogin: nothing false\nlogin -c: nothing false\n"},
+		{"zsh", map[string]string{
+			".zshrc": `eval "$(true mise activate zsh)"
+export __MISE_ORIG_PATH="${__MISE_ORIG_PATH:-$PATH}"
+m() { local d; local -a before after; for d in $path; do if [[ :$__MISE_ORIG_PATH: == *:$d:* ]]; then after+=($d); else before+=($d); fi; done; path=($before ~/bin $after) }
+precmd_functions+=(m)
+`,
+		}, "interactive: file false\nnested: file false\nlogin: file false\nlogin -c: nothing false\n"},
+		{"fish", map[string]string{
+			".config/fish/config.fish": `true mise activate fish | source
+set -q __MISE_ORIG_PATH; or set -gx __MISE_ORIG_PATH $PATH
+function m --on-event fish_prompt
+	set -l before; set -l after
+	for d in $PATH; if contains $d $__MISE_ORIG_PATH; set -a after $d; else; set -a before $d; end; end
+	set PATH $before ~/bin $after
+end
+`,
+		}, "interactive: file false\nnested: file false\nlogin: file false\n"},
 		{"zsh", map[string]string{
 			".zshenv":   "ZDOTDIR=~/z\n",
 			"z/.zshrc":  "alias claude=" + local + "\nalias r=true\nsetopt ksh_arrays no_unset",
 			"z/.zlogin": "path=(~/bin $path)\n",
-		}, "interactive: alias true\nlogin: alias true\nlogin -c: file false\n"},
+		}, "interactive: alias true\nnested: alias true\nlogin: alias true\nlogin -c: file false\n"},
 		{"fish", map[string]string{
 			".config/fish/config.fish":           "set -gx PATH ~/bin $PATH\n",
 			".config/fish/functions/claude.fish": "function claude\n" + local + " $argv\nend\n",
-		}, "interactive: function true\nlogin: function true\n"},
+		}, "interactive: function true\nnested: function true\nlogin: function true\n"},
 		{"sh", map[string]string{
 			".profile": "PATH=$HOME/bin:$PATH\nset -e\n",
 		}, "login: file false\n"},
@@ -114,14 +138,14 @@ func TestEveryShell(t *testing.T) {
 				if _, seen := was[a.File]; !seen {
 					was[a.File] = string(text)
 				}
-				e, errBlock := WithBlock(a.File, string(text), err == nil, PathBlock(IsFish(a.File), w.Shims, w.Home, []string{"claude"}))
+				e, errBlock := WithBlock(a.File, string(text), err == nil, PathBlock{a.File, w.Shims, w.Home, []string{"claude"}, strings.Contains(string(text), "mise")}.Lines())
 				if errBlock != nil || os.WriteFile(a.File, []byte(e.New), 0o600) != nil {
 					t.Fatal(errBlock)
 				}
 			}
 			answers, _ = Ask(context.Background(), w)
 			for _, line := range strings.Split(strings.TrimSpace(of(t, answers, name)), "\n") {
-				if want := "shim"; !strings.Contains(line, ": "+want) && !(strings.Contains(c.files[".bashrc"], "PROMPT_COMMAND") && strings.HasPrefix(line, Interactive)) {
+				if want := "shim"; !strings.Contains(line, ": "+want) && !(strings.Contains(c.files[".bashrc"], "PROMPT_COMMAND='") && !strings.HasPrefix(line, Login)) {
 					t.Errorf("after: %s", line)
 				}
 			}
@@ -143,15 +167,15 @@ func TestEveryShell(t *testing.T) {
 func TestFreshEnviron(t *testing.T) {
 	w := World{Home: "/home/u", Shims: "/usr/lib/reprise/bin", Environ: []string{"HOME=/home/u", "LC_ALL=C", "NVM_BIN=x", "MISE_SHELL=bash"},
 		Path: []string{"/home/u/bin", "/usr/lib/reprise/bin/", "rel", "/usr/bin", "/home/user/bin"}, Tools: []string{"a", "b"}}
-	if got := strings.Join(freshEnviron(w, true), "\n"); !strings.HasPrefix(got, "HOME=/home/u\nLC_ALL=C\nPATH=/usr/bin:/home/user/bin\n") ||
+	if got := strings.Join(freshEnviron(w, start{name: Login}, true), "\n"); !strings.HasPrefix(got, "HOME=/home/u\nLC_ALL=C\nPATH=/usr/bin:/home/user/bin\n") ||
 		!strings.Contains(got, "\nREPRISE_NAMES=a b\n") || strings.Contains(got, "NVM") || strings.Contains(got, "MISE") {
 		t.Errorf("%s", got)
 	}
 	w.ZshDir = "/z"
-	if got := freshEnviron(w, false); !slices.Contains(got, "PATH=/home/u/bin:/usr/bin:/home/user/bin") || !slices.Contains(got, "ZDOTDIR=/z") {
+	if got := freshEnviron(w, start{name: Nested}, true); !slices.Contains(got, "PATH=/usr/lib/reprise/bin:/home/u/bin:/usr/bin:/home/user/bin") || !slices.Contains(got, "ZDOTDIR=/z") {
 		t.Errorf("%s", got)
 	}
-	if got := freshEnviron(World{Home: "/home/u"}, true); !slices.Contains(got, "PATH=/usr/local/bin:/usr/bin:/bin") {
+	if got := freshEnviron(World{Home: "/home/u"}, start{name: Login}, true); !slices.Contains(got, "PATH=/usr/local/bin:/usr/bin:/bin") {
 		t.Errorf("%s", got)
 	}
 }

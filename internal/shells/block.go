@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ const (
 )
 
 // ErrDamaged says that a block has lost one of its markers.
-var ErrDamaged = errors.New("a block of shimctl setup has lost one of its markers")
+var ErrDamaged = errors.New("a block of shimctl setup lacks one of its markers")
 
 // An Edit is what becomes of a file.
 type Edit struct {
@@ -32,34 +33,59 @@ type Edit struct {
 // Changes reports whether there is anything to write.
 func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
 
-// PathBlock returns the lines that put dir first on PATH and remove the aliases and functions of those names. They do nothing
-// where the shims have been removed: the aliases hold again then.
-func PathBlock(fish bool, dir, home string, names []string) []string {
-	shown := inHome(dir, home)
-	hidden := slices.Sorted(slices.Values(names))
-	if fish {
-		lines := []string{
-			fmt.Sprintf("if test -x %s", quote(shown+"/shimctl")),
-			fmt.Sprintf("    if test \"$PATH[1]\" != %s", quote(shown)),
-			fmt.Sprintf("        set -gx PATH %s $PATH", quote(shown)),
-			"    end",
-		}
-		for _, name := range hidden {
-			lines = append(lines, "    functions -e "+name)
-		}
-		return append(lines, "end")
+// A PathBlock puts the shims first on PATH and removes what hides them.
+type PathBlock struct {
+	File  string
+	Shims string   // their directory
+	Home  string   // the home directory
+	Names []string // the names to free of aliases and functions
+	Mise  bool     // the file starts mise
+}
+
+// Lines returns the lines of the block. They do nothing where the shims have been removed: the aliases hold again then.
+func (p PathBlock) Lines() []string {
+	dir := inHome(p.Shims, p.Home)
+	if strings.HasSuffix(p.File, ".fish") {
+		return p.fish(dir)
+	}
+	condition := fmt.Sprintf("[ -x %s ]", quote(dir+"/shimctl"))
+	if filepath.Base(p.File) == ".zprofile" {
+		condition += " && [[ ! -o interactive ]]" // .zshrc has a block of its own: mise takes what is on PATH before it for the system's
 	}
 	lines := []string{
-		fmt.Sprintf("if [ -x %s ]; then", quote(shown+"/shimctl")),
+		"if " + condition + "; then",
 		"    case $PATH: in",
-		fmt.Sprintf("    %s:*) ;;", quote(shown)),
-		fmt.Sprintf("    *) export PATH=%s ;;", quote(shown+":$PATH")),
+		fmt.Sprintf("    %s:*) ;;", quote(dir)),
+		fmt.Sprintf("    *) export PATH=%s ;;", quote(dir+":$PATH")),
 		"    esac",
 	}
-	for _, name := range hidden {
+	if p.Mise && filepath.Base(p.File) != ".profile" {
+		lines = append(lines, miseComment, fmt.Sprintf("    __reprise=%s", quote(dir+":")), // zsh takes a / in the pattern for its end
+			`    [ -z "${__MISE_ORIG_PATH-}" ] || __MISE_ORIG_PATH=${__MISE_ORIG_PATH//"$__reprise"/}`, "    unset __reprise")
+	}
+	for _, name := range p.Names {
 		lines = append(lines, "    unalias "+name+" 2>/dev/null || :; unset -f "+name+" 2>/dev/null || :")
 	}
 	return append(lines, "    hash -r 2>/dev/null || :", "fi")
+}
+
+// At each prompt mise 2026.9 moves what was on PATH before it started behind its own directories.
+const miseComment = "    # at each prompt, mise moves back what was on PATH before it"
+
+func (p PathBlock) fish(dir string) []string {
+	lines := []string{
+		fmt.Sprintf("if test -x %s", quote(dir+"/shimctl")),
+		fmt.Sprintf("    if test \"$PATH[1]\" != %s", quote(dir)),
+		fmt.Sprintf("        set -gx PATH %s $PATH", quote(dir)),
+		"    end",
+	}
+	if p.Mise {
+		lines = append(lines, miseComment, fmt.Sprintf("    set -q __MISE_ORIG_PATH; and set -gx __MISE_ORIG_PATH (string match -v -- %s $__MISE_ORIG_PATH)", quote(dir)))
+	}
+	for _, name := range p.Names {
+		lines = append(lines, "    functions -e "+name)
+	}
+	return append(lines, "end")
 }
 
 var unhides = regexp.MustCompile(`(?m)^\s+(?:unalias|functions -e) (\w+)`)
@@ -88,6 +114,12 @@ func quote(text string) string { return `"` + text + `"` }
 // HasBlock reports whether the text has a block of ours.
 func HasBlock(text string) bool {
 	return strings.HasPrefix(text, begin) || strings.Contains(text, "\n"+begin)
+}
+
+// EndsWithBlock reports whether nothing comes after our block.
+func EndsWithBlock(text string) bool {
+	list := blocks(text)
+	return list != nil && list[len(list)-1][1] == len(text)
 }
 
 // WithBlock returns the edit that puts a block of these lines at the end, instead of any that is there.

@@ -7,7 +7,7 @@ import (
 )
 
 func posix(names ...string) []string {
-	return PathBlock(false, "/home/u/.local/share/reprise/bin", "/home/u", names)
+	return PathBlock{File: "f", Shims: "/home/u/.local/share/reprise/bin", Home: "/home/u", Names: names}.Lines()
 }
 
 // Whatever a file holds, setup and undo leave its own lines as they were, and setup again changes nothing.

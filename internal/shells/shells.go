@@ -65,6 +65,9 @@ type start struct {
 	files []string // the block stands in the first one that exists, or else in the last one
 }
 
+// nested reports whether the shell is started where the shims are on PATH already, as a session's PATH has them.
+func (s start) nested() bool { return s.name == Nested }
+
 // A kind is all that tells one shell from another.
 type kind struct {
 	name    string
@@ -79,6 +82,7 @@ type kind struct {
 // Names of the starts.
 const (
 	Interactive = "interactive"
+	Nested      = "nested"
 	Login       = "login"
 	LoginScript = "login -c" // as scripts start one: not interactive
 )
@@ -92,6 +96,7 @@ var (
 			name: "bash", dir: home, script: bashScript,
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{".bashrc"}},
+				{Nested, []string{"-i"}, []string{".bashrc"}},
 				{Login, []string{"-l", "-i"}, bashLogin},
 				{LoginScript, []string{"-l"}, bashLogin},
 			},
@@ -107,6 +112,7 @@ var (
 			},
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{".zshrc"}},
+				{Nested, []string{"-i"}, []string{".zshrc"}},
 				{Login, []string{"-l", "-i"}, []string{".zlogin", ".zshrc"}},
 				{LoginScript, []string{"-l"}, []string{".zlogin", ".zprofile"}},
 			},
@@ -117,6 +123,7 @@ var (
 			dir: func(w World) string { return filepath.Join(w.ConfigDir, "fish") },
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{"config.fish"}},
+				{Nested, []string{"-i"}, []string{"config.fish"}},
 				{Login, []string{"-l", "-i"}, []string{"config.fish"}},
 			},
 			files: []string{"conf.d/*.fish", "config.fish", "functions/*.fish"},
@@ -205,6 +212,3 @@ func EveryStartFile(w World) (files []string) {
 	}
 	return files
 }
-
-// IsFish reports whether the file is in fish's language.
-func IsFish(file string) bool { return strings.HasSuffix(file, ".fish") }
