@@ -46,7 +46,8 @@ func (r *release) debian(made, work, arch string, files []file) error {
 	if err := errors.Join(os.Mkdir(filepath.Join(tree, "DEBIAN"), 0o755), writeFile(filepath.Join(tree, "DEBIAN", "control"), []byte(control))); err != nil {
 		return err
 	}
-	cmd := exec.Command("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, filepath.Join(made, name))
+	// The fastest level packs four times as fast as the usual one, into a fifth more.
+	cmd := exec.Command("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", tree, filepath.Join(made, name))
 	cmd.Env = r.dated()
 	_, err := output(cmd)
 	return err
