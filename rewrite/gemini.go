@@ -92,7 +92,7 @@ func (gemini) Variables() Variables {
 }
 
 func (g gemini) Parse(in Invocation) Call {
-	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := geminiOptions
 	if in.Learned.Known {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
@@ -107,7 +107,7 @@ func (g gemini) Parse(in Invocation) Call {
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
 		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
-		if call.Format != Text && !in.StdoutTTY {
+		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
 	}
@@ -207,7 +207,7 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
 		return Admin
-	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
+	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
 		return Interactive
 	case geminiDescriptor.nested(in.Env):
 		return Nested

@@ -102,7 +102,7 @@ func TestGeminiReads(t *testing.T) {
 	}
 }
 
-func TestGeminiNeedsNoTerminal(t *testing.T) {
+func TestGeminiAtATerminal(t *testing.T) {
 	none := func(string) string { return "" }
 	tests := []struct {
 		args          string
@@ -111,7 +111,10 @@ func TestGeminiNeedsNoTerminal(t *testing.T) {
 	}{
 		{"-p hi", true, false, ""},
 		{"hi", true, false, ""}, // headless: stdout is no terminal
-		{"-p hi", false, true, Interactive},
+		{"-p hi", false, true, ""},
+		{"-p hi", true, true, ""},
+		{"hi", false, true, ""}, // likewise: stdin is none
+		{"hi", true, true, Interactive},
 		{"", true, false, Interactive},
 	}
 	for _, tt := range tests {

@@ -115,6 +115,7 @@ type Call struct {
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
 	Settings  []Setting // everything that must be equal between a session and a call that resumes it
+	StdoutTTY bool
 	StderrTTY bool
 	SessionID string // the session that the caller itself names
 	Home      string // the directory in which the tool keeps its sessions
@@ -140,7 +141,6 @@ type Call struct {
 
 	execAt  int   // codex: place of exec in Args
 	learned Probe // codex: what Args was parsed with
-	colors  bool  // codex: its stderr would have colors
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,

@@ -166,7 +166,10 @@ func terminates(sig os.Signal) bool {
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *attempt) handleSignal(sig os.Signal) {
+	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
+	case a.ended == nil && resized && sig == syscall.SIGWINCH:
+		a.process.signal(sig) // also where it has got one: it may have looked at the size before
 	case a.ended == nil:
 		a.noteStop(sig)
 		a.process.forward(sig)
@@ -179,6 +182,14 @@ func (a *attempt) handleSignal(sig os.Signal) {
 			a.exhausted = time.After(patience)
 		}
 	}
+}
+
+// resize gives our terminals the size of the caller's, and reports whether one of them changed.
+func (a *attempt) resize() (changed bool) {
+	for _, l := range a.links {
+		changed = l.resize() || changed
+	}
+	return changed
 }
 
 // noteStop records the first signal that asks for the end of the run.
