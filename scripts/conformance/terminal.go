@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 
 	"reprise/rewrite"
@@ -39,7 +40,7 @@ func (c cli) terminals(tool string) (all []scenario) {
 		}
 	}
 	again := parity.Round("The review says that it still fails: fix that. Please remember number 12.")
-	add("resumed", answer, call{Args: c.ask(c.text(), parity.Round())}, call{Args: c.ask(c.text(), again)})
+	add("resumed", withoutTokens, call{Args: c.ask(c.text(), parity.Round())}, call{Args: c.ask(c.text(), again)})
 	for _, f := range c.some() {
 		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"), To: parity.ScreenOut})
 		add("5 MB answer, "+f.name, nil, call{Args: c.ask(f, "BIG5MB")})
@@ -50,6 +51,12 @@ func (c cli) terminals(tool string) (all []scenario) {
 	all[len(all)-1].racy = true // see signals
 	return all
 }
+
+var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
+
+// withoutTokens is an answer without the number of tokens at the end of codex's transcript: a resumed
+// call takes fewer.
+func withoutTokens(r parity.Result) string { return tokensUsed.ReplaceAllString(answer(r), "${1}N") }
 
 // headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
 func headlessAtTerminal(tool string, c call) bool {
