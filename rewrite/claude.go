@@ -221,7 +221,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	case c.promptArg < 0:
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -533,7 +533,7 @@ func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // stdin was empty
+		p.HasStdin = c.Stdin == StdinAppended && !c.Silent // stdin was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true

@@ -262,9 +262,9 @@ func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
 	switch {
 	case in.StdinTTY:
 	case c.promptArg < 0 || c.Prompt == "-":
-		c.Stdin = StdinPrompt
+		c.Stdin, c.Silence = StdinPrompt, SilenceAwaited
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceAwaited
 	}
 }
 

@@ -148,7 +148,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	case c.Prompt == "":
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -348,7 +348,7 @@ func (gemini) Plan(c Call, t Target) Plan {
 		switch {
 		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
-			plan.HasStdin = c.Stdin != StdinUnused // stdin was empty
+			plan.HasStdin = c.Stdin != StdinUnused && !c.Silent // stdin was empty
 		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
 			front = append(front, "--prompt="+c.Prompt) // gemini joins it with stdin again
 		default:

@@ -99,6 +99,16 @@ const (
 	StdinAppended                 // the prompt is in argv; data on stdin is added to it
 )
 
+// Silence is what a tool does if its stdin stays open and sends nothing.
+type Silence int
+
+// What a tool does about a silent stdin.
+const (
+	SilenceFails   Silence = iota // it gives up after a while
+	SilenceSkipped                // it goes on without stdin after a while
+	SilenceAwaited                // it waits for the end of stdin
+)
+
 // A Call is a parsed command line.
 type Call struct {
 	Tool   string
@@ -108,6 +118,10 @@ type Call struct {
 	Args   []string // without argv[0], as the caller wrote them
 	Format Format   // what the caller requested
 	Stdin  StdinUse
+	// Silence is what the tool does if stdin is silent. Silent reports that it has been, for a while, and
+	// that the tool must see that for itself.
+	Silence Silence
+	Silent  bool
 
 	Prompt    string // the prompt in argv
 	promptArg int    // its index in Args, -1 if there is none

@@ -157,7 +157,7 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	c.Watched = vibeWatched(vibeHome(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt == "" && !in.StdinTTY {
-		c.Stdin = StdinPrompt
+		c.Stdin, c.Silence = StdinPrompt, SilenceAwaited
 	}
 }
 

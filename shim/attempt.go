@@ -24,6 +24,10 @@ type attempt struct {
 	fault   func(what string, err error)
 	signals *inbox // signals to forward to the tool
 
+	relay     *relay // of stdin, nil if there is none
+	lateStdin []byte // what came there after the decision to resume
+	prompted  bool   // data on stdin came later, and were passed on
+
 	sweeper *sweeper       // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
@@ -231,6 +235,7 @@ func (a *attempt) updateGate() {
 	seen := a.stream.Seen()
 	if a.named() {
 		a.pin(seen.ID)
+		a.relay.stop()
 	}
 	if a.state != stateHolding {
 		return
@@ -268,9 +273,9 @@ func (a *attempt) open() {
 	a.stderr.show()
 }
 
-// release opens the gate after the gate timeout.
+// release opens the gate after the gate timeout, unless the tool may still be waiting for its stdin.
 func (a *attempt) release() {
-	if a.state == stateHolding && a.ended == nil {
+	if a.state == stateHolding && a.ended == nil && (a.relay == nil || a.named()) {
 		a.open()
 	}
 }

@@ -1,10 +1,13 @@
 package shim
 
 import (
+	"bytes"
 	"os"
 	"sync"
 	"syscall"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // patience is how long output is still delivered once a signal has asked for the end and
@@ -63,6 +66,7 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 	a.begin()
 	started, timeout := time.Now(), time.After(gateTimeout)
 	sweep := a.nextSweep(time.Since(started))
+	late := a.relay.start()
 	for !a.over() {
 		select {
 		case p := <-a.pieces:
@@ -71,6 +75,8 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			a.takeFile(f)
 		case s := <-a.gone:
 			a.callerGone(s)
+		case data := <-late:
+			a.takeLate(data)
 		case <-a.signals.arrived:
 			if sig := a.signals.next(); sig != nil {
 				a.handleSignal(sig)
@@ -190,6 +196,19 @@ func (a *attempt) resize() (changed bool) {
 		changed = l.resize() || changed
 	}
 	return changed
+}
+
+// takeLate takes what has come on stdin after the decision. A resume that was decided on without it is
+// given up; the tool is still waiting for it.
+func (a *attempt) takeLate(data []byte) {
+	if data == nil {
+		a.prompted = true
+		return
+	}
+	a.lateStdin = bytes.Clone(data)
+	if a.state == stateHolding {
+		a.refuse(rewrite.LateStdin)
+	}
 }
 
 // noteStop records the first signal that asks for the end of the run.
