@@ -295,6 +295,7 @@ func TestGeminiRendersTheRest(t *testing.T) {
 		{say + "{cut", "", "a{cut", "", 0},
 		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
 		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
+		{result("FatalCancellationError", "Operation cancelled."), "", "", "Operation cancelled.\n[ERROR] Operation cancelled.\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "NO_COLOR=1", "", "no\n", 0},
 		{result("FatalInputError", "[API Error: no [yet]]"), "NO_COLOR=1", "", "no [yet]\n", 0},
