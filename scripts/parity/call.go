@@ -152,16 +152,7 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	}
 	go in.feed()
 	out.started()
-	sent := make(chan time.Time, 1)
-	if c.Signal != 0 || c.Typed != "" || c.Size != 0 {
-		ready := map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: out.begun}[c.At]
-		go func() {
-			if c.await(ready) {
-				sent <- time.Now()
-				out.act(c, cmd.Process.Pid)
-			}
-		}()
-	}
+	sent := out.befall(c, cmd.Process.Pid, asked)
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
@@ -256,6 +247,22 @@ func (c Call) await(ready func() bool) bool {
 	}
 	time.Sleep(c.After)
 	return true
+}
+
+// befall has the call's signal, keys or size come at their moment, and returns when that was.
+func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	if c.Signal == 0 && c.Typed == "" && c.Size == 0 {
+		return at
+	}
+	ready := map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: o.begun}[c.At]
+	go func() {
+		if c.await(ready) {
+			at <- time.Now()
+			o.act(c, pid)
+		}
+	}()
+	return at
 }
 
 // act does to the process what befalls the call.
