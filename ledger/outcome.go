@@ -31,7 +31,7 @@ var unfit = map[rewrite.Reason]bool{
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 	copied := t.source != 0
 	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
-	onlyBusy := !copied && why == rewrite.RefusedBusy
+	onlyBusy := !copied && (why == rewrite.RefusedBusy || why == rewrite.LateStdin)
 	state := Dead
 	if onlyBusy {
 		state = Live

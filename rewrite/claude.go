@@ -152,7 +152,7 @@ func (claude) Variables() Variables {
 }
 
 func (c claude) Parse(in Invocation) Call {
-	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StdoutTTY: in.StdoutTTY, StderrTTY: in.StderrTTY, promptArg: -1}
 	table := claudeOptions
 	if in.Learned.Known {
 		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
@@ -167,7 +167,7 @@ func (c claude) Parse(in Invocation) Call {
 		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
 		call.Watched = claudeWatched(call.Home)
 	case CallerSession:
-		if call.Format != Text && !in.StdoutTTY {
+		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
 	}
@@ -221,7 +221,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	case c.promptArg < 0:
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -397,7 +397,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
 		return Admin
-	case in.StdoutTTY || !p.names("--print") && !p.has(format) && in.StdinTTY:
+	case !p.names("--print") && (in.StdoutTTY || !p.has(format) && in.StdinTTY):
 		return Interactive
 	case claudeDescriptor.nested(in.Env):
 		return Nested
@@ -533,7 +533,7 @@ func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // stdin was empty
+		p.HasStdin = c.Stdin == StdinAppended && !c.Silent // stdin was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true

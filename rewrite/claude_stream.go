@@ -404,7 +404,7 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 // printResult renders a result the way text mode prints it. Since 2.1.293 or shortly after (2.1.292
 // no, 2.1.295 yes) claude prints a result as each turn ends; before, only the last one at the end.
 // An empty result is printed only if nothing else was (2.1.329). Since 2.1.326 errors are repeated
-// on a stderr that is a terminal.
+// on a stderr that is a terminal, if stdout is not one.
 func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
 	s.skipped = ""
 	text, ok := s.resultText(e)
@@ -412,7 +412,7 @@ func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
 		s.print(string(line))
 		return
 	}
-	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
+	if s.call.StderrTTY && !s.call.StdoutTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
 		s.stderr += strings.TrimRight(text, " \t\r\n") + "\n"
 	}
 	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {

@@ -92,7 +92,7 @@ func (gemini) Variables() Variables {
 }
 
 func (g gemini) Parse(in Invocation) Call {
-	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := geminiOptions
 	if in.Learned.Known {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
@@ -107,7 +107,7 @@ func (g gemini) Parse(in Invocation) Call {
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
 		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
-		if call.Format != Text && !in.StdoutTTY {
+		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
 	}
@@ -148,7 +148,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	case c.Prompt == "":
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -207,7 +207,7 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
 		return Admin
-	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
+	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
 		return Interactive
 	case geminiDescriptor.nested(in.Env):
 		return Nested
@@ -348,7 +348,7 @@ func (gemini) Plan(c Call, t Target) Plan {
 		switch {
 		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
-			plan.HasStdin = c.Stdin != StdinUnused // stdin was empty
+			plan.HasStdin = c.Stdin != StdinUnused && !c.Silent // stdin was empty
 		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
 			front = append(front, "--prompt="+c.Prompt) // gemini joins it with stdin again
 		default:

@@ -343,6 +343,8 @@ func (s *geminiStream) printFailure(kind, message string) {
 	}
 	const unexpected = "An unexpected critical error occurred:"
 	switch {
+	case kind == "FatalCancellationError": // Ctrl-C at a terminal; text mode says it twice
+		s.stderr += message + "\n[ERROR] " + message + "\n"
 	case !wrapped:
 		s.stderr += "[ERROR] " + message + "\n"
 	case strings.HasPrefix(kind, "Fatal") && s.call.noColor:

@@ -129,7 +129,8 @@ const (
 	RefusedContext  Reason = "refused_context_exceeded"
 	RefusedBroken   Reason = "refused_broken_transcript"
 	RefusedSilent   Reason = "refused_without_reason"
-	Pruned          Reason = "pruned" // shimctl prune has removed its file
+	LateStdin       Reason = "late_stdin" // not a refusal: data came on stdin after the decision to resume
+	Pruned          Reason = "pruned"     // shimctl prune has removed its file
 )
 
 // TurnLimit is why a session stays usable although its last run failed.

@@ -103,7 +103,7 @@ func (vibe) Variables() Variables {
 }
 
 func (v vibe) Parse(in Invocation) Call {
-	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := vibeOptions
 	if in.Learned.Known {
 		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
@@ -114,7 +114,7 @@ func (v vibe) Parse(in Invocation) Call {
 	case "":
 		call.Mode = Fresh
 	case CallerSession:
-		if call.Format == StreamJSON && !in.StdoutTTY {
+		if call.Format == StreamJSON {
 			call.Mode = Observe // each output line contains the session ID
 		}
 	}
@@ -157,7 +157,7 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	c.Watched = vibeWatched(vibeHome(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt == "" && !in.StdinTTY {
-		c.Stdin = StdinPrompt
+		c.Stdin, c.Silence = StdinPrompt, SilenceAwaited
 	}
 }
 
@@ -221,7 +221,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin) || command:
 		return Admin
-	case in.StdoutTTY || p.unknown == "" && !p.names("--prompt") && !p.names("--prompt-file"):
+	case (in.StdoutTTY || p.unknown == "") && !p.names("--prompt") && !p.names("--prompt-file"):
 		return Interactive
 	case vibeDescriptor.nested(in.Env):
 		return Nested

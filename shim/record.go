@@ -79,7 +79,7 @@ func (c *call) pin(id string, pid int) {
 // finish records how the run ended.
 func (c *call) finish(a *attempt, st status) {
 	seen := *a.stream.Seen()
-	seen.Failed = seen.Failed || a.broken
+	seen.Failed = seen.Failed || a.broken || a.prompted // nobody knows what the session was sent
 	o := ledger.Outcome{
 		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
 		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),

@@ -26,6 +26,7 @@ func (c *call) run() int {
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
+		c.stdin.late = a.lateStdin
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)
 		}
@@ -68,10 +69,11 @@ func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
-	stdin, err := c.stdinFor(plan)
+	stdin, relay, err := c.stdinFor(plan)
 	if err != nil {
 		return nil, status{}, err
 	}
+	defer relay.end()
 	if stdin != c.env.Stdin {
 		defer stdin.Close()
 	}
@@ -85,7 +87,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
+		plan: plan, tool: c.tool, relay: relay, pinned: c.pin, fault: c.log.fault, signals: c.signals,
 		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
 	}
 	if id := c.resumed(plan); id != "" {
@@ -121,15 +123,21 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
-	if plan.HasStdin {
-		return textFile(plan.Stdin)
+// stdinFor returns the tool's stdin. The relay is nil unless it has to be waited for what comes there.
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
+	switch {
+	case plan.HasStdin:
+		f, err := textFile(plan.Stdin)
+		return f, nil, err
+	case c.stdin.silent:
+		r, stdin, err := newRelay(c.env.Stdin, c.stdin.late, plan.Resume != "")
+		return stdin, r, err
 	}
 	f, err := c.stdin.file()
 	if f == nil && err == nil {
-		return c.env.Stdin, nil
+		return c.env.Stdin, nil, nil
 	}
-	return f, err
+	return f, nil, err
 }
 
 // observe runs a call whose session the caller manages. It changes nothing, and records ID and

@@ -88,6 +88,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.RefusedContext:  "the session's context was exceeded",
 	rewrite.RefusedBroken:   "the tool could not read the session's transcript",
 	rewrite.RefusedSilent:   "the tool refused the session without a reason",
+	rewrite.LateStdin:       "more of the prompt came on stdin after the tool was started",
 
 	rewrite.DeltaOff:         "the configuration requires the whole prompt",
 	rewrite.Compacted:        "the tool has shortened the session's history",

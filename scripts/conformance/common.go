@@ -73,7 +73,7 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
 	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(), "outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
-		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "moments": c.moments(parity.Dice(seed, tool))} {
+		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "terminals": c.terminals(tool), "moments": c.moments(parity.Dice(seed, tool))} {
 		for _, s := range more {
 			s.kind = kind
 			all = append(all, s)
