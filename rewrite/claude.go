@@ -402,7 +402,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case claudeDescriptor.nested(in.Env):
 		return Nested
 	case p.has(unmanaged):
-		return UnmanagedOption
+		return c.unmanagedBy(p.options)
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || len(p.operands) > 1:
@@ -414,6 +414,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
 		return o.Names[0] == "--input-format" && o.values[0] != "text"
 	}):
+		c.Unmanaged = "--input-format"
 		return UnmanagedOption
 	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
 		return OptedOut
