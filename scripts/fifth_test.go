@@ -84,7 +84,9 @@ func TestFifthTool(t *testing.T) {
 		cmd := exec.Command(filepath.Join(shims, name), args...)
 		cmd.Args[0] = name
 		cmd.Dir, cmd.Stdin = home, strings.NewReader(stdin)
-		cmd.Env = []string{"HOME=" + home, "PATH=" + shims + ":" + real + ":/usr/bin:/bin", "REPRISE_TASK=t"}
+		// With another HOME alone, the files in the account's home would be used.
+		cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, ".local", "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
+			"PATH=" + shims + ":" + real + ":/usr/bin:/bin", "REPRISE_TASK=t"}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
