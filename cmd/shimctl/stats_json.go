@@ -35,7 +35,7 @@ type groupReport struct {
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
-	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost is known"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost the tool reported"`
 	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null if all are unknown"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }

@@ -18,9 +18,9 @@ func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen: headless calls that were passed through, and what to do about that; how many of the last
-days' calls were resumed, their tokens and cost, and what resuming saved; chains with a live session; the last
-decisions and their reasons; warnings about what failed or will keep calls fresh.`,
+		Long: `Shows on one screen: a configuration that keeps reprise off; headless calls that were passed through, and what to
+do about that; how many of the last days' calls were resumed, their tokens and cost, and what resuming saved; chains
+with a live session; the last decisions and their reasons; warnings about what failed or will keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
