@@ -14,8 +14,8 @@ import (
 )
 
 // An attempt is one run of the tool under supervision, in three steps: a reader for each of
-// its streams (tap.go), one event loop that decides (loop.go), and a writer for each of the
-// caller's streams (delivery.go). The event loop alone uses what is in here: no step waits
+// its streams (reader.go), one event loop that decides (loop.go), and a writer for each of the
+// caller's streams (writer.go). The event loop alone uses what is in here: no step waits
 // for a lock that another one holds.
 type attempt struct {
 	plan    rewrite.Plan

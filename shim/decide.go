@@ -1,9 +1,9 @@
 package shim
 
 import (
+	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -195,33 +195,31 @@ func sentAgain(name string, keep func(string) bool) func(string) bool {
 	}
 }
 
-// workingDir is the directory that the tool is going to work in, by its real
-// name.
-func workingDir(asked string) (string, error) {
-	dir, err := filepath.Abs(asked)
+// maxTail is how much of a session's file is looked through for its last message, in
+// bytes: far more than the longest line that claude 2.1.329 writes behind one.
+const maxTail = 4 << 20
+
+// forkPoint finds the last message in so much of a session's file as our last run
+// left, or says why there is none. What another process writes behind that does not
+// count.
+func (c *call) forkPoint(path string, size int64) (message string, why rewrite.Reason) {
+	if fileState(path, size) == ledger.FileGone {
+		return "", rewrite.SessionGone
+	}
+	file, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", rewrite.SessionGone
 	}
-	return filepath.EvalSymlinks(dir)
-}
-
-// canonical returns a path's real name, or the name it has where it does not
-// exist yet.
-func canonical(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	defer file.Close()
+	tail := make([]byte, min(size, maxTail))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return "", rewrite.SessionMoved
 	}
-	return filepath.Clean(path)
-}
-
-// fileState compares a session's file with what our last run left.
-func fileState(path string, size int64) ledger.FileState {
-	info, err := os.Stat(path)
-	switch {
-	case path == "" || err != nil || !info.Mode().IsRegular():
-		return ledger.FileGone
-	case info.Size() != size:
-		return ledger.FileChanged
+	if !bytes.HasSuffix(tail, []byte("\n")) {
+		return "", rewrite.SessionMoved
 	}
-	return ledger.FileSame
+	if message = c.tool.ForkPoint(tail); message == "" {
+		return "", rewrite.NoForkPoint
+	}
+	return message, ""
 }

@@ -2,6 +2,8 @@ package shim
 
 import (
 	"os"
+	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,5 +35,43 @@ func TestEnviron(t *testing.T) {
 	}
 	if got := strings.Split(strings.TrimSpace(string(buf[:n])), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAccountHome(t *testing.T) {
+	u, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("HOME", "/elsewhere")
+	if got := AccountHome(); got != u.HomeDir && got != "" {
+		t.Errorf("%q, want %q", got, u.HomeDir)
+	}
+	if text, err := os.ReadFile("/etc/passwd"); err == nil && len(text) > 0 && u.Uid == "0" && AccountHome() == "" {
+		t.Error("root has no home")
+	}
+}
+
+func TestOwnVariables(t *testing.T) {
+	used, unused := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(used, ".local/state/reprise"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, home, account, want string }{
+		{"another home", "/h", used, used},
+		{"an account where reprise was never used", "/h", unused, "/h"},
+		{"no account", "/h", "", "/h"},
+		{"a home that is no path", "h", used, "h"},
+		{"no home", "", used, ""},
+		{"the account's home", used, used, used},
+		{"an account whose home is no path", "/h", "x", "/h"},
+	} {
+		env := Env{Environ: []string{"HOME=" + tt.home, "XDG_STATE_HOME=/s"}, AccountHome: tt.account}
+		if got := env.Own("HOME"); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		if env.Own("XDG_STATE_HOME") != "/s" || env.Get("HOME") != tt.home {
+			t.Errorf("%s: other variables have changed", tt.name)
+		}
 	}
 }

@@ -169,7 +169,7 @@ static bool plain_in(const char *base, const char *below)
 	return n < (int)sizeof path && plain_file(path);
 }
 
-// plain_config looks for the configuration where Go does (config/paths.go, shim/account.go).
+// plain_config looks for the configuration where Go does (config/paths.go, shim/env.go).
 // Which of two homes Go takes does not matter where both are plain.
 static bool plain_config(char **envp)
 {

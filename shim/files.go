@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"reprise/ledger"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // Limits on what is read of a file that the working directory or the caller can
@@ -166,4 +168,35 @@ func stateOf(info fs.FileInfo) string {
 		return ""
 	}
 	return fmt.Sprintf("%d %d %d %d", st.Dev, st.Ino, info.Size(), info.ModTime().UnixNano())
+}
+
+// workingDir is the directory that the tool is going to work in, by its real
+// name.
+func workingDir(asked string) (string, error) {
+	dir, err := filepath.Abs(asked)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// canonical returns a path's real name, or the name it has where it does not
+// exist yet.
+func canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// fileState compares a session's file with what our last run left.
+func fileState(path string, size int64) ledger.FileState {
+	info, err := os.Stat(path)
+	switch {
+	case path == "" || err != nil || !info.Mode().IsRegular():
+		return ledger.FileGone
+	case info.Size() != size:
+		return ledger.FileChanged
+	}
+	return ledger.FileSame
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/ledger"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,4 +196,27 @@ func (r repository) ask(environ []string, args ...string) (string, error) {
 	git.Env = append(git.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	out, err := git.Output()
 	return strings.TrimSpace(string(out)), err
+}
+
+// place reads where a directory is in its history, from the files of its repository.
+func (c *call) place(dir string) ledger.Place {
+	repo, err := findRepository(dir)
+	if err != nil {
+		return ledger.Place{}
+	}
+	print := c.printer()
+	branch, commit := repo.head(c.env.Environ)
+	return ledger.Place{
+		Repository: print("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: print("branch " + branch), Head: commit,
+	}
+}
+
+// projectDirs returns the directories by which a tool may know the project: the working
+// directory, and the root of its repository.
+func projectDirs(cwd string) []string {
+	dirs := []string{cwd}
+	if repo, err := findRepository(cwd); err == nil && !slices.Contains(dirs, repo.root) {
+		dirs = append(dirs, repo.root)
+	}
+	return dirs
 }

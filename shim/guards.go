@@ -166,26 +166,3 @@ func expand(dir string, elements []string) []string {
 	}
 	return paths
 }
-
-// place reads where a directory is in its history, from the files of its repository.
-func (c *call) place(dir string) ledger.Place {
-	repo, err := findRepository(dir)
-	if err != nil {
-		return ledger.Place{}
-	}
-	print := c.printer()
-	branch, commit := repo.head(c.env.Environ)
-	return ledger.Place{
-		Repository: print("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: print("branch " + branch), Head: commit,
-	}
-}
-
-// projectDirs returns the directories by which a tool may know the project: the working
-// directory, and the root of its repository.
-func projectDirs(cwd string) []string {
-	dirs := []string{cwd}
-	if repo, err := findRepository(cwd); err == nil && !slices.Contains(dirs, repo.root) {
-		dirs = append(dirs, repo.root)
-	}
-	return dirs
-}

@@ -173,3 +173,13 @@ func (p *process) end() {
 	both(syscall.SIGTERM)
 	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
 }
+
+// leave ends the shim as the tool ended, and gives the exit code where that was
+// one.
+func (s status) leave() int {
+	if s.signal == 0 {
+		return s.exit
+	}
+	C.inherit_die(C.int(s.signal))
+	return 128 + int(s.signal)
+}

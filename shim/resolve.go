@@ -1,22 +1,20 @@
 package shim
 
-/*
-#include <stdlib.h>
-#include "exec.h"
-*/
+// #include <stdlib.h>
+// #include "exec.h"
+// #include "inherit.h"
 import "C"
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"unsafe"
 
-	"reprise/rewrite"
+	"golang.org/x/sys/unix"
 )
 
 // guardEnv carries what keeps shims from finding each other for ever.
@@ -75,73 +73,6 @@ type target struct {
 	id   string
 }
 
-// fingerprint tells one build of a binary from another: a shim of ours never asks
-// the binary itself for it.
-func (t target) fingerprint() string {
-	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
-}
-
-// version is the binary's version as its place tells it, without running it: a
-// file named by its version, as claude's own installer lays them, the npm package
-// that it is a command of, or the Python package that it is a script of; "" where
-// none is found.
-func (t target) version() string {
-	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
-		return name
-	}
-	dir := t.real
-	for range 3 {
-		dir = filepath.Dir(dir)
-		var pkg struct {
-			Version string
-			Bin     map[string]string
-		}
-		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
-		_ = json.Unmarshal(text, &pkg) // what is none names no command
-		for _, command := range pkg.Bin {
-			if filepath.Join(dir, command) == t.real {
-				return pkg.Version
-			}
-		}
-	}
-	return pythonVersion(t.real)
-}
-
-// pythonVersion is the version of the Python package that a script belongs to: the
-// one installed beside it whose entry points name it; "" if there are none, or
-// several of different versions.
-func pythonVersion(script string) string {
-	bin, name := filepath.Split(script)
-	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
-	if err != nil {
-		return "" // the pattern is broken
-	}
-	version := ""
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || !hasEntry(string(text), name) {
-			continue
-		}
-		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // a package's own name has no dash there
-		v = strings.TrimSuffix(v, ".dist-info")
-		if version != "" && v != version {
-			return ""
-		}
-		version = v
-	}
-	return version
-}
-
-// hasEntry reports whether a file of entry points has one of that name.
-func hasEntry(text, name string) bool {
-	for line := range strings.Lines(text) {
-		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {
-			return true
-		}
-	}
-	return false
-}
-
 var (
 	errNotFound = errors.New("not found")
 	errLoop     = errors.New("loop")
@@ -185,4 +116,65 @@ func find(name, configured, path, ids string, by func(name, configured, path, id
 func executablePath() string {
 	path, _ := os.Executable() // "" is then not found either
 	return path
+}
+
+// Exit codes of the shim's own failures, as shells use them.
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+// execReal replaces this process by the real binary: same arguments, environment
+// (but for the guard), descriptors and pid. stdin, where it is not nil, takes the
+// place of the caller's, for what was read of that. It returns only if that
+// fails.
+func (c *call) execReal(stdin *os.File) int {
+	t, err := c.target()
+	if err != nil {
+		return c.cannotRun(err)
+	}
+	if stdin != nil {
+		if err := unix.Dup2(int(stdin.Fd()), 0); err != nil {
+			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
+		}
+	}
+	runtime.LockOSThread()
+	C.inherit_ignore()
+	C.inherit_close()
+	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
+	err = unix.Exec(t.path, c.env.Args, environ)
+	if errors.Is(err, unix.ENOEXEC) { // a script without a first line: a shell would run it itself
+		err = unix.Exec("/bin/sh", append([]string{"sh", t.path}, c.env.Args[1:]...), environ)
+	}
+	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+}
+
+// cannotRun says why there is no tool to run.
+func (c *call) cannotRun(err error) int {
+	c.log.fault("cannot run the tool", err)
+	switch {
+	case errors.Is(err, errNotFound):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
+			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", c.name, c.name)
+		return exitNotFound
+	case errors.Is(err, errLoop):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
+			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.hops, strings.Join(c.candidates(), ", "))
+		return exitCannotRun
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
+	return exitCannotRun
+}
+
+// candidates lists every executable of the tool's name on PATH, each once.
+func (c *call) candidates() []string {
+	var found []string
+	skip := ""
+	for {
+		t, err := resolve(c.name, "", c.env.path(), skip)
+		if err != nil {
+			return found
+		}
+		found, skip = append(found, t.path), skip+","+t.id
+	}
 }

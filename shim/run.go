@@ -3,195 +3,197 @@ package shim
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
 
-// A call is one invocation of a shim on its way.
-type call struct {
-	env    Env
-	name   string
-	guard  guard
-	skip   string // the files that are not the real binary
-	config config.Config
-	log    *log
+func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 
-	tool   rewrite.Tool
-	parsed rewrite.Call
-	stdin  staged
-	ledger *ledger.Ledger
-	real   target
-
-	rule  config.Match
-	unset []string // variables that the run does not get
-
-	decision ledger.Decision
-	ticket   *ledger.Ticket
-	record   *ledger.Call
-	started  time.Time
-	signals  *inbox // for the tool
-
-	preview bool  // look only: nothing is recorded, nothing is run
-	failed  error // the last thing that went wrong inside reprise
-}
-
-// Main carries out the call and returns its exit status. Where the real binary
-// takes this process over it does not return at all.
-func Main(env Env) int {
-	ignoreAsCaller()
-	c := newCall(env)
-	if env.Get("REPRISE_OFF") == "1" {
-		return c.passthrough(rewrite.SwitchedOff)
-	}
-	if !startPoller() {
-		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
-	}
-	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
+// run carries out a managed call: resumed, forked or fresh as decided, and once more
+// fresh if the tool refuses the resume.
+func (c *call) run() int {
+	var plan rewrite.Plan
+	if reason := c.runSteps(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
-	if c.parsed.Mode == rewrite.Observe {
-		return c.observe()
+	c.signals.catch()
+	c.say(c.decision.Mode, c.decision.Reason)
+	a, st, err := c.runPlan(plan)
+	if err == nil && a.state == stateRefused && a.stopped == 0 {
+		a.process.witness.close()
+		c.log.refused(c.decision, a.refusal)
+		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
+			c.log.fault("record refusal", err)
+		}
+		c.noteNoResume(a.refusal)
+		a, st, err = c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
 	}
-	return c.run()
+	if err != nil {
+		// The tool did not start: becoming it will say why, in its own way.
+		c.fault("start the tool", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.finish(a, st)
+	c.startPrune()
+	return a.shown(st).leave()
 }
 
-// runSteps takes the steps that come before the tool is started. A reason means that
-// the real binary runs in our place; so it does if our own code breaks down.
-func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
+// plan turns the decision into the real call. Resume, or fork, and delta come from the one
+// decision, and nowhere else.
+func (c *call) plan() rewrite.Plan {
+	return planFor(c.tool, c.parsed, c.record.Prompt, c.decision)
+}
+
+func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
+	parsed.SessionModel, parsed.SessionVersion = d.Model, d.Version
+	return tool.Plan(parsed, targetOf(prompt, d))
+}
+
+func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
+	switch {
+	case d.Mode == rewrite.Fork:
+		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
+	case d.Copy:
+		return rewrite.ToCopy(d.NativeID, prompt, d.Continuity, d.Whole)
+	case d.Mode == rewrite.Resume:
+		return rewrite.ToResume(d.NativeID, prompt, d.Continuity, d.Whole)
+	}
+	return rewrite.ToFresh(prompt.Text)
+}
+
+// runPlan runs the tool as planned.
+func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
+	stdin, err := c.stdinFor(plan)
+	if err != nil {
+		return nil, status{}, err
+	}
+	if stdin != c.env.Stdin {
+		defer stdin.Close()
+	}
+	plan, remove, err := withScratch(plan)
+	if err != nil {
+		return nil, status{}, err
+	}
 	defer func() {
-		if broken := recover(); broken != nil {
-			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
+		if err := remove(); err != nil {
+			c.log.fault("remove scratch folder", err)
 		}
 	}()
-	for _, step := range steps {
-		if reason := step(); reason != "" {
-			return reason
+	a := &attempt{
+		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
+		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
+	}
+	if id := c.resumed(plan); id != "" {
+		a.sweeper = c.sweeper(id)
+		a.sweeper.sweep()
+		defer a.sweeper.sweep()
+	} else if c.parsed.Mode == rewrite.Observe {
+		// The caller may have asked for the latest session: which that is, the run tells.
+		defer func() {
+			if id := a.stream.Seen().ID; id != "" {
+				c.sweeper(id).sweep()
+			}
+		}()
+	}
+	environ := with(without(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
+	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
+	for _, entry := range plan.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		environ = with(environ, name, value)
+	}
+	args := append([]string{c.env.Args[0]}, plan.Args...)
+	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
+	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
+	return a, st, err
+}
+
+// resumed returns the session that a run goes on with, "" for none or for one that is not
+// known yet: ours, or the one that the caller names.
+func (c *call) resumed(plan rewrite.Plan) string {
+	if plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID) {
+		return c.parsed.SessionID
+	}
+	return plan.Resume
+}
+
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
+	if plan.HasStdin {
+		return stdinOf(plan.Stdin)
+	}
+	f, err := c.stdin.file()
+	if f == nil && err == nil {
+		return c.env.Stdin, nil
+	}
+	return f, err
+}
+
+// observe runs a call whose session the caller manages: nothing about it is
+// changed, its id and usage are noted.
+func (c *call) observe() int {
+	c.signals.catch()
+	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
+	if err != nil {
+		c.fault("record call", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.ticket = t
+	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
+	c.say(c.decision.Mode, c.decision.Reason)
+	c.parsed.Format = rewrite.StreamJSON // shown as it comes, whatever it is
+	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
+	if err != nil {
+		c.fault("start the tool", err)
+		return c.passthrough(rewrite.Fault)
+	}
+	c.finish(a, st)
+	return st.leave()
+}
+
+// withScratch returns the plan with a private directory in the place of
+// rewrite.Scratch, and what removes the directory. Nothing is made where the plan has
+// no use for it.
+func withScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
+	used := func(arg string) bool { return arg != plan.Prompt && scratchAt(arg) >= 0 }
+	needs := slices.ContainsFunc(plan.Args, used) ||
+		slices.ContainsFunc(plan.Follow, func(f rewrite.Follow) bool { return scratchAt(f.Dir) >= 0 })
+	if !needs {
+		return plan, func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "reprise-*")
+	if err != nil {
+		return plan, nil, fmt.Errorf("make scratch folder: %w", err)
+	}
+	plan.Args = slices.Clone(plan.Args)
+	for i, arg := range plan.Args {
+		if used(arg) {
+			plan.Args[i] = inScratch(arg, dir)
 		}
 	}
-	return ""
+	plan.Follow = slices.Clone(plan.Follow)
+	for i, f := range plan.Follow {
+		plan.Follow[i].Dir = inScratch(f.Dir, dir)
+	}
+	return plan, func() error { return os.RemoveAll(dir) }, nil
 }
 
-func newCall(env Env) *call {
-	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox()}
-	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
-	c.skip = c.guard.skip()
-	return c
+func inScratch(arg, dir string) string {
+	if at := scratchAt(arg); at >= 0 {
+		return arg[:at] + dir + arg[at+len(rewrite.Scratch):]
+	}
+	return arg
 }
 
-// toolName is the name this program was called by, or, where that says nothing,
-// the name its file has.
-func toolName(env Env) string {
-	if len(env.Args) > 0 {
-		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
-			return name
-		}
+// scratchAt tells where an argument names the directory: at its start, or as the
+// value in --option=VALUE; -1 where it does not. Elsewhere the word is the
+// caller's own.
+func scratchAt(arg string) int {
+	at := strings.Index(arg, rewrite.Scratch)
+	if at > 0 && (arg[0] != '-' || strings.IndexByte(arg, '=') != at-1) {
+		return -1
 	}
-	return filepath.Base(executablePath())
-}
-
-// parse reads configuration and command line. A reason means that the call is
-// none of ours.
-func (c *call) parse() rewrite.Reason {
-	if reason := c.configure(); reason != "" {
-		return reason
-	}
-	var managed bool
-	if c.tool, managed = rewrite.Lookup(c.name); !managed {
-		return rewrite.NotManaged
-	}
-	in := rewrite.Invocation{
-		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
-		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
-		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
-		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
-	}
-	c.parsed = c.tool.Parse(in)
-	if c.parsed.Reason == rewrite.UnknownOption {
-		in.Learned = c.learn()
-		c.parsed = c.tool.Parse(in)
-	}
-	if c.parsed.Mode == rewrite.Passthrough {
-		return c.parsed.Reason
-	}
-	// A tool that fails at its first word where nobody reads it (codex 0.169.0: exit
-	// status 101) would not notice behind our pipe.
-	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
-		return rewrite.StdoutGone
-	}
-	return ""
-}
-
-func (c *call) configure() rewrite.Reason {
-	path, err := config.ConfigFile(c.env.Own)
-	if err != nil {
-		return c.fault("find configuration", err)
-	}
-	if c.config, err = config.Load(path); err != nil {
-		c.openLog(config.Default().Log)
-		return c.fault("read configuration", err)
-	}
-	c.openLog(c.config.Log)
-	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
-		return rewrite.Disabled
-	}
-	return ""
-}
-
-// fault notes what went wrong inside reprise; the call goes on without it.
-func (c *call) fault(what string, err error) rewrite.Reason {
-	c.log.fault(what, err)
-	c.failed = fmt.Errorf("%s: %w", what, err)
-	return rewrite.Fault
-}
-
-func (c *call) openLog(settings config.Log) {
-	if c.preview {
-		return
-	}
-	path, err := config.LogFile(c.env.Own)
-	if err != nil {
-		return // without a home there is nowhere to write
-	}
-	if c.env.Get("REPRISE_LOG") == "debug" {
-		settings.Level = config.LogDebug
-	}
-	c.log = newLog(path, settings, c.name, c.env.Now)
-}
-
-// target finds the real binary once.
-func (c *call) target() (target, error) {
-	if c.real.path != "" {
-		return c.real, nil
-	}
-	if c.guard.hops >= maxHops {
-		return target{}, errLoop
-	}
-	t, err := resolveBehind(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
-	if err == nil {
-		c.real = t
-	}
-	return t, err
-}
-
-// passthrough becomes the real binary, with all of the caller's stdin.
-func (c *call) passthrough(reason rewrite.Reason) int {
-	c.log.passthrough(reason)
-	c.say(rewrite.Passthrough, reason)
-	var stdin *os.File
-	var err error
-	if reason == rewrite.StdinTooBig {
-		stdin, err = c.stdin.ahead(c.env.Stdin)
-	} else {
-		stdin, err = c.stdin.file()
-	}
-	if err != nil {
-		return c.cannotRun(err)
-	}
-	return c.execReal(stdin)
+	return at
 }

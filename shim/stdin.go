@@ -13,8 +13,9 @@ import (
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxStdin is how much of a prompt is read from stdin. claude itself has failed

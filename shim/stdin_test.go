@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // pair returns the two ends of a pipe, or of a socket.

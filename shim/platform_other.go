@@ -3,6 +3,8 @@
 package shim
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"syscall"
 
@@ -49,3 +51,21 @@ func descendants(int) []*os.Process { return nil }
 
 // widen: pipes have the size that the system gives them.
 func widen(*os.File) {}
+
+// whenHungUp: here a write that fails reports that the caller has closed its end.
+func whenHungUp(int, <-chan struct{}, func()) {}
+
+func memfd() (int, error) { return -1, errors.ErrUnsupported }
+
+// directoryID tells a directory from another one that has taken its name.
+func directoryID(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	st, _ := info.Sys().(*syscall.Stat_t)
+	if st == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", st.Dev, st.Ino)
+}

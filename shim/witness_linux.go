@@ -5,25 +5,12 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// lastSignal is the highest number of a signal.
-const lastSignal = syscall.Signal(64)
-
-// endsWithUs has a child end when we are killed.
-func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
-
-// ownProgram is this program, also after its file was replaced.
-func ownProgram() string { return "/proc/self/exe" }
 
 // A witness tells of signals that were sent to our whole process group: it is a
 // process that stands in the group and gets them too. Nothing that comes with a signal
@@ -136,49 +123,6 @@ func (w *witness) got(sig os.Signal) bool {
 	return got
 }
 
-// childrenInGroup are the children of a process that are in our process group, as
-// far as the system tells.
-func childrenInGroup(pid int) []*os.Process {
-	var children []*os.Process
-	for _, child := range childrenOf(pid) {
-		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
-			if p, err := os.FindProcess(child); err == nil {
-				children = append(children, p)
-			}
-		}
-	}
-	return children
-}
-
-// descendants are the children of a process, in whatever group, and theirs.
-func descendants(pid int) (all []*os.Process) {
-	for _, child := range childrenOf(pid) {
-		if p, err := os.FindProcess(child); err == nil {
-			all = append(append(all, p), descendants(child)...)
-		}
-	}
-	return all
-}
-
-func childrenOf(pid int) (children []int) {
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil {
-		return nil
-	}
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, field := range strings.Fields(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				children = append(children, child)
-			}
-		}
-	}
-	return children
-}
-
 // dismiss ends the witness; close has to follow.
 func (w *witness) dismiss() {
 	if w != nil {
@@ -193,13 +137,5 @@ func (w *witness) close() {
 	w.reports.Close()
 	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(w.pid, nil, 0, nil)
-	}
-}
-
-// widen makes a pipe take a megabyte, which is what any user may have by default.
-// Where it may not, the pipe stays as it is. File.Fd would take its deadlines away.
-func widen(pipe *os.File) {
-	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
 	}
 }

@@ -1,0 +1,247 @@
+// Package shim carries out one call of a shimmed tool: it finds the real binary,
+// and either becomes it or runs it under supervision, resumed where the ledger
+// shows that the call continues an earlier one.
+//
+// It never prints anything of its own on the caller's stdout, and on stderr only
+// when there is no tool to run or REPRISE_VERBOSE asks for it. It never reads
+// configuration from the working directory.
+//
+// Its invariant: whatever goes wrong inside reprise before the tool has started,
+// the real binary still runs, with the caller's own arguments and all of its
+// stdin.
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
+)
+
+// A call is one invocation of a shim on its way.
+type call struct {
+	env    Env
+	name   string
+	guard  guard
+	skip   string // the files that are not the real binary
+	config config.Config
+	log    *log
+
+	tool   rewrite.Tool
+	parsed rewrite.Call
+	stdin  staged
+	ledger *ledger.Ledger
+	real   target
+
+	rule  config.Match
+	unset []string // variables that the run does not get
+
+	decision ledger.Decision
+	ticket   *ledger.Ticket
+	record   *ledger.Call
+	started  time.Time
+	signals  *inbox // for the tool
+
+	preview bool  // look only: nothing is recorded, nothing is run
+	failed  error // the last thing that went wrong inside reprise
+}
+
+// Main carries out the call and returns its exit status. Where the real binary
+// takes this process over it does not return at all.
+func Main(env Env) int {
+	ignoreAsCaller()
+	c := newCall(env)
+	if env.Get("REPRISE_OFF") == "1" {
+		return c.passthrough(rewrite.SwitchedOff)
+	}
+	if !startPoller() {
+		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
+	}
+	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
+		return c.passthrough(reason)
+	}
+	if c.parsed.Mode == rewrite.Observe {
+		return c.observe()
+	}
+	return c.run()
+}
+
+// runSteps takes the steps that come before the tool is started. A reason means that
+// the real binary runs in our place; so it does if our own code breaks down.
+func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
+		}
+	}()
+	for _, step := range steps {
+		if reason := step(); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+func newCall(env Env) *call {
+	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox()}
+	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
+	c.skip = c.guard.skip()
+	return c
+}
+
+// toolName is the name this program was called by, or, where that says nothing,
+// the name its file has.
+func toolName(env Env) string {
+	if len(env.Args) > 0 {
+		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
+			return name
+		}
+	}
+	return filepath.Base(executablePath())
+}
+
+// parse reads configuration and command line. A reason means that the call is
+// none of ours.
+func (c *call) parse() rewrite.Reason {
+	if reason := c.configure(); reason != "" {
+		return reason
+	}
+	var managed bool
+	if c.tool, managed = rewrite.Lookup(c.name); !managed {
+		return rewrite.NotManaged
+	}
+	in := rewrite.Invocation{
+		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
+		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
+		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
+		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
+	}
+	c.parsed = c.tool.Parse(in)
+	if c.parsed.Reason == rewrite.UnknownOption {
+		in.Learned = c.learn()
+		c.parsed = c.tool.Parse(in)
+	}
+	if c.parsed.Mode == rewrite.Passthrough {
+		return c.parsed.Reason
+	}
+	// A tool that fails at its first word where nobody reads it (codex 0.169.0: exit
+	// status 101) would not notice behind our pipe.
+	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
+		return rewrite.StdoutGone
+	}
+	return ""
+}
+
+func (c *call) configure() rewrite.Reason {
+	path, err := config.ConfigFile(c.env.Own)
+	if err != nil {
+		return c.fault("find configuration", err)
+	}
+	if c.config, err = config.Load(path); err != nil {
+		c.openLog(config.Default().Log)
+		return c.fault("read configuration", err)
+	}
+	c.openLog(c.config.Log)
+	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
+		return rewrite.Disabled
+	}
+	return ""
+}
+
+// fault notes what went wrong inside reprise; the call goes on without it.
+func (c *call) fault(what string, err error) rewrite.Reason {
+	c.log.fault(what, err)
+	c.failed = fmt.Errorf("%s: %w", what, err)
+	return rewrite.Fault
+}
+
+func (c *call) openLog(settings config.Log) {
+	if c.preview {
+		return
+	}
+	path, err := config.LogFile(c.env.Own)
+	if err != nil {
+		return // without a home there is nowhere to write
+	}
+	if c.env.Get("REPRISE_LOG") == "debug" {
+		settings.Level = config.LogDebug
+	}
+	c.log = newLog(path, settings, c.name, c.env.Now)
+}
+
+// target finds the real binary once.
+func (c *call) target() (target, error) {
+	if c.real.path != "" {
+		return c.real, nil
+	}
+	if c.guard.hops >= maxHops {
+		return target{}, errLoop
+	}
+	t, err := resolveBehind(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
+	if err == nil {
+		c.real = t
+	}
+	return t, err
+}
+
+// passthrough becomes the real binary, with all of the caller's stdin.
+func (c *call) passthrough(reason rewrite.Reason) int {
+	c.log.passthrough(reason)
+	c.say(rewrite.Passthrough, reason)
+	var stdin *os.File
+	var err error
+	if reason == rewrite.StdinTooBig {
+		stdin, err = c.stdin.ahead(c.env.Stdin)
+	} else {
+		stdin, err = c.stdin.file()
+	}
+	if err != nil {
+		return c.cannotRun(err)
+	}
+	return c.execReal(stdin)
+}
+
+// Main runs in the process's first thread: an exec from another one would lose the
+// signals that wait for the first alone, and a tool that another one has made would end
+// with it.
+func init() { runtime.LockOSThread() }
+
+// startPoller has Go open its poller now, and reports whether it could: where the two descriptors for
+// that cannot be had later, Go ends the process.
+func startPoller() bool {
+	if !spare(4) {
+		return false
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return false
+	}
+	r.Close()
+	w.Close()
+	return true
+}
+
+// spare reports whether so many descriptors can be had.
+func spare(n int) bool {
+	var got []int
+	for range n {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // Go has opened it where it was closed
+		if err != nil {
+			break
+		}
+		got = append(got, fd)
+	}
+	for _, fd := range got {
+		unix.Close(fd)
+	}
+	return len(got) == n
+}

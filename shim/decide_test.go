@@ -1,0 +1,170 @@
+package shim
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// message is an entry of one of claude's transcripts.
+func message(n int, more string) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":"00000000-0000-4000-8000-%012d","more":%q}`+"\n", n, more)
+}
+
+func TestForkPoint(t *testing.T) {
+	one, two := message(1, ""), message(2, "")
+	long := strings.Repeat("x", maxTail)
+	tests := map[string]struct {
+		text    string
+		size    int
+		message int // 0 for none
+		why     rewrite.Reason
+	}{
+		"all of the file":                     {one, len(one), 1, ""},
+		"what somebody writes behind":         {one + two, len(one), 1, ""},
+		"half a line behind":                  {one + two[:20], len(one), 1, ""},
+		"it ended within a line":              {one + two, len(one) + 20, 0, rewrite.SessionMoved},
+		"it is shorter":                       {one, len(one) + 1, 0, rewrite.SessionMoved},
+		"it was empty":                        {one, 0, 0, rewrite.SessionMoved},
+		"no message":                          {"{}\n", 3, 0, rewrite.NoForkPoint},
+		"far more before":                     {message(3, long) + one, len(message(3, long)) + len(one), 1, ""},
+		"a last message that is far too long": {one + message(3, long) + two, len(one) + len(message(3, long)), 0, rewrite.NoForkPoint},
+	}
+	dir := t.TempDir()
+	tool, _ := rewrite.Lookup("claude")
+	c := &call{tool: tool}
+	for name, tt := range tests {
+		path := filepath.Join(dir, "session.jsonl")
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if tt.message > 0 {
+			want = fmt.Sprintf("00000000-0000-4000-8000-%012d", tt.message)
+		}
+		if got, why := c.forkPoint(path, int64(tt.size)); got != want || why != tt.why {
+			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
+		}
+	}
+	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
+		if got, why := c.forkPoint(path, 1); got != "" || why != rewrite.SessionGone {
+			t.Errorf("%s: %q (%s)", name, got, why)
+		}
+	}
+}
+
+// What a rule sets holds for its calls, and nothing else does.
+func TestRulesSetLimits(t *testing.T) {
+	cfg, err := config.Parse("c.toml", `
+ttl = "2h"
+error_limit = 5
+
+[[rule]]
+name = "r"
+tool = "codex"
+ttl = "1m"
+max_age = "3m"
+identical = "resume"
+delta = "off"
+dearer = "resume"
+rollout = 0.75
+unnamed = "off"
+fresh_when = 'anew'
+`, "/h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := ledger.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
+		MinBase: minBase, MinEvident: minEvident, Unnamed: ledger.UnnamedEvidence, UnknownWindow: UnknownWindow}
+	ruled := plain
+	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
+	ruled.Unnamed = ledger.UnnamedOff
+	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled} {
+		r := &ledger.Call{Prompt: rewrite.NewPrompt("Begin anew.", nil)}
+		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
+		if r.Limits != want {
+			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)
+		}
+		if (r.Fresh == rewrite.ContextReset) != (tool == "codex") || r.Attempt != rewrite.NoAttempt {
+			t.Errorf("%s: fresh %q, attempt %d", tool, r.Fresh, r.Attempt)
+		}
+	}
+}
+
+func TestWithoutPrompt(t *testing.T) {
+	for _, tt := range []struct{ args, want []string }{
+		{[]string{"-p", "do it", "--verbose"}, []string{"-p", "--verbose"}},
+		{[]string{"--prompt=do it", "-y"}, []string{"-y"}},
+		{[]string{"-p", "do it well"}, []string{"-p", "do it well"}},
+	} {
+		if got := withoutPrompt(rewrite.Call{Args: tt.args, Prompt: "do it"}); !slices.Equal(got, tt.want) {
+			t.Errorf("%q leaves %q", tt.args, got)
+		}
+	}
+	if got := withoutPrompt(rewrite.Call{Args: []string{"-p", ""}}); len(got) != 2 {
+		t.Errorf("no prompt leaves %q", got)
+	}
+}
+
+// The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a resume. None of their calls
+// that must be fresh is resumed; of those that may be resumed, evidence is found for at least the share given here. red-team.json
+// is of an attack that knew the code. The others were written
+// from the documentation of callers alone: when they were first played, 3 of the 85 sequences of callers.json, none of the 91
+// of held-out.json and 4 of the 106 of blind.json that must not be resumed were.
+func TestEvidence(t *testing.T) {
+	for file, least := range map[string]float64{"red-team.json": 0.6, "callers.json": 0.5, "held-out.json": 0.85, "blind.json": 0.4} {
+		data, err := os.ReadFile(filepath.Join("../testdata/evidence", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []sequence
+		if err := json.Unmarshal(data, &all); err != nil || len(all) == 0 {
+			t.Fatalf("%s: %d sequences, %v", file, len(all), err)
+		}
+		wanted, taken := 0, 0
+		for _, s := range all {
+			for i, d := range s.decisions(t) {
+				want := s.Calls[i].Expect == string(rewrite.Resume)
+				switch {
+				case want:
+					wanted++
+					if d.Mode == rewrite.Resume {
+						taken++
+					}
+				case d.Mode != rewrite.Fresh:
+					t.Errorf("%s: %s: call %d is a %s (%s), for %v, against %v", file, s.Name, i+1, d.Mode, d.Reason,
+						d.Continuity.Evidence.For, d.Continuity.Evidence.Against)
+				}
+			}
+		}
+		t.Logf("%s: of %d calls that may be resumed %d are", file, wanted, taken)
+		if float64(taken) < least*float64(wanted) {
+			t.Errorf("%s: of %d calls that may be resumed only %d are", file, wanted, taken)
+		}
+	}
+}
+
+// decisions plays the sequence in a ledger of its own, and returns what became of each call.
+func (s sequence) decisions(t *testing.T) (out []ledger.Decision) {
+	t.Helper()
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	now := ledger.Millis(1_800_000_000_000)
+	for i := range s.Calls {
+		now += 60_000
+		d, _ := s.decide(t, l, config.Default(), i, now)
+		out = append(out, d)
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package shim
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// startPrune starts shimctl prune once a day, where the configuration asks for it.
+// The call has ended and nothing waits for it: it is a process in a session of its
+// own, without the caller's streams.
+func (c *call) startPrune() {
+	if !c.config.Prune.Auto {
+		return
+	}
+	due, err := c.ledger.ClaimPrune(millis(c.env.Now()))
+	if err != nil {
+		c.log.fault("see whether to prune", err)
+	}
+	if !due {
+		return
+	}
+	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), "prune")
+	cmd.Env, cmd.Dir = c.env.Environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	keepInherited()
+	if err := cmd.Start(); err != nil {
+		c.log.fault("start prune", err)
+	}
+}
+
+// keepInherited lets no descriptor that the caller left open get into processes
+// that we start from now on: somebody may be waiting for its end.
+func keepInherited() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return // a system without it
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// pinPause is how long a note waits that found the ledger in use.
+const pinPause = 50 * time.Millisecond
+
+// pin notes the session's id and the tool's process while it runs. The ledger must not
+// hold up the tool's output, so it is written beside it.
+func (c *call) pin(id string, pid int) {
+	session := c.ticket.Session
+	if session == 0 {
+		return // observed: the session is the caller's
+	}
+	go func() {
+		err := c.ledger.Pin(session, id, pid)
+		for ; errors.Is(err, ledger.ErrLocked); err = c.ledger.Pin(session, id, pid) {
+			time.Sleep(pinPause)
+		}
+		if err != nil {
+			c.log.fault("note session id", err)
+		}
+		if err := c.ledger.Fold(); err != nil {
+			c.log.fault("tidy up ledger", err)
+		}
+	}()
+}
+
+// finish records how the run ended.
+func (c *call) finish(a *attempt, st status) {
+	seen := *a.stream.Seen()
+	seen.Failed = seen.Failed || a.broken
+	o := ledger.Outcome{
+		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
+		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
+	}
+	if c.rule.Rule != nil {
+		o.Resets = c.rule.ResetBy(seen.Answer)
+	}
+	if a.stopped != 0 && st != (status{}) {
+		o.Seen.Answer, o.Seen.Texts = "", nil // cut short, and the caller does not wait for digests of what it did not want
+	}
+	o.File, o.FileSize = c.sessionFile(seen.ID)
+	o.Place = c.place(c.record.Cwd)
+	if o.Seen.ID != "" && o.File == "" {
+		c.log.fault("find session file", os.ErrNotExist)
+	}
+	if err := c.ledger.Finish(c.ticket, &o); err != nil {
+		c.log.fault("record outcome", err)
+	}
+	c.log.done(c.decision, c.record.Rule, &o)
+	a.process.witness.close()
+}
+
+// sessionFile finds where the tool keeps the session, and how large it is now. Of
+// the files of one pattern it is the last by name.
+func (c *call) sessionFile(id string) (string, int64) {
+	if id == "" {
+		return "", 0
+	}
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, info.Size()
+			}
+		}
+	}
+	return "", 0
+}
+
+// matches returns the files of a pattern, none where a directory's name reads as a broken one.
+// A name without a pattern in directories with one is only asked for: a directory of a tool's may
+// have thousands of sessions, and filepath.Glob reads and sorts them all.
+func matches(pattern string) []string {
+	dir, name := filepath.Split(pattern)
+	if strings.ContainsAny(name, `*?[\`) {
+		found, _ := filepath.Glob(pattern)
+		return found
+	}
+	dirs, _ := filepath.Glob(filepath.Clean(dir))
+	var found []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// noteNoResume remembers a binary that does not know the option.
+func (c *call) noteNoResume(why rewrite.Reason) {
+	if why != rewrite.RefusedNoResume {
+		return
+	}
+	probe := rewrite.Probe{Known: true}
+	if err := c.ledger.SetProbe(c.real.fingerprint(), probe, millis(c.env.Now())); err != nil {
+		c.log.fault("keep probe", err)
+	}
+}
