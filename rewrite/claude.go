@@ -64,6 +64,7 @@ var claudeOptions = optionTable{
 	{[]string{"--dangerously-skip-permissions"}, NoValue, setting},
 	{[]string{"--debug", "-d"}, OptionalValue, neutral},
 	{[]string{"--debug-file"}, OneValue, neutral},
+	{[]string{"--debug-to-stderr"}, NoValue, neutral},
 	{[]string{"--desktop"}, NoValue, unmanaged},
 	{[]string{"--disable-slash-commands"}, NoValue, setting},
 	{[]string{"--disallowed-tools", "--disallowedTools"}, ManyValues, setting},
@@ -112,7 +113,9 @@ var claudeOptions = optionTable{
 	{[]string{"--system-prompt"}, OneValue, setting},
 	{[]string{"--system-prompt-file"}, OneValue, fileSetting},
 	{[]string{"--system-prompt-snapshot"}, OneValue, setting},
+	{[]string{"--task-budget"}, OneValue, setting},
 	{[]string{"--teleport"}, OptionalValue, unmanaged},
+	{[]string{"--thinking"}, OneValue, setting},
 	{[]string{"--thinking-display"}, OneValue, setting},
 	{[]string{"--tmux"}, NoValue, unmanaged},
 	{[]string{"--tools"}, ManyValues, setting},
@@ -179,7 +182,7 @@ func (c claude) Parse(in Invocation) Call {
 func (c *Call) read(p parsedArgs, in Invocation) {
 	c.Unknown = p.unknown
 	c.Model = in.Env("ANTHROPIC_MODEL")
-	outputFormat := ""
+	outputFormat, frames := "", false
 	for _, o := range p.options {
 		value := ""
 		if len(o.values) > 0 {
@@ -200,6 +203,10 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		switch o.Names[0] {
 		case "--verbose":
 			c.verbose = true
+		case "--input-format":
+			frames = value == "stream-json"
+		case "--replay-user-messages":
+			c.KeepPrompt = true
 		case "--max-turns":
 			c.maxTurns = value
 		case "--max-budget-usd":
@@ -219,6 +226,8 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	}
 	switch {
 	case in.StdinTTY:
+	case frames:
+		c.Stdin = StdinFrames
 	case c.promptArg < 0:
 		c.Stdin = StdinPrompt
 	default:
@@ -333,12 +342,16 @@ func claudeAccount(state, credentials string) []Setting {
 // together keep the request as it was (the flag alone makes 2.1.329 ask for
 // "updates"), unless a setting decides it.
 func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
+	c.NoScout = claudeNoScout(c)
 	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
 	check := func(text string) {
 		if c.Format == JSON && setsVerbose(text) {
 			c.Mode, c.Reason = Passthrough, VerboseSetting
 		}
 		thinking = thinking || strings.Contains(text, `"showThinkingSummaries"`)
+		if startHooks.in([]byte(text)) {
+			c.NoScout = HookSetting
+		}
 	}
 	for _, setting := range c.Settings {
 		if setting.Name == "--settings" {
@@ -374,6 +387,46 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
+
+// startHooks are what a settings file has that makes claude do something at its mere start or end.
+var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins")
+
+// claudeNoScout says why claude must not be started for a call that may turn out to be
+// another one: a plugin may have hooks of its own.
+func claudeNoScout(c Call) Reason {
+	if slices.ContainsFunc(c.Settings, func(s Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
+		return HookSetting
+	}
+	return ""
+}
+
+// Opened completes a call by what its conversation begins with, which ends with the first message of a
+// user. A reason says that the conversation must go on as it is. What the
+// request to initialize says is a setting: the hooks and servers that the caller has, its system prompt.
+func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason) {
+	c.Settings = slices.Clone(c.Settings)
+	for _, f := range frames[:len(frames)-1] {
+		switch {
+		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
+		case f.Kind != RequestFrame || f.Subtype != Initialize:
+			return c, "", ControlFirst
+		default:
+			c.Settings = append(c.Settings, Setting{Name: Initialize, Value: jsonCompact(f.Body)})
+			hooks := []byte(jsonMember(f.Body, "hooks"))
+			if startHooks.in(hooks) {
+				return c, "", HookSetting // they would be called for a resume, not for a start
+			}
+			c.KeepPrompt = c.KeepPrompt || promptHooks.in(hooks)
+		}
+	}
+	last := frames[len(frames)-1]
+	prompt, reason = last.Prompt()
+	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
+	return c, prompt, reason
+}
+
+// promptHooks are the hooks that are given the prompt.
+var promptHooks = newMarks("UserPromptSubmit", "UserPromptExpansion")
 
 // inSettings reports whether a setting names the file already.
 func inSettings(settings []Setting, path string) bool {
@@ -424,9 +477,13 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case has(streamOnly) && c.Format != StreamJSON:
 		return BadUsage
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
-		return o.Names[0] == "--input-format" && o.values[0] != "text"
+		return o.Names[0] == "--input-format" && !slices.Contains([]string{"text", "stream-json"}, o.values[0])
 	}):
-		return UnmanagedOption
+		return BadUsage
+	case c.Stdin == StdinFrames && c.Format != StreamJSON:
+		return BadUsage
+	case c.Stdin == StdinFrames && c.promptArg >= 0:
+		return UnmanagedOption // versions do not agree on what becomes of it
 	case has(optOut) || !lacks(claudeSessionEnv):
 		return OptedOut
 	case has(callerOwned):
@@ -543,7 +600,7 @@ func isModelName(text string) bool {
 // would read an option or a subcommand there.
 func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 	switch {
-	case c.promptArg >= 0 && p.Whole:
+	case c.promptArg >= 0 && p.Whole, c.Stdin == StdinFrames:
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt

@@ -60,8 +60,8 @@ func ReadInput(line []byte) Frame {
 	return f
 }
 
-// controlMark stands in every line of claude's that is no event.
-var controlMarks = newMarks(`"control_`, `"keep_alive"`)
+// One of controlMarks stands in every line of claude's that is no event.
+var controlMarks = newMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
 
 // ReadOutput reads a line that claude sends. An event is of no kind here.
 func ReadOutput(line []byte) Frame {
@@ -77,6 +77,15 @@ func ReadOutput(line []byte) Frame {
 
 // Initialize is the subtype of the request that a conversation begins with.
 const Initialize = "initialize"
+
+// plainRequests change nothing of a session that a message would find.
+var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
+
+// ChangesSession reports whether a request of the caller's may make the session another one than
+// its messages alone would.
+func (f Frame) ChangesSession() bool {
+	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_")
+}
 
 // userFields are the fields of a user's message that it is known what they do.
 var (

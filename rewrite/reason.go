@@ -31,6 +31,9 @@ const (
 	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call something else
 	BadUsage        Reason = "bad_usage"        // the tool will refuse this command line
 	SlashCommand    Reason = "slash_command"
+	FrameContent    Reason = "message_content"  // stream-json: the first message is more than a text
+	ControlFirst    Reason = "control_request"  // stream-json: the caller changes the session by more than messages
+	NoMessage       Reason = "no_message"       // stream-json: there is no message
 	StdinOpen       Reason = "stdin_open"       // stdin is open and silent: the prompt is not known
 	StdinTooBig     Reason = "stdin_large"      // stdin is larger than we read
 	StdoutGone      Reason = "stdout_gone"      // nobody reads stdout: the tool is to find out by itself
@@ -42,6 +45,10 @@ const (
 	NoResume        Reason = "no_resume_support"
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
+
+// NextTurn is why a call is observed that is a later turn of a conversation: the caller goes on with
+// its own session.
+const NextTurn Reason = "next_turn"
 
 // NoAttempt stands for the number of an attempt that is not known.
 const NoAttempt = -1

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -101,6 +102,7 @@ const (
 	StdinUnused   StdinUse = iota // a terminal, or not looked at
 	StdinPrompt                   // stdin is the prompt
 	StdinAppended                 // the prompt stands in argv; data on stdin is joined to it
+	StdinFrames                   // stdin is a conversation, whose first message is the prompt
 )
 
 // A Call is a command line understood.
@@ -127,6 +129,10 @@ type Call struct {
 
 	SettingsFiles []string // files that ResolveWithEnv wants the text of
 	Watched       []Watch  // files that shape a session and that ResolveWithEnv need not read
+	// KeepPrompt reports that the caller is shown the prompt that the model is sent: it is sent whole.
+	KeepPrompt bool
+	// NoScout says why the tool must not be started before it is known which session is meant, "" if it may.
+	NoScout Reason
 	// SessionModel and SessionVersion are the model that the session to resume began with
 	// and the version of the tool that said so, "" if they are not known.
 	SessionModel, SessionVersion string
@@ -278,6 +284,7 @@ type StreamState struct {
 	Version string // the tool's version, where it says so
 	Model   string
 
+	Results    int      // how many final events were seen
 	Content    bool     // the model's first content has arrived under ID
 	WrongID    bool     // the tool works under another id than the one asked for
 	ToolRan    bool     // the model has used a tool
@@ -333,6 +340,27 @@ func (s *StreamState) addFiles(input json.RawMessage) {
 			s.Files = append(s.Files, name)
 		}
 	}
+}
+
+// EndTurn returns what a turn has told that ends with this, and begins the next one. What was
+// learned of the session stays.
+func (s *StreamState) EndTurn() StreamState {
+	turn := *s
+	s.Answer, s.Texts, s.textBytes, s.Files = "", nil, 0, nil
+	return turn
+}
+
+// Continue adds what came behind the end of a turn, and belongs to it.
+func (s *StreamState) Continue(more StreamState) {
+	more.Texts, more.Files = slices.Concat(s.Texts, more.Texts), slices.Concat(s.Files, more.Files)
+	*s = more
+}
+
+// Since returns a usage without what had been used before, of a total that only grows.
+func (u Usage) Since(before Usage) Usage {
+	u.Input, u.CacheRead, u.CacheWrite = u.Input-before.Input, u.CacheRead-before.CacheRead, u.CacheWrite-before.CacheWrite
+	u.Output, u.CostNano = u.Output-before.Output, u.CostNano-before.CostNano
+	return u
 }
 
 // Usage is what one call took, in disjoint kinds of tokens. Known is false where

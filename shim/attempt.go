@@ -25,6 +25,7 @@ type attempt struct {
 	fault   func(what string, err error)
 	signals *inbox // caught for the tool
 
+	talk    *relay         // nil where stdin is no conversation
 	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
 	watcher *watch.Watcher // nil where nothing is followed
 	process *process
@@ -71,7 +72,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	}
 	child := [3]*os.File{files[0], outWrite, files[2]}
 	var errOut *os.File
-	if a.plan.Resume != "" {
+	if a.plan.Resume != "" || a.talk != nil && a.talk.scout != nil {
 		a.state = stateHolding
 	}
 	if a.state == stateHolding || a.plan.ReadStderr {
@@ -105,6 +106,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	if errOut != nil {
 		child[2].Close()
 	}
+	a.converse()
 	return a.supervise(gateTimeout), nil
 }
 
@@ -222,8 +224,8 @@ func (a *attempt) updateGate() {
 		a.refuse(rewrite.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
-	case seen.Content, seen.Final && !seen.Failed:
-		a.open()
+	case seen.Content, seen.Final && (!seen.Failed || a.talk != nil): // the caller waits for the result, and the tool for the caller
+		a.letOut()
 	}
 }
 
@@ -243,17 +245,23 @@ func (a *attempt) refuse(why rewrite.Reason) {
 	a.process.end()
 }
 
-// open lets out what was held.
-func (a *attempt) open() {
+// letOut lets out what was held.
+func (a *attempt) letOut() {
+	if a.state != stateHolding {
+		return
+	}
 	a.state = stateShowing
 	a.stdout.show()
 	a.stderr.show()
+	if a.talk != nil {
+		a.talk.settle()
+	}
 }
 
 // release opens the gate when it has been closed for too long.
 func (a *attempt) release() {
-	if a.state == stateHolding && a.ended == nil {
-		a.open()
+	if a.state == stateHolding && a.ended == nil && (a.talk == nil || a.talk.scout == nil) {
+		a.letOut()
 	}
 }
 
@@ -276,7 +284,7 @@ func (a *attempt) checkRefusal(st status) {
 // rest to the writers.
 func (a *attempt) finish() {
 	seen := a.stream.Seen()
-	if a.state == stateHolding && !seen.Final {
+	if a.state == stateHolding && !seen.Final && a.plan.Resume != "" {
 		a.checkRefusal(*a.ended)
 	}
 	if a.state == stateRefusing || a.state == stateRefused {

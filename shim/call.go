@@ -36,6 +36,7 @@ type call struct {
 	config config.Config
 	log    *log
 
+	talk   *conversation // where stdin is one
 	tool   rewrite.Tool
 	parsed rewrite.Call
 	stdin  staged
@@ -51,8 +52,9 @@ type call struct {
 	started  time.Time
 	signals  *inbox // for the tool
 
-	preview bool  // look only: nothing is recorded, nothing is run
-	failed  error // the last thing that went wrong inside reprise
+	facts   ledger.Fingerprints // what a scout was started with
+	preview bool                // look only: nothing is recorded, nothing is run
+	failed  error               // the last thing that went wrong inside reprise
 }
 
 // Main carries out the call and returns its exit status. Where the real binary
@@ -71,6 +73,9 @@ func Main(env Env) int {
 	}
 	if c.parsed.Mode == rewrite.Observe {
 		return c.observe()
+	}
+	if c.talk != nil && c.talk.waits {
+		return c.scout()
 	}
 	return c.run()
 }
@@ -199,7 +204,13 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	c.say(rewrite.Passthrough, reason)
 	var stdin *os.File
 	var err error
-	if reason == rewrite.StdinTooBig {
+	if c.talk != nil {
+		if c.talk.run > 0 {
+			return c.cannotRun(c.failed) // a run has taken of it
+		}
+		c.stdin = c.talk.staged()
+	}
+	if reason == rewrite.StdinTooBig || c.talk != nil {
 		stdin, err = c.stdin.ahead(c.env.Stdin)
 	} else {
 		stdin, err = c.stdin.file()

@@ -88,7 +88,11 @@ func (c *call) decide() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // its session is the caller's
 	}
-	if reason := c.readPrompt(); reason != "" {
+	reason := c.readPrompt()
+	if reason == rewrite.StdinOpen && c.talk != nil {
+		return c.parsed.NoScout // "": decided when the prompt is there
+	}
+	if reason != "" {
 		return reason
 	}
 	if err := c.begin(); err != nil {
@@ -105,7 +109,7 @@ const busyPause = 50 * time.Millisecond
 // for that. A signal meanwhile ends us as it would the tool.
 func (c *call) begin() (err error) {
 	until := c.started
-	if c.rule.Busy == config.BusyWait {
+	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.waits) {
 		until = until.Add(c.rule.BusyLimit)
 	}
 	for {
@@ -120,6 +124,9 @@ func (c *call) begin() (err error) {
 
 // readPrompt puts the prompt together as the tool would.
 func (c *call) readPrompt() rewrite.Reason {
+	if c.parsed.Stdin == rewrite.StdinFrames {
+		return c.readOpening()
+	}
 	var reason rewrite.Reason
 	var err error
 	if c.stdin, reason, err = stage(c.env.Stdin, c.parsed.Stdin); err != nil {
@@ -139,6 +146,24 @@ func (c *call) readPrompt() rewrite.Reason {
 	return c.matchRules()
 }
 
+// readOpening reads a conversation up to its first message, which is the prompt.
+func (c *call) readOpening() (reason rewrite.Reason) {
+	if c.talk == nil {
+		c.talk = newConversation(c.env.Stdin)
+		if reason, err := c.talk.open(); err != nil {
+			return c.fault("read stdin", err)
+		} else if reason != "" {
+			return reason
+		}
+	}
+	var text string
+	if c.parsed, text, reason = c.parsed.Opened(c.talk.opening()); reason != "" {
+		return reason
+	}
+	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	return c.matchRules()
+}
+
 // matchRules finds the rule that holds for the call, and lets it say which job the
 // call belongs to.
 func (c *call) matchRules() rewrite.Reason {
@@ -147,6 +172,7 @@ func (c *call) matchRules() rewrite.Reason {
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
+	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
 	}

@@ -49,8 +49,12 @@ func newTap(f *os.File, to *sink) *tap {
 
 func (a *attempt) stdoutTap(f *os.File) *tap {
 	t := newTap(f, a.stdout)
-	lines := splitter{line: a.recoverLine(a.stream.Line), max: a.stream.MaxLine()}
-	t.take = func(b *buffer) { a.show(lines.next(b), b) }
+	lines := splitter{line: a.recoverLine(a.takeLine), max: a.stream.MaxLine()}
+	t.take = func(b *buffer) {
+		shown := lines.next(b)
+		a.pass(b)
+		a.show(shown, b)
+	}
 	return t
 }
 

@@ -67,7 +67,7 @@ func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
-	stdin, err := c.stdinFor(plan)
+	stdin, talk, err := c.stdinFor(plan)
 	if err != nil {
 		return nil, status{}, err
 	}
@@ -84,8 +84,13 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, pinned: c.pin, fault: c.log.fault, signals: c.signals,
-		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
+		plan: plan, tool: c.tool, fault: c.log.fault, signals: c.signals, talk: talk,
+	}
+	if c.ticket == nil {
+		a.stream = c.tool.Stream(c.parsed, plan, "")
+		talk.scout = func() bool { return c.opened(a) }
+	} else {
+		a.stream, a.pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
 		a.sweeper = c.sweeper(id)
@@ -108,6 +113,9 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
 	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
+	if err != nil && talk != nil {
+		talk.feed.close()
+	}
 	return a, st, err
 }
 
@@ -120,15 +128,24 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-func (c *call) stdinFor(plan rewrite.Plan) (*os.File, error) {
-	if plan.HasStdin {
-		return stdinOf(plan.Stdin)
+// stdinFor returns the tool's stdin, and what feeds it if that is a conversation.
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
+	switch {
+	case c.talk != nil:
+		talk, err := c.talk.relayTo(plan)
+		if err != nil {
+			return nil, nil, err
+		}
+		return talk.tool, talk, nil
+	case plan.HasStdin:
+		f, err := stdinOf(plan.Stdin)
+		return f, nil, err
 	}
 	f, err := c.stdin.file()
 	if f == nil && err == nil {
-		return c.env.Stdin, nil
+		f = c.env.Stdin
 	}
-	return f, err
+	return f, nil, err
 }
 
 // observe runs a call whose session the caller manages: nothing about it is

@@ -43,6 +43,14 @@ func (s *sink) write(data []byte, from *buffer) {
 	}
 }
 
+// pass shows data although the sink may be held. They stay as they are.
+func (s *sink) pass(data []byte, from *buffer) {
+	if !s.gone {
+		from.retain()
+		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+	}
+}
+
 // show lets out what was held, and lets all that comes later pass.
 func (s *sink) show() {
 	if s.held != nil && !s.gone {
