@@ -2,7 +2,7 @@
 
 package config
 
-// builtIn are the presets, under a policy.
+// builtIn returns the presets under a policy.
 func builtIn(policy Policy) []Rule {
 	return []Rule{
 		{Policy: policy, Name: "steroids", Never: true, starts: []string{"# POST-CODER ORCHESTRATOR", "# POST-REVIEWER ORCHESTRATOR", "# COORDINATOR INTERVENTION"}},

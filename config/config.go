@@ -1,8 +1,8 @@
-// Package config says where reprise keeps its files and reads the one file a user may write.
+// Package config knows where reprise keeps its files and reads the one file that a user may write.
 //
-// It never reads anything from the working directory, never writes, and does no work before it is called.
-// Its invariant: a Config handed out without an error holds only values that have been checked, and one
-// handed out with an error is the zero Config, in which everything is disabled.
+// It reads nothing from the working directory, never writes, and does no work before it is called.
+// Its invariant: a Config returned without an error contains only checked values; one returned with
+// an error is the zero Config, in which everything is disabled.
 package config
 
 import (
@@ -16,13 +16,13 @@ import (
 	"reprise/rewrite"
 )
 
-// Config is the user's configuration, every value checked.
+// Config is the user's configuration, with every value checked.
 type Config struct {
 	Enabled      bool // false: every call becomes the real binary
-	Policy            // where no rule says otherwise
+	Policy            // unless a rule says otherwise
 	Rules        []Rule
-	Presets      bool          // the rules that are built in hold as well
-	PresetsOff   []string      // but for those of these names
+	Presets      bool          // the built-in rules apply as well
+	PresetsOff   []string      // except those with these names
 	ErrorLimit   int           // a session with more errors is not resumed
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
@@ -34,24 +34,24 @@ type Config struct {
 // Policy is what a rule may set for its calls.
 type Policy struct {
 	TTL       time.Duration // a session idle for longer is not resumed
-	MaxAge    time.Duration // nor one that was started longer ago
+	MaxAge    time.Duration // a session that began longer ago is not resumed
 	Unnamed   Unnamed       // what a call without a name needs to be resumed
 	Identical Identical
 	Delta     Delta
 	Busy      Busy
-	BusyLimit time.Duration // how long a session is waited for at most, where Busy says so
+	BusyLimit time.Duration // how long a call waits for a session at most if Busy is "wait"
 	Dearer    Dearer
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
 }
 
-// Tool is what is configured for one tool.
+// Tool is the configuration of one tool.
 type Tool struct {
 	Enabled  bool
 	Path     string   // absolute path of the real binary; empty: the next one on PATH
-	UnsetEnv []string // variables that a managed run does not get
+	UnsetEnv []string // variables that are removed for a managed run
 }
 
-// Log is what is configured for the shim's log.
+// Log is the configuration of the shim's log.
 type Log struct {
 	Level    LogLevel
 	MaxBytes int64
@@ -61,21 +61,22 @@ type Log struct {
 type Prune struct {
 	Auto        bool          // the shims start it, at most once a day
 	KeepWithin  time.Duration // sessions used within this time
-	KeepLast    int           // and so many of each chain's newest
+	KeepLast    int           // number of each chain's newest sessions
 	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
 }
 
-// Unnamed is what a call whose task nothing names needs to be resumed.
+// Unnamed is what a call whose task has no name needs to be resumed.
 type Unnamed string
 
-// What it may need: evidence that it goes on with the session's own work, a prompt that extends the session's, or a name.
+// What it may need: evidence that it continues the session's own work, a prompt that extends the
+// session's, or a name.
 const (
 	UnnamedEvidence Unnamed = "evidence"
 	UnnamedExtends  Unnamed = "extends"
 	UnnamedOff      Unnamed = "off"
 )
 
-// Identical says what becomes of a call whose prompt the session has been sent already.
+// Identical is how to handle a call whose prompt the session was already sent.
 type Identical string
 
 const (
@@ -83,7 +84,7 @@ const (
 	IdenticalResume Identical = "resume"
 )
 
-// Delta says whether a resumed session is sent only what is new.
+// Delta is whether a resumed session is sent only what is new.
 type Delta string
 
 const (
@@ -91,16 +92,16 @@ const (
 	DeltaOff  Delta = "off"
 )
 
-// Busy says what becomes of a call whose session another process is using.
+// Busy is how to handle a call whose session another process is using.
 type Busy string
 
 const (
 	BusyFresh Busy = "fresh" // a session of its own
-	BusyFork  Busy = "fork"  // a copy of it as the last run left it, where the tool can, else one of its own
+	BusyFork  Busy = "fork"  // a copy of it as the last run left it if the tool can make one, else a session of its own
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 
-// Dearer says what becomes of a call whose rule's resumes have cost more than its fresh runs.
+// Dearer is how to handle a call whose rule's resumes have cost more than its fresh runs.
 type Dearer string
 
 const (
@@ -108,7 +109,7 @@ const (
 	DearerResume Dearer = "resume"
 )
 
-// LogLevel says how much is written to the log.
+// LogLevel is how much is written to the log.
 type LogLevel string
 
 const (
@@ -117,7 +118,7 @@ const (
 	LogOff   LogLevel = "off"
 )
 
-// Default is the configuration of a user who has written none.
+// Default returns the configuration of a user who has written none.
 func Default() Config {
 	c := Config{
 		Enabled: true,
@@ -145,8 +146,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. A file that is not there means the defaults. A mistake in the
-// file is an *Error.
+// Load reads the configuration file at path. If there is none it returns the defaults. A mistake in
+// the file is an *Error.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,15 +156,15 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
-	home, _ := homeDir(os.Getenv) // only a path that starts with ~/ needs it, and it says so
+	home, _ := homeDir(os.Getenv) // only a path that starts with ~/ needs it, and reports if it is missing
 	return Parse(path, text, home)
 }
 
-// maxFile is far more than anyone writes; it keeps a path named by mistake from filling the memory.
+// maxFile exceeds any real configuration. It keeps a path named by mistake from filling the memory.
 const maxFile = 1 << 20
 
-// read returns the text of a regular file. Anything else could hold up the call that waits for it, as a
-// named pipe does; the null device alone is a usual way to say "no file".
+// read returns the text of a regular file. Anything else could block the call, as a named pipe
+// does; only the null device is allowed, as a usual way to say "no file".
 func read(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// Error is a mistake in a configuration file. It has the parts apart, for a program that shows the hint on
-// a line of its own.
+// Error is a mistake in a configuration file. It has separate parts for a program that shows the
+// hint on a line of its own.
 type Error struct {
 	File    string
 	Line    int    // 0 if it is not known
@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
 }
 
-// mistake is what a setting says about a value that it does not take; the reader adds the place.
+// mistake is a setting's error about a value. The reader adds the place.
 type mistake struct{ problem, hint string }
 
 func (m *mistake) Error() string { return m.problem }

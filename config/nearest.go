@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nearest returns a hint that names the known key or table most like name, if one is like it at all.
+// nearest returns a hint with the known key or table most similar to name, "" if none is similar.
 func nearest(name string, keys []string) string {
 	best := Nearest(name, names(keys))
 	if best == "" {
@@ -14,7 +14,7 @@ func nearest(name string, keys []string) string {
 	return fmt.Sprintf("did you mean %q", best)
 }
 
-// Nearest returns the known name most like the one that was typed, "" if none is like it.
+// Nearest returns the known name most similar to the typed one, "" if none is.
 func Nearest(typed string, known []string) string {
 	best, least := "", max(2, len(typed)/3)+1
 	for _, candidate := range known {
@@ -25,7 +25,7 @@ func Nearest(typed string, known []string) string {
 	return best
 }
 
-// names are all known keys and the tables they stand in.
+// names returns all known keys and their tables.
 func names(keys []string) []string {
 	var all []string
 	for _, key := range keys {
@@ -39,7 +39,7 @@ func names(keys []string) []string {
 	return all
 }
 
-// distance counts the bytes to add, drop or change to turn a into b.
+// distance returns the number of bytes to insert, delete or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

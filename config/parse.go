@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Parse checks the text of a configuration file over the defaults. file stands only in errors; home is put
-// for ~ and may be empty where it is not known.
+// Parse checks the text of a configuration file and applies it to the defaults. file only names it
+// in errors. home replaces ~ and may be empty if it is not known.
 func Parse(file, text, home string) (Config, error) {
 	d, err := decode(file, text)
 	if err != nil {
@@ -20,7 +20,7 @@ func Parse(file, text, home string) (Config, error) {
 		switch {
 		case key[0] != ruleKey:
 			err = apply(d, &c, key, known)
-		case len(key) == 1 && c.Rules == nil: // it comes once for each rule; what is not in a rule has come before
+		case len(key) == 1 && c.Rules == nil: // it occurs once for each rule; the keys outside of rules came before
 			c.Rules, err = d.rules(c.Policy, home)
 		}
 		if err != nil {
@@ -47,16 +47,16 @@ func decode(file, text string) (document, error) {
 	return d, nil
 }
 
-// document is a decoded file, or a rule in it, whose keys have not been looked at yet.
+// document is a decoded file, or a rule in it, whose keys have not been read yet.
 type document struct {
 	file, text string
 	md         *toml.MetaData
 	tree       any
-	root       toml.Primitive // the tree, as the library gives the places in it
-	under      toml.Key       // what root stands under in the file
+	root       toml.Primitive // the tree, in the library's form of places in it
+	under      toml.Key       // the path of root in the file
 }
 
-// apply puts the value of one key into t.
+// apply stores the value of one key in t.
 func apply[T any](d document, t *T, key toml.Key, known []setting[T]) error {
 	name := key.String()
 	var keys []string
@@ -72,10 +72,10 @@ func apply[T any](d document, t *T, key toml.Key, known []setting[T]) error {
 	if _, ok := d.value(key).(map[string]any); !ok {
 		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})
 	}
-	return nil // its keys have their own turn
+	return nil // its keys are read on their own
 }
 
-// place adds to a mistake where in the file it was made.
+// place adds to a mistake its place in the file.
 func (d document) place(key toml.Key, err error) error {
 	var m *mistake
 	if !errors.As(err, &m) {
@@ -84,10 +84,10 @@ func (d document) place(key toml.Key, err error) error {
 	return &Error{File: d.file, Line: d.line(key), Key: d.name(key), Problem: m.problem, Hint: m.hint}
 }
 
-// name is the key as it stands in the file.
+// name returns the key as written in the file.
 func (d document) name(key toml.Key) string { return slices.Concat(d.under, key).String() }
 
-// value returns what stands under key, nil where there is nothing.
+// value returns the value of key, nil if there is none.
 func (d document) value(key toml.Key) any {
 	v := d.tree
 	for _, part := range key {
@@ -97,7 +97,7 @@ func (d document) value(key toml.Key) any {
 	return v
 }
 
-// find goes down the tables that lead to key.
+// find descends through the tables that lead to key.
 func (d document) find(key toml.Key) (toml.Primitive, bool) {
 	at := d.root
 	for _, part := range key {
@@ -114,8 +114,9 @@ func (d document) find(key toml.Key) (toml.Primitive, bool) {
 	return at, true
 }
 
-// line returns the line of key, or 0. The library knows the place of every key, but shows one only in the
-// error for a value that would not be decoded; so the value is given to something that refuses it.
+// line returns the line of key, or 0. The library knows the place of every key but reports it only
+// in the error for a value that cannot be decoded. So the value is decoded into a type that rejects
+// it.
 func (d document) line(key toml.Key) int {
 	at, ok := d.find(key)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 const ruleKey = "rule"
 
-// rules reads the [[rule]] tables; policy holds where they say nothing else.
+// rules reads the [[rule]] tables. policy applies unless they say otherwise.
 func (d document) rules(policy Policy, home string) ([]Rule, error) {
 	list, ok := d.value(toml.Key{ruleKey}).([]map[string]any)
 	if !ok {
@@ -20,14 +20,14 @@ func (d document) rules(policy Policy, home string) ([]Rule, error) {
 	for i := range rules {
 		rules[i].Policy = policy
 		if err := d.rule(&rules[i], i, home); err != nil {
-			// Again, where the place of its keys is known.
+			// Read the rule again in a document that knows the place of its keys.
 			return nil, d.through(i).rule(&Rule{}, i, home)
 		}
 	}
 	return rules, nil
 }
 
-// rule reads the rule of that index.
+// rule reads the rule at index.
 func (d document) rule(r *Rule, index int, home string) error {
 	within, variables := d.ruleAt(index)
 	known := ruleSettings(home, variables)
@@ -42,12 +42,12 @@ func (d document) rule(r *Rule, index int, home string) error {
 	return nil
 }
 
-// ruleAt returns the rule of that index, and the variables that it names.
+// ruleAt returns the rule at index, and the variables that it names.
 func (d document) ruleAt(index int) (rule document, variables []string) {
 	var all []toml.Primitive
 	list, _ := d.find(toml.Key{ruleKey})
 	if err := d.md.PrimitiveDecode(list, &all); err != nil {
-		return d, nil // it is a list: that has been looked at
+		return d, nil // it is a list, as was checked before
 	}
 	d.tree = d.value(toml.Key{ruleKey}).([]map[string]any)[index]
 	d.root, d.under = all[index], toml.Key{ruleKey}
@@ -57,7 +57,7 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 	return d, variables
 }
 
-// keysOf lists the keys of a table and of those in it.
+// keysOf returns the keys of a table and of those in it.
 func keysOf(tree any, under toml.Key) []toml.Key {
 	table, _ := tree.(map[string]any)
 	var keys []toml.Key
@@ -68,9 +68,10 @@ func keysOf(tree any, under toml.Key) []toml.Key {
 	return keys
 }
 
-// through is the file up to the end of the rule of that index. The library keeps one place for each key, which
-// for a key of rules is that of the last rule that has it: here, the one that is asked for. A line that looks
-// like a header but stands in a text or a list is none: what comes before it cannot be decoded.
+// through returns the file up to the end of the rule at index. The library keeps one place for each
+// key; for a key of rules, that is the place in the last rule that has it. In the cut file this is
+// the wanted rule. A line that looks like a header but is within a string or a list is none: the
+// text before it cannot be decoded.
 func (d document) through(index int) document {
 	last := d
 	if d.countRules() == index+1 {

@@ -6,42 +6,43 @@ import (
 	"path/filepath"
 )
 
-// ConfigFile is the configuration file: REPRISE_CONFIG, or config.toml in the user's configuration directory.
+// ConfigFile returns the path of the configuration file: REPRISE_CONFIG, or config.toml in the
+// user's configuration directory.
 func ConfigFile(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_CONFIG", func() (string, error) {
 		return under(getenv, "XDG_CONFIG_HOME", ".config", "config.toml")
 	})
 }
 
-// PricesFile is the user's own price list, beside the usual place of the configuration file.
+// PricesFile returns the path of the user's own price list, beside the default configuration file.
 func PricesFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_CONFIG_HOME", ".config", "prices.toml")
 }
 
-// StateDir is the directory of the ledger and the log.
+// StateDir returns the directory of the ledger and the log.
 func StateDir(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "")
 }
 
-// LedgerFile is the SQLite file of chains, sessions and invocations.
+// LedgerFile returns the path of the SQLite file of chains, sessions and invocations.
 func LedgerFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "ledger.db")
 }
 
-// LogFile is the shim's log.
+// LogFile returns the path of the shim's log.
 func LogFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "shim.log")
 }
 
-// BinDir is the directory of the shims and shimctl. install.sh finds it by the same rules.
+// BinDir returns the directory of the shims and shimctl. install.sh finds it by the same rules.
 func BinDir(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_BIN_DIR", func() (string, error) {
 		return under(getenv, "XDG_DATA_HOME", ".local/share", "bin")
 	})
 }
 
-// override returns the path that the variable names, or otherwise's. A relative path is refused: it would
-// be another file in each directory that a shim is called in.
+// override returns the path that the variable names, or otherwise's. A relative path is an error:
+// it would be another file in each working directory.
 func override(getenv func(string) string, name string, otherwise func() (string, error)) (string, error) {
 	path := getenv(name)
 	switch {
@@ -53,8 +54,8 @@ func override(getenv func(string) string, name string, otherwise func() (string,
 	return filepath.Clean(path), nil
 }
 
-// under returns name in our directory of an XDG base directory. The XDG specification asks that a base which is
-// not absolute be ignored.
+// under returns the path of name in our directory below an XDG base directory. The XDG
+// specification requires that a relative base is ignored.
 func under(getenv func(string) string, variable, fallback, name string) (string, error) {
 	if base := getenv(variable); filepath.IsAbs(base) {
 		return filepath.Join(base, "reprise", name), nil

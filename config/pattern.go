@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A pattern is a regular expression that has been checked, but is compiled only when it is first used: most
-// calls need none.
+// A pattern is a checked regular expression. It is compiled on first use, since most calls need
+// none.
 type pattern struct {
 	text string
 	re   *regexp.Regexp
 }
 
-// compiled is not safe for concurrent use.
+// compiled returns the compiled expression. It is not safe for concurrent use.
 func (p *pattern) compiled() *regexp.Regexp {
 	if p.re == nil {
 		p.re = regexp.MustCompile(p.text)
@@ -26,15 +26,15 @@ func (p *pattern) compiled() *regexp.Regexp {
 
 const patternHint = "patterns are RE2, as in Go: no lookaround, no backreferences; write them in single quotes"
 
-// A patternUse says what a pattern is for.
+// A patternUse is what a pattern is for.
 type patternUse int
 
 const (
 	matching  patternUse = iota
-	capturing            // its named groups are taken
+	capturing            // its named groups are used
 )
 
-// newPattern checks an expression. In one that captures, a named group must be one of those that are used.
+// newPattern checks an expression. If it captures, each named group must be one of those in use.
 func newPattern(text string, use patternUse) (*pattern, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	var wrong *syntax.Error
@@ -51,8 +51,8 @@ func newPattern(text string, use patternUse) (*pattern, error) {
 
 var groups = []string{"task", "role", "attempt"}
 
-// glob writes a path with wildcards as an expression: * is any text within one name, ** any text, ? one sign, and
-// {task}, {role} and {attempt} are a name that is captured.
+// glob converts a path with wildcards to an expression: * is any text within one name, ** any text,
+// ? one character; {task}, {role} and {attempt} capture a name.
 func glob(path string) string {
 	var out strings.Builder
 	out.WriteString("^")

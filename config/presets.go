@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// presets returns the rules that are built in and not switched off.
+// presets returns the built-in rules that are not switched off.
 func (c Config) presets() []Rule {
 	if !c.Presets {
 		return nil
@@ -26,7 +26,7 @@ func presetName(name string) error {
 	return &mistake{"there is no preset " + strconv.Quote(name), nearest(name, all)}
 }
 
-// Longest returns the longest TTL and MaxAge that hold for any call.
+// Longest returns the longest TTL and MaxAge of any call.
 func (c Config) Longest() (ttl, maxAge time.Duration) {
 	ttl, maxAge = c.TTL, c.MaxAge
 	for _, r := range slices.Concat(c.Rules, c.presets()) {

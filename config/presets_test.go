@@ -31,7 +31,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 	var source strings.Builder
 	source.WriteString("// Code generated from presets.toml by go test ./config -update. DO NOT EDIT.\n\npackage config\n\n" +
-		"// builtIn are the presets, under a policy.\nfunc builtIn(policy Policy) []Rule {\n\treturn []Rule{\n")
+		"// builtIn returns the presets under a policy.\nfunc builtIn(policy Policy) []Rule {\n\treturn []Rule{\n")
 	for _, r := range rules {
 		if r.Policy != policy {
 			t.Fatalf("%s has a policy of its own: teach this test to write it", r.Name)

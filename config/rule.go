@@ -8,13 +8,13 @@ import (
 	"reprise/rewrite"
 )
 
-// A Rule says which calls belong to which job, and what holds for them. Rules are pure: whether one matches
-// depends on the Subject alone.
+// A Rule says which calls belong to which job, and which policy applies to them. Rules are pure: a
+// match depends on the Subject alone.
 type Rule struct {
 	Name     string // rules of one name share their tasks
-	Policy          // the configuration's, where the rule says nothing else
-	Never    bool   // its calls stand alone: they are fresh, and never resumed
-	Strict   bool   // its names keep jobs apart, but do not prove that two calls belong to one
+	Policy          // the configuration's, unless the rule says otherwise
+	Never    bool   // its calls are independent: they are fresh, and never resumed
+	Strict   bool   // its names separate jobs, but do not prove that two calls belong to the same one
 	UnsetEnv []string
 
 	tools      []string
@@ -23,49 +23,50 @@ type Rule struct {
 	argv       []*pattern
 	starts     []string
 	prompt     []*pattern
-	task, role string // where nothing captures them
+	task, role string // if nothing captures them
 	roleText   []*pattern
 	keep       []*pattern
 	freshWhen  []*pattern
 	reset      reset
 }
 
-// A variable must be set, to a value that matches.
+// A variable must be set to a value that matches.
 type variable struct {
 	name string
 	*pattern
 }
 
-// reset says what ends the chain of a role, which may be another than the call's.
+// reset says what ends the chain of a role, which may differ from the call's.
 type reset struct {
 	prompt, answer []*pattern
 	role           string // "": the call's own
 }
 
-// A Subject is all of a call that rules look at.
+// A Subject is everything about a call that rules read.
 type Subject struct {
 	Tool   string
 	Cwd    string
 	Env    func(string) string
 	Args   []string // without the prompt
 	Prompt string
-	// Digest returns a short name for a text, under a key. Without it texts are no part of a role.
+	// Digest returns a short name for a text, under a key. If it is nil, texts are not part of a
+	// role.
 	Digest func(text string) string
 }
 
-// A Match is the rule that holds for a call, and what it captured.
+// A Match is the rule that applies to a call, and what it captured.
 type Match struct {
 	*Rule
 	Task, Role string
-	Scope      string   // the rule whose names these are, "" where the caller gave them
-	Strict     bool     // the names keep jobs apart, but do not prove that two calls belong to one
-	Attempt    int      // rewrite.NoAttempt where it is not told
+	Scope      string   // the rule whose names these are, "" if the caller set them
+	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
+	Attempt    int      // rewrite.NoAttempt if it is not given
 	Fresh      bool     // the prompt ends the chain
 	Resets     []string // the roles whose chains of the task the prompt ends
 }
 
-// Match finds the first rule that matches: the user's come before the presets. Where none does, a rule without
-// a name stands for the configuration.
+// Match returns the first rule that matches; the user's come before the presets. If none does, it
+// returns the configuration's policy as a rule without a name.
 func (c Config) Match(s Subject) Match {
 	if m, ok := firstMatch(c.Rules, s); ok {
 		return m
@@ -86,7 +87,8 @@ func firstMatch(rules []Rule, s Subject) (Match, bool) {
 	return Match{}, false
 }
 
-// match looks at what is cheap first: no pattern of a preset is compiled for a call that is none of its.
+// match checks the cheap conditions first: no pattern of a preset is compiled for another program's
+// calls.
 func (r *Rule) match(s Subject) (Match, bool) {
 	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) {
 		return Match{}, false
@@ -98,7 +100,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Attempt: found.attempt,
 		Task: name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
 	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
-		return Match{}, false // that is a text, and no name
+		return Match{}, false // a text, not a name
 	}
 	m.addRoleText(s)
 	m.takeNames(s.Env)
@@ -111,8 +113,9 @@ func (r *Rule) match(s Subject) (Match, bool) {
 
 const longestName = 200
 
-// addRoleText adds to the role what the prompt says of it that is too long for a name. Unlike what captures names this is looked
-// for in the whole prompt: a text that is not found must not make two roles one.
+// addRoleText adds to the role the part of its description that is too long for a name. Unlike the
+// groups that capture names, it is searched for in the whole prompt: a missed text must not make
+// two roles one.
 func (m *Match) addRoleText(s Subject) {
 	if len(m.roleText) == 0 || s.Digest == nil {
 		return
@@ -128,7 +131,7 @@ func (m *Match) addRoleText(s Subject) {
 	}
 }
 
-// takeNames lets the names that the caller gives beat those of the rule.
+// takeNames replaces the rule's names by those that the caller sets.
 func (m *Match) takeNames(env func(string) string) {
 	if task := env("REPRISE_TASK"); task != "" {
 		m.Task, m.Scope, m.Strict = task, "", false
@@ -148,7 +151,7 @@ func (r *Rule) startsWell(prompt string) bool {
 		slices.ContainsFunc(r.starts, func(start string) bool { return strings.HasPrefix(prompt, start) })
 }
 
-// capture reports whether every pattern matches, and takes what they capture.
+// capture reports whether every pattern matches, and records what they capture.
 func (r *Rule) capture(found *captures, s Subject) bool {
 	if r.cwd != nil && !found.from(r.cwd, s.Cwd) {
 		return false
@@ -172,13 +175,13 @@ func (r *Rule) capture(found *captures, s Subject) bool {
 	return true
 }
 
-// captures are what the groups task, role and attempt of a rule's patterns stand for.
+// captures are the values of the groups task, role and attempt of a rule's patterns.
 type captures struct {
 	task, role []string
 	attempt    int
 }
 
-// from reports whether p matches, and takes what its groups captured.
+// from reports whether p matches, and records what its groups captured.
 func (c *captures) from(p *pattern, text string) bool {
 	re := p.compiled()
 	found := re.FindStringSubmatch(text)
@@ -200,7 +203,7 @@ func (c *captures) from(p *pattern, text string) bool {
 	return found != nil
 }
 
-// name is what was captured, as one line, or otherwise.
+// name returns the captured texts as one line, or otherwise.
 func name(captured []string, otherwise string) string {
 	if len(captured) == 0 {
 		return otherwise
@@ -208,7 +211,7 @@ func name(captured []string, otherwise string) string {
 	return strings.Join(strings.Fields(strings.Join(captured, " ")), " ")
 }
 
-// resetRole is the role whose chain the rule's reset_when ends.
+// resetRole returns the role whose chain the rule's reset_when ends.
 func (m Match) resetRole() string {
 	if m.reset.role != "" {
 		return m.reset.role
@@ -216,7 +219,8 @@ func (m Match) resetRole() string {
 	return m.Role
 }
 
-// resets notes that a role's chain ends with the call. Where that is the call's own, the call is fresh.
+// resets records that a role's chain ends with the call. If it is the call's own, the call is
+// fresh.
 func (m *Match) resets(role string) {
 	if own, _, _ := strings.Cut(m.Role, rewrite.RoleTextMark); strings.EqualFold(role, m.Role) || strings.EqualFold(role, own) {
 		m.Fresh = true
@@ -233,7 +237,8 @@ func (m Match) ResetBy(answer string) []string {
 	return nil
 }
 
-// Keep tells of a block of the prompt that every delta repeats; it is nil where there is none.
+// Keep returns a function that reports whether every delta repeats a block of the prompt. It
+// returns nil if none does.
 func (m Match) Keep() func(block string) bool {
 	if len(m.keep) == 0 {
 		return nil
@@ -241,17 +246,17 @@ func (m Match) Keep() func(block string) bool {
 	return func(block string) bool { return anyIn(m.keep, []string{head(block)}) }
 }
 
-// window is how much of a text patterns see. Go's regular expressions take time in proportion to the text, but up
-// to a tenth of a microsecond for each byte.
+// window bounds how much of a text patterns see. Go's regular expressions take linear time, but up
+// to a tenth of a microsecond per byte.
 const window = 32 << 10
 
-// head is the start of a text, without blank lines before it. What names a job stands there.
+// head returns the start of a text, without leading blank lines. The name of a job is there.
 func head(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text[:min(len(text), window)]
 }
 
-// ends are the start of a text and, where that is not all, its end.
+// ends returns the start of a text and, if that is not all, its end.
 func ends(text string) []string {
 	first := head(text)
 	if len(text) <= window {

@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite"
 )
 
-// ruleSettings is the list of all keys of a rule; variables are those of the environment that it names.
+// ruleSettings returns all keys of a rule. variables are the environment variables that it names.
 func ruleSettings(home string, variables []string) []setting[Rule] {
 	list := []setting[Rule]{
 		{"name", text(func(r *Rule) *string { return &r.Name })},
@@ -38,7 +38,7 @@ func ruleSettings(home string, variables []string) []setting[Rule] {
 	return append(list, policySettings(func(r *Rule) *Policy { return &r.Policy })...)
 }
 
-// text takes a text that says something.
+// text returns the setter of a non-empty text.
 func text[T any](field func(*T) *string) func(*T, any) error {
 	return func(t *T, value any) error {
 		s, ok := value.(string)
@@ -53,7 +53,7 @@ func text[T any](field func(*T) *string) func(*T, any) error {
 	}
 }
 
-// texts takes one text or a list of them, each as check leaves it.
+// texts returns the setter of one text or a list of them, each checked by check.
 func texts[T any](check func(string) error, field func(*T) *[]string) func(*T, any) error {
 	return func(t *T, value any) error {
 		return each(value, func(s string) error {
@@ -63,7 +63,7 @@ func texts[T any](check func(string) error, field func(*T) *[]string) func(*T, a
 	}
 }
 
-// patterns takes one pattern or a list of them.
+// patterns returns the setter of one pattern or a list of them.
 func patterns[T any](use patternUse, field func(*T) *[]*pattern) func(*T, any) error {
 	return func(t *T, value any) error {
 		return each(value, func(s string) error {
@@ -74,7 +74,7 @@ func patterns[T any](use patternUse, field func(*T) *[]*pattern) func(*T, any) e
 	}
 }
 
-// each does something with a text, or with each of a list of texts.
+// each calls do for a text, or for each of a list of texts.
 func each(value any, do func(string) error) error {
 	list, ok := value.([]any)
 	if !ok {
@@ -98,7 +98,7 @@ func each(value any, do func(string) error) error {
 	return nil
 }
 
-// environmentTable takes any table: each variable in it is a key of its own.
+// environmentTable accepts any table: each variable in it is a key of its own.
 func environmentTable(_ *Rule, value any) error {
 	if _, ok := value.(map[string]any); !ok {
 		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}
@@ -116,7 +116,7 @@ func environment(name string) func(*Rule, any) error {
 	}
 }
 
-// directory takes a path with wildcards.
+// directory returns the setter of a path with wildcards.
 func directory(home string) func(*Rule, any) error {
 	return func(r *Rule, value any) error {
 		path, ok := value.(string)
@@ -144,15 +144,16 @@ func toolName(name string) error {
 	return nil
 }
 
-// providerKeys are the variables by which a tool finds somebody else's account before its own login. As one they
-// are called provider_keys.
+// providerKeys are the variables with which a tool uses another account before its own login. Their
+// joint name is provider_keys.
 var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
 	"GOOGLE_CLOUD_API_KEY", "MISTRAL_API_KEY"}
 
-// fixedEnv says where a tool, its sessions and we ourselves are: the run would be another one without them.
+// fixedEnv are the variables that determine which tool runs and where its sessions and our files
+// are. Without them the run would be a different one.
 var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
 
-// unsetEnv takes names of variables, and provider_keys for those of providerKeys.
+// unsetEnv returns the setter of names of variables. provider_keys expands to providerKeys.
 func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
 	return func(t *T, value any) error {
 		return each(value, func(name string) error {

@@ -9,13 +9,13 @@ import (
 	"reprise/rewrite"
 )
 
-// setting is one key that a T may hold: the file itself, or one of its rules.
+// setting is one key that a T may have: the file itself, or one of its rules.
 type setting[T any] struct {
 	key string
-	set func(t *T, value any) error // a *mistake if the value is not one it takes
+	set func(t *T, value any) error // a *mistake if the value is not allowed
 }
 
-// settings is the list of all keys outside of rules; what is not here is an unknown key.
+// settings returns all keys outside of rules. Any other key is unknown.
 func settings(home string) []setting[Config] {
 	list := []setting[Config]{
 		{"enabled", boolean(func(c *Config) *bool { return &c.Enabled })},
@@ -37,7 +37,7 @@ func settings(home string) []setting[Config] {
 	return append(list, policySettings(func(c *Config) *Policy { return &c.Policy })...)
 }
 
-// policySettings are the keys that may stand in the file and in a rule.
+// policySettings returns the keys allowed both in the file and in a rule.
 func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 	return []setting[T]{
 		{"ttl", duration(year, func(t *T) *time.Duration { return &policy(t).TTL })},
@@ -65,7 +65,7 @@ func toolSettings(name, home string) []setting[Config] {
 	}
 }
 
-// ofTool lets a setting of a tool be one of the file.
+// ofTool makes a tool's setting one of the file.
 func ofTool(name string, set func(*Tool, any) error) func(*Config, any) error {
 	return func(c *Config, value any) error {
 		t := c.Tools[name]
@@ -106,7 +106,7 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 
 const unitHint = `write a number and its unit (ms, s, m, h), as in "30m"`
 
-// short writes whole hours without zero minutes and seconds.
+// short formats whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
 
 func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) func(*T, any) error {
@@ -156,7 +156,7 @@ func share[T any](field func(*T) *float64) func(*T, any) error {
 		if !ok {
 			return &mistake{"must be a number, not " + kind(value), ""}
 		}
-		if !(f >= 0 && f <= 1) { // written so that nan is refused too
+		if !(f >= 0 && f <= 1) { // written so that nan is rejected too
 			return &mistake{fmt.Sprintf("must be from 0 to 1, not %v", value), "0.8 is eighty per cent"}
 		}
 		*field(t) = f
@@ -164,7 +164,7 @@ func share[T any](field func(*T) *float64) func(*T, any) error {
 	}
 }
 
-// absolute returns the path that value names, with home put for a leading ~.
+// absolute returns the path in value, with a leading ~ replaced by home.
 func absolute(value any, home string) (string, error) {
 	path, ok := value.(string)
 	if !ok {
@@ -179,10 +179,10 @@ func absolute(value any, home string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", &mistake{fmt.Sprintf("%q is not an absolute path", path), "start it with / or ~/"}
 	}
-	return path, nil // not cleaned: past a link, a/../b is not b
+	return path, nil // not cleaned: after a symbolic link, a/../b is not b
 }
 
-// kind names what a value is, in the words of someone who writes a file.
+// kind returns the type of a value in the user's words.
 func kind(value any) string {
 	switch value.(type) {
 	case bool:

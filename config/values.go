@@ -9,14 +9,14 @@ import (
 	"reprise/rewrite"
 )
 
-// A Value is one key with what holds for it, as it would be written in the file.
+// A Value is one key with its value in effect, as it would be written in the file.
 type Value struct {
 	Key   string
-	Value string // TOML; "" where nothing is set
+	Value string // TOML; "" if nothing is set
 	About string // what the key is for, in few words
 }
 
-// Values lists all keys that may stand outside of rules.
+// Values returns all keys allowed outside of rules.
 func (c Config) Values() []Value {
 	history := ""
 	if c.Prune.KeepHistory > 0 {
@@ -59,7 +59,7 @@ func (c Config) Values() []Value {
 	return list
 }
 
-// quoted writes a TOML string.
+// quoted returns a TOML string.
 func quoted[T ~string](text T) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -91,7 +91,7 @@ func listed(names []string) string {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// written is a duration without zero minutes and seconds.
+// written formats a duration without zero minutes and seconds.
 func written(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -1,6 +1,6 @@
 package config
 
-// Version and Commit are stamped by the linker (see install.sh). They are the only variables of this
+// Version and Commit are set by the linker (see install.sh). They are the only variables of this
 // package.
 var (
 	Version = "dev"

@@ -12,42 +12,42 @@ import (
 	"reprise/rewrite"
 )
 
-// A Call is what the ledger has to know of an invocation before it runs.
+// A Call is what the ledger needs to know about an invocation before it runs.
 type Call struct {
 	Tool, Cwd, Home string
-	Task, Role      string   // Task is "" where continuity must find the chain
-	Rule            string   // the rule that holds for the call
-	Scope           string   // the rule whose names Task and Role are, "" where the caller gave them
+	Task, Role      string   // Task is "" if continuity must find the chain
+	Rule            string   // the rule that applies to the call
+	Scope           string   // the rule whose names Task and Role are, "" if the caller set them
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
-	Strict          bool     // Task keeps jobs apart, but continuity must prove the same one
+	Strict          bool     // Task separates jobs, but continuity must prove the same one
 	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
 	Prompt          *rewrite.Prompt
 	Fingerprints    Fingerprints
-	Place           Place // where the directory is in its history
+	Place           Place // the directory's place in its history
 	Limits          Limits
 	Now             Millis
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
-	Wait            bool           // a session that somebody holds will be waited for
+	Wait            bool           // the call waits for a session that another process holds
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
-	// File looks at what became of a session's file, whose path and size are as
-	// our last run left them.
+	// File returns the state of a session's file, given its path and size at the end of our last
+	// run.
 	File func(path string, size int64) FileState
-	// Ancestor reports whether a commit is an ancestor of Place.Head. It is asked only
-	// where the call would go on with a session that ended on that commit.
+	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
+	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
-	// ForkPoint finds the last message in so much of a session's file, or says why
-	// there is none. It is nil where no copy is to be made of what somebody uses.
+	// ForkPoint returns the last message in the first size bytes of a session's file, or why there
+	// is none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
 }
 
-// named tells of a call whose task is known to be that of all calls which name it.
+// named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
-// A Ticket stands for an invocation that runs.
+// A Ticket represents a running invocation.
 type Ticket struct {
 	Invocation int64
 	Session    int64
@@ -57,29 +57,28 @@ type Ticket struct {
 	chain      int64
 	transcript bool
 	source     int64          // the session that its own is a copy of, 0 for none
-	cut        bool           // of which not all was to be copied
-	fellBack   rewrite.Reason // why its resume was given up, where that could not be recorded
+	cut        bool           // only part of source was to be copied
+	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
 }
 
-// ErrHeld says that another process uses the session that a call would resume.
+// ErrHeld reports that another process uses the session that a call would resume.
 var ErrHeld = errors.New("the session is held by another process")
 
-// errMoved says that a session is not any more as it was decided on.
+// errMoved reports that a session has changed since the decision.
 var errMoved = errors.New("the session is in use by now, or was")
 
-// maxDecisions is how often a call that may copy its session is decided on: others
-// may take the session, or leave it, meanwhile.
+// maxDecisions bounds how often Begin decides on a call that may copy its session: other processes
+// may take or release the session in between.
 const maxDecisions = 4
 
-// Begin decides what becomes of a call, and records it: the chain, the session
-// with its lease, the invocation. Facts are read without a lock; the write
-// checks that the session is still free. Outcomes that wait in the spool are
-// recorded first: they may be the session's own. Where the call is to wait for the
-// session, it fails with ErrHeld, and nothing is recorded.
+// Begin decides on a call and records it: the chain, the session with its lease, the invocation. It
+// reads the facts without a lock; the write checks that the session is still free. It first records
+// the outcomes in the spool, since they may be the session's own. If the call must wait for the
+// session, Begin returns ErrHeld and records nothing.
 func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
-	} // what cannot be recorded for another reason leaves its session unfit to resume, no more
+	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
 	for n := range maxDecisions {
 		again := c.Copies && n < maxDecisions-1
 		if d, t, err = l.begin(c, again); !errors.Is(err, errMoved) {
@@ -89,8 +88,8 @@ func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	return d, t, err
 }
 
-// begin decides once. Where that is to be done again if the session has moved, it
-// fails with errMoved then.
+// begin decides once. With again, it returns errMoved if the session has changed since the
+// decision.
 func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	facts, err := l.factsOf(c, false)
 	if err != nil {
@@ -124,9 +123,8 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	return d, t, nil
 }
 
-// Preview returns the decision that Begin would take now, and the chains that it was
-// taken among; behind them, for who wants to see what has changed, others of the same
-// directory. It records nothing.
+// Preview returns the decision that Begin would make now and the chains it would choose from,
+// followed by other chains of the directory to show what has changed. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.factsOf(c, true)
 	chains := facts.Chains
@@ -141,8 +139,8 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	return c.decide(facts), chains, nil
 }
 
-// share places a chain somewhere from 0 to 1, always at the same place: which
-// chains are held out does not depend on when they are looked at.
+// share maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
+// depend on when they are read.
 func share(key rewrite.Key, chain int64) float64 {
 	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
@@ -154,8 +152,7 @@ const (
 	Treated = "treated"
 )
 
-// arm is the side of the comparison that a chain is on, "" where all are treated
-// alike.
+// arm returns the chain's side of the comparison, "" if there is no control group.
 func (t *Ticket) arm(holdOut float64) string {
 	switch {
 	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
@@ -166,8 +163,8 @@ func (t *Ticket) arm(holdOut float64) string {
 	return Treated
 }
 
-// stillHolds reports whether what was decided on is still so: the session is as it was
-// and free, and where a name alone led to it, nobody else has begun under that name.
+// stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
+// and free, and if only a name led to it, no other call has begun under that name.
 func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 	if !d.Mode.Continues() {
 		return true, nil
@@ -219,8 +216,8 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	return t.beginAnew(tx, alone && d.Reason != rewrite.Ambiguous)
 }
 
-// beginAnew assigns the call a session that nothing came before. Where the job begins anew
-// with it, the sessions before are over; otherwise they are other ends of the chain.
+// beginAnew assigns the call a new session without a history. If the job begins anew with it,
+// earlier sessions are over; otherwise they remain as other ends of the chain.
 func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
 	if err := t.newSession(tx); err != nil || !over {
 		return err
@@ -229,8 +226,8 @@ func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
 	return err
 }
 
-// alone reports whether no two calls of the chain have ever run at once, and remembers
-// where this is the first time.
+// alone reports whether no two calls of the chain have ever run at once, and records the first time
+// they do.
 func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
 	busy, err := chainHeld(tx, t.chain)
 	if err == nil && busy {
@@ -242,8 +239,8 @@ func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
 	return alone, err
 }
 
-// resetRoles ends the sessions that these roles have in a task, in every
-// tool and under every rule's name, whatever text the role has beside its name: one too many costs little.
+// resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with
+// any text of the role. Ending one too many costs little.
 func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
@@ -256,8 +253,8 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	return nil
 }
 
-// unusedID is the number of a table's next row: one that no row has had before, also none that is gone. What a
-// long call records at its end must not land on a row that somebody else has got in the meantime.
+// unusedID returns SQL for the number of a table's next row. No row has ever had it, deleted ones
+// included: what a long call records at its end must not reach another call's row.
 func unusedID(table string) string {
 	return `(SELECT max(coalesce((SELECT max(id) FROM ` + table + `), 0),
 		coalesce((SELECT id FROM last_ids WHERE name = '` + table + `'), 0)) + 1)`
@@ -272,8 +269,8 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 	return err
 }
 
-// ensureChain returns the chain, made new where there is none. A named chain may
-// have been made by somebody else in the meantime.
+// ensureChain returns the chain and creates it if there is none. Another process may have created a
+// named chain in the meantime.
 func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	if chain == 0 && c.Task != "" {
 		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
@@ -290,8 +287,8 @@ func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
 	return chain, err
 }
 
-// newSession makes the session that a fresh run is going to have. It becomes the
-// chain's newest at once; its id is not known yet.
+// newSession creates the session of a fresh run. It immediately becomes the chain's newest, before
+// its ID is known.
 func (t *Ticket) newSession(tx *sql.Tx) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
@@ -305,8 +302,8 @@ func (t *Ticket) newSession(tx *sql.Tx) error {
 	return t.takeSession(tx)
 }
 
-// copySession makes the session that a copy of another one is going to be. It has been
-// sent and has answered the same, and is as old.
+// copySession creates the session that a copy of another one will be. It was sent and answered the
+// same, and has the same age.
 func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	t.source = source
 	err := tx.QueryRow(`INSERT INTO sessions
@@ -335,8 +332,8 @@ func (t *Ticket) takeSession(tx *sql.Tx) error {
 	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
 }
 
-// resumeSession takes the lease. Until the run has ended well the session counts
-// as running: whatever happens to us, it is not resumed again unseen.
+// resumeSession takes the lease. The session counts as running until the run has ended well: if the
+// shim dies, the session is not resumed.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)
@@ -347,9 +344,9 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	return t.takeSession(tx)
 }
 
-// Pin notes the session's id and the tool's process as soon as they are known. A lease
-// that is another's by now stays as it is. It is not urgent, and in a crowd it would keep
-// others waiting: where somebody else has the turn it fails with ErrLocked.
+// Pin records the session's ID and the tool's process as soon as they are known. A lease that
+// another process has taken stays as it is. Pin is not urgent: if another process holds the ledger
+// lock, it returns ErrLocked instead of delaying others.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 	return explain(l.writeIfFree(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
@@ -363,13 +360,13 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 	}))
 }
 
-// longLog is how many pages SQLite's log may hold that are not in the ledger's file
-// yet. Whoever opens the ledger alone reads all of the log; at 1000 pages SQLite
-// folds it itself, and lets a caller wait for that.
+// longLog is the length of SQLite's log, in pages, from which it is folded into the ledger's file.
+// A process that opens the ledger alone reads all of the log. At 1000 pages SQLite folds it itself
+// while a caller waits.
 const longLog = 100
 
-// Fold takes a long log into the ledger's file. That is for a moment when nobody waits
-// for us: it takes as long as the disk does.
+// Fold merges a long log into the ledger's file. It takes as long as the disk does, so it is called
+// when no caller waits.
 func (l *Ledger) Fold() error {
 	var busy, log, folded int
 	err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded)
@@ -382,8 +379,8 @@ func (l *Ledger) Fold() error {
 	return nil
 }
 
-// Observe records a call whose session the caller manages. It belongs to no chain. The
-// session whose id the caller names, "" for none, is the caller's from then on.
+// Observe records a call whose session the caller manages. The call belongs to no chain. The
+// session that the caller names, "" for none, is the caller's from then on.
 func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptBytes int) (*Ticket, error) {
 	t := &Ticket{call: c}
 	err := l.write(func(tx *sql.Tx) error {
@@ -400,7 +397,7 @@ func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptByt
 	return t, nil
 }
 
-// callersOwn notes that the caller has gone on with a session by itself.
+// callersOwn records that the caller itself has continued a session.
 func callersOwn(tx *sql.Tx, id string) error {
 	if id == "" {
 		return nil

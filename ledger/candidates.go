@@ -11,16 +11,14 @@ import (
 	"reprise/rewrite"
 )
 
-// maxCandidates bounds how many chains an unnamed call is compared with, of those of
-// its directory that begin as it does. Where there are more, it is never known that only
-// one fits.
+// maxCandidates bounds how many chains of its directory with the same beginning an unnamed call is
+// compared with. If there are more, the call can never be shown to fit only one.
 const maxCandidates = 256
 
-// factsOf reads the facts. That needs no lock, but for a moment after another
-// process was killed in the midst of a write. A session's row, its holder and its
-// file are not read at once: what another call did in between must not look like a
-// death, or like a change that we know nothing of. All chains are read in full only for
-// who wants to see them.
+// factsOf reads the facts. It takes no lock, except briefly after another process was killed during
+// a write. A session's row, its holder and its file are read one after the other: a change by
+// another call in between must not look like a crash or an unknown change. With all, it reads every
+// chain in full, to show them.
 func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
@@ -35,8 +33,8 @@ func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
 	return f, err
 }
 
-// outdated tells of a session that seems to have died, or to have been changed, and
-// whose row is another one by now.
+// outdated reports whether a session seems to have died or changed only because its row has changed
+// since it was read.
 func (l *Ledger) outdated(c ChainFacts) bool {
 	if c.File != FileChanged && (c.State != Running || c.Held) {
 		return false
@@ -76,15 +74,15 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Fingerprints.Model); err != nil {
 		return f, err
 	}
-	// A binary that was never asked is taken at its word: its first refusal is caught, and
-	// noted.
+	// A binary that was never probed is assumed to resume: its first refusal is caught and
+	// recorded.
 	probe, _, err := l.Probe(c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
 	return f, nil
 }
 
-// unnamedFacts finds the chains that begin as the call's prompt does: no other can have
-// been sent the same, or what the prompt extends.
+// unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
+// sent the same prompt, or one that this prompt extends.
 func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	read := l.related
 	if all {
@@ -105,15 +103,15 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
 		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || cf.Continuity.Relation == rewrite.Extends && c.Limits.goesOn(&cf))
 	}) {
-		return nil // it goes on from an end, or repeats one
+		return nil // it continues an end, or repeats one
 	}
 	more, _, err := read(c, inner, beginningAlike+newest, args...)
 	f.addInner(more)
 	return err
 }
 
-// namedFacts reads the chain of a name: its ends, and where these do not tell what to go on from, the sessions that led to
-// them. Of a long job there may be many of these.
+// namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
+// sessions that led to them. A long job may have many of those.
 func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 	if f.Chains, _, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
@@ -126,10 +124,11 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 	return err
 }
 
-// usable reports whether a session has ended well and nobody uses it.
+// usable reports whether a session has ended well and no process uses it.
 func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
 
-// addInner adds sessions that others were made of, without those that were ends a moment ago.
+// addInner adds sessions that others were copied from, except those that were ends when read
+// earlier.
 func (f *Facts) addInner(sessions []ChainFacts) {
 	for _, one := range sessions {
 		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
@@ -138,9 +137,8 @@ func (f *Facts) addInner(sessions []ChainFacts) {
 	}
 }
 
-// The sessions of a chain since it was last begun anew, without the copies that ended
-// badly: its ends, and those that were gone on from in copies, of which there may be
-// many.
+// The sessions of a chain since it last began anew, without the copies that ended badly: its ends,
+// and those that were continued in copies, of which there may be many.
 const (
 	sinceBegun = `s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
 	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
@@ -148,9 +146,9 @@ const (
 	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state IN ('live', 'running'))`
 )
 
-// The chains of a call's job, whose arguments job gives, and those of them that begin
-// with a line, which is an argument more. Of these there may be few where the job has
-// many: an index of their own finds them, and the plus keeps SQLite from another.
+// The chains of a call's job, with the arguments of job, and those of them that begin with a line,
+// which is one more argument. A job with many chains may have few of the latter: an index of their
+// own finds them, and the plus keeps SQLite from using another index.
 const (
 	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
 
@@ -158,8 +156,8 @@ const (
 		AND c.first_line = ?`
 )
 
-// newest has as many of the sessions as are looked at, and one more. For a LIMIT that is
-// bound SQLite plans twice.
+// newest selects as many sessions as are compared, and one more. The limit is a literal since
+// SQLite plans a query with a bound LIMIT twice.
 var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
 
 func (c *Call) job() []any {
@@ -170,13 +168,13 @@ func (c *Call) firstLine() []byte {
 	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
 }
 
-// A column is what one column of a query is selected by, and where its value goes.
+// A column is the expression that selects a column of a query, and the destination of its value.
 type column struct {
 	selected string
 	to       any
 }
 
-// list returns the columns as SQL has them.
+// list returns the columns as SQL.
 func list(columns []column) string {
 	names := make([]string, len(columns))
 	for i, one := range columns {
@@ -241,16 +239,16 @@ func (r *factsRow) columns() []column {
 	}, r.sentRow.columns()...)
 }
 
-// A kinship is how a prompt is related to a session, as far as the choice of one depends on it.
+// A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
 type kinship struct {
 	relation, verdict rewrite.Reason
 	answer            bool
 }
 
-// related compares a prompt with sessions, and reads the rest only of those that it may
-// continue: of the others a decision needs no more, and a directory may have hundreds. Of
-// those that are related to it in the same way it returns the newest, and of those that it
-// extends all of two chains, which says that there are several.
+// related compares a prompt with sessions and reads the full facts only for those that it may
+// continue, since a directory may have hundreds. Of the sessions with the same kinship it returns
+// the newest; of those that the prompt extends it returns all sessions of two chains, which shows
+// that there are several.
 func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
 	var id, session int64
 	var r sentRow
@@ -264,7 +262,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 	var wanted []string
 	for ; rows.Next(); n++ {
 		if n >= maxCandidates {
-			continue // to the end: open rows would keep the connection
+			continue // read on to the end: open rows would keep the connection
 		}
 		if err := scan(rows, columns); err != nil {
 			return nil, 0, err
@@ -291,10 +289,10 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		return chains, n, err
 	}
 	full, _, err := l.chains(c, "s.chain_id = c.id", "WHERE s.id IN ("+strings.Join(wanted, ", ")+")"+newest)
-	return append(full, chains...), n, err // without those that are gone by now
+	return append(full, chains...), n, err // without those that have been deleted since
 }
 
-// chains reads all facts about some sessions, and tells how many there are.
+// chains reads all facts about some sessions, and returns how many there are.
 func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
 	var r factsRow
 	columns := r.columns()
@@ -314,7 +312,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		}
 		cf := r.facts
 		if !known || !tool.ValidID(cf.NativeID) {
-			cf.NativeID = "" // whoever has written it there: it must not get on a command line
+			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = share(l.key, cf.Chain)
@@ -326,8 +324,8 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 	return chains, n, rows.Err()
 }
 
-// oldest is the time before which an unnamed chain is not looked at any more. A
-// named one keeps its name for ever.
+// oldest returns the time before which an unnamed chain is ignored. A named chain keeps its name
+// forever.
 func oldest(c *Call) Millis {
 	if c.Task != "" {
 		return 0

@@ -9,9 +9,8 @@ import (
 	"reprise/rewrite"
 )
 
-// Digests are the keyed digests of things that must be equal between a session and a
-// call that resumes it, each with its name and with the reason for which a call is fresh
-// where it differs.
+// Digests are keyed digests of the things that must be equal between a session and a call that
+// resumes it, each with its name and the reason for a fresh call if it differs.
 type Digests string
 
 // A Digest is one of Digests.
@@ -20,7 +19,7 @@ type Digest struct {
 	Name, Value string
 }
 
-// NewDigests encodes a list of digests: a line for each, sorted, with tabs between.
+// NewDigests encodes a list of digests: one line each, sorted, with tabs between the fields.
 func NewDigests(list []Digest) Digests {
 	list = slices.Clone(list)
 	for i := range list {
@@ -52,22 +51,21 @@ func (d Digests) list() []Digest {
 	return list
 }
 
-// order is how weighty the reasons are of things that have changed: the first of those
-// that hold is given.
+// order lists the reasons from weightiest to lightest: of several that apply, the first is
+// reported.
 var order = []rewrite.Reason{
 	rewrite.UserChanged, rewrite.DirectoryReplaced, rewrite.AuthChanged, rewrite.SettingsChanged, rewrite.InstructionsChanged, rewrite.JobChanged,
 }
 
-// differ returns the weightiest reason for which digests are not the same, and the names
-// of what differs for that reason. What differs in a way that its digests do not show
-// counts as otherwise.
+// differ returns the weightiest reason for which digests are not the same, and the names of what
+// differs for that reason. A difference that the digests do not show has the reason otherwise.
 func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason, []string) {
 	if d == other {
 		return "", nil
 	}
 	mine, its := d.list(), other.list()
 	if d != "" && len(mine) == 0 || other != "" && len(its) == 0 {
-		return otherwise, nil // from before digests had names
+		return otherwise, nil // written before digests had names
 	}
 	names := map[rewrite.Reason][]string{}
 	collect := func(from, in []Digest) {
@@ -88,9 +86,8 @@ func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason
 	return otherwise, nil
 }
 
-// A Place is where a directory is in its history: which repository it is in, which branch
-// is checked out there, as keyed digests, and the commit at its head. Each is "" where
-// there is none.
+// A Place is a directory's place in its history: keyed digests of its repository and of the branch
+// that is checked out, and the head commit. Each is "" if there is none.
 type Place struct{ Repository, Branch, Head string }
 
 // whatChanged returns why a session no longer fits a call, and the names of what has changed.
@@ -118,9 +115,9 @@ func whatChanged(f Facts, c *ChainFacts) (rewrite.Reason, []string) {
 	return "", nil
 }
 
-// decide decides on a call. Only where it would go on with a session is the history asked
-// whether the commit that the session ended on is still part of it: that may take longer
-// than everything else.
+// decide decides on a call. Only if it would continue a session does decide ask the repository
+// whether the session's last commit is still in its history: that may take longer than everything
+// else.
 func (c *Call) decide(f Facts) Decision {
 	d := Decide(f)
 	if !d.Mode.Continues() {
@@ -135,8 +132,7 @@ func (c *Call) decide(f Facts) Decision {
 	return Decide(f)
 }
 
-// readPlaces reads of the sessions that the call may go on with where they have left the
-// directory, and which model they began with.
+// readPlaces reads the place and the first model of the sessions that the call may continue.
 func (l *Ledger) readPlaces(f *Facts) error {
 	for i := range f.Chains {
 		c := &f.Chains[i]
@@ -145,15 +141,14 @@ func (l *Ledger) readPlaces(f *Facts) error {
 		}
 		err := l.db.QueryRow("SELECT repository, branch, head, first_model, coalesce(version, '') FROM sessions WHERE id = ?", c.Session).
 			Scan(&c.Place.Repository, &c.Place.Branch, &c.Place.Head, &c.FirstModel, &c.Version)
-		if err != nil && err != sql.ErrNoRows { // gone by now: what is written will find out
+		if err != nil && err != sql.ErrNoRows { // deleted since: the write will notice
 			return err
 		}
 	}
 	return nil
 }
 
-// keepPlace notes where a session has left the directory, and the model that it has begun
-// with if that is known.
+// keepPlace records a session's place, and the model that it began with if that is known.
 func keepPlace(tx *sql.Tx, session int64, p Place, model string) error {
 	_, err := tx.Exec("UPDATE sessions SET repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?",
 		p.Repository, p.Branch, p.Head, model, session)

@@ -6,12 +6,11 @@ import (
 	"reprise/rewrite"
 )
 
-// What a run cost is measured in money where the tool tells it for every run that
-// is compared, otherwise in tokens that are weighted as Anthropic prices them:
-// for every model since Claude 3.5 a token read from the cache costs a tenth of a
-// fresh one, one written to it for five minutes a quarter more, one of output
-// five times as much. Other providers differ by less than resumed and fresh runs
-// do.
+// A run's cost is measured in money if the tool reports it for every run compared, otherwise in
+// tokens weighted by Anthropic's prices. For every model since Claude 3.5, relative to a fresh
+// input token, a token read from the cache costs a tenth, one written to it for five minutes a
+// quarter more, and one of output five times as much. Other providers differ by less than resumed
+// and fresh runs do.
 const (
 	WeightInput      = 1
 	WeightCacheRead  = 0.1
@@ -21,19 +20,18 @@ const (
 
 // When resumes count as dearer than fresh runs.
 const (
-	meterMemory  = 20              // runs that an average looks back on: an older one weighs less with each that follows
-	meterForgets = 30 * 86_400_000 // milliseconds after which what was measured says nothing any more
+	meterMemory  = 20              // number of runs that an average covers; older ones weigh less with each new run
+	meterForgets = 30 * 86_400_000 // milliseconds after which measurements expire
 	minRuns      = 5               // on both sides; one long run proves nothing
-	dearerBy     = 1.2             // prices of single runs vary more than this, their averages less
+	dearerBy     = 1.2             // single prices vary by more than this, averages by less
 	dearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
 )
 
 // A Side is what a run is counted as.
 type Side string
 
-// The sides. A run that is fresh by a guard is what a resume would have been
-// without us; one that began its job is not, and stands in for it only where too
-// few of the others were seen.
+// The sides. A run kept fresh by a guard shows what a resume would have cost without reprise. A run
+// that began its job does not, and is used only if too few of the former were seen.
 const (
 	Resumed    Side = "resumed"
 	FollowUp   Side = "follow_up" // continued its job, but a guard kept it fresh, or the tool refused the resume
@@ -41,7 +39,7 @@ const (
 	Unmeasured Side = ""          // belongs to no chain
 )
 
-// SideOf tells what a call is counted as.
+// SideOf returns what a call is counted as.
 func SideOf(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
 	switch {
 	case mode.Continues():
@@ -54,12 +52,12 @@ func SideOf(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
 	return FirstRun
 }
 
-// A Meter holds running averages over the latest runs of one side that ended
-// well. Tokens are in disjoint kinds, Cost is in nano-dollars.
+// A Meter holds running averages over the latest runs of one side that ended well. Tokens are in
+// disjoint kinds, Cost is in nano-dollars.
 type Meter struct {
 	Runs                                 int
 	Input, CacheRead, CacheWrite, Output float64
-	Priced                               int // how many of the latest runs, without a gap, told their cost
+	Priced                               int // how many of the latest runs in a row have a known cost
 	Cost                                 float64
 	Duration                             float64 // milliseconds
 	Last                                 Millis  // when the latest one ended
@@ -86,22 +84,22 @@ func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
 	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, meterMemory))
 }
 
-// inMoney reports whether every run that the averages look back on told its cost.
+// inMoney reports whether every run that the averages cover has a known cost.
 func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, meterMemory) }
 
 func (m *Meter) weighted() float64 {
 	return WeightInput*m.Input + WeightCacheRead*m.CacheRead + WeightCacheWrite*m.CacheWrite + WeightOutput*m.Output
 }
 
-// counts reports whether there is enough to go by, and it is not too old.
+// counts reports whether the measurements are numerous and recent enough.
 func (m *Meter) counts(now Millis) bool {
 	return m.Runs >= minRuns && distance(now, m.Last) <= meterForgets
 }
 
-// Meters are what the runs of one rule, tool and model have cost.
+// Meters are the costs of the runs of one rule, tool and model.
 type Meters struct{ Resumed, FollowUp, First Meter }
 
-// Prices are what an average run costs on either side.
+// Prices are the costs of an average run on either side.
 type Prices struct {
 	Resumed, Fresh         float64
 	ResumedRuns, FreshRuns int
@@ -110,7 +108,7 @@ type Prices struct {
 	Last                   Millis // when a resume was last measured
 }
 
-// Prices compares the sides; ok is false where too little was measured.
+// Prices compares the sides. ok is false if too little was measured.
 func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 	fresh, first := &m.FollowUp, false
 	if !fresh.counts(now) {
@@ -130,21 +128,20 @@ func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 // Dearer reports whether resumes cost markedly more.
 func (p Prices) Dearer() bool { return p.Resumed > dearerBy*p.Fresh }
 
-// Suspended reports whether resuming is given up at that time: after a pause it is
-// tried again.
+// Suspended reports whether resuming is suspended at that time. After a pause it is tried again.
 func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < dearerPause }
 
-// Until is when resuming is tried again, where nothing changes before.
+// Until returns when resuming is tried again if nothing changes before.
 func (p Prices) Until() Millis { return p.Last + dearerPause }
 
-// beginTrial clears the resumes that were dearer, when the first after the pause has
-// been measured: the trial is judged by itself.
+// beginTrial clears the dearer resumes when the first one after the pause has been measured: the
+// trial is judged on its own.
 func (m *Meters) beginTrial(now Millis) {
 	if p, ok := m.Prices(now); ok && p.Dearer() && !p.Suspended(now) {
 		m.Resumed = Meter{}
 	}
 }
 
-// distance is how far two points in time are apart: a clock that was set back
-// must not keep anything for ever.
+// distance returns the time between two points, in either order: after a clock was set back, a
+// pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }

@@ -7,11 +7,10 @@ import (
 	"reprise/rewrite"
 )
 
-// Millis is a point in time or a length of time in milliseconds; points count
-// from the Unix epoch.
+// Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
 type Millis int64
 
-// A State is what is known of a session.
+// A State is the state of a session.
 type State string
 
 // The states of a session.
@@ -20,48 +19,47 @@ const (
 	Live    State = "live"    // its latest run ended well
 	Failed  State = "failed"  // its latest run ended badly
 	Killed  State = "killed"  // its latest run died by a signal
-	Dead    State = "dead"    // it cannot be resumed any more
+	Dead    State = "dead"    // it can no longer be resumed
 )
 
-// A FileState is what became of the file that the tool keeps a session in.
+// A FileState is the state of a session's file.
 type FileState int
 
 // The states of a session's file.
 const (
 	FileSame FileState = iota // as our last run left it
 	FileGone
-	FileChanged // somebody else has written to it
+	FileChanged // another process has written to it
 )
 
-// Fingerprints are the fingerprints that must be equal between a session and a call
-// that resumes it.
+// Fingerprints must be equal between a session and a call that resumes it.
 type Fingerprints struct {
 	Model, Runtime string
-	Settings       Digests // of what shapes a run, and of where and for whom it takes place
-	Auth           Digests // of whose account it is
+	Settings       Digests // of what shapes a run, and of where and for whom it runs
+	Auth           Digests // of the account
 }
 
-// Facts are all that a decision depends on.
+// Facts are everything that a decision depends on.
 type Facts struct {
 	Now          Millis
 	Disabled     bool           // configuration switched resuming off
-	Never        bool           // a rule has it stand alone
+	Never        bool           // a rule makes each call independent
 	Fresh        rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
-	NoResume     bool           // the binary is known not to offer it
-	Copies       bool           // a resume goes on in a copy: its source stays as it is
-	Fork         bool           // a copy is made also where somebody uses the session, or has
+	NoResume     bool           // the binary is known not to support it
+	Copies       bool           // a resume continues in a copy and leaves its source unchanged
+	Fork         bool           // a session is copied also if another process uses it, or has used it
 	Named        bool           // the task is named; otherwise continuity alone finds the chain
-	Attempt      int            // what the caller counts its rounds by, rewrite.NoAttempt where it does not
+	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
-	Place        Place // where the call's directory is in its history
+	Place        Place // of the call's directory
 	Limits       Limits
-	Meters       Meters // what runs of its rule, tool and model have cost
-	// Chains are the sessions that the call may go on from, those of the most recently
-	// used chain first, and of a chain its newest: with Named those of one chain, otherwise
-	// of those that begin as the call's prompt does.
+	Meters       Meters // costs of the runs of its rule, tool and model
+	// Chains are the sessions that the call may continue: the most recently used chain first, and
+	// within a chain the newest session first. With Named they are one chain's, otherwise those
+	// that begin like the call's prompt.
 	Chains []ChainFacts
-	More   bool // there are chains besides, beginning likewise, that nobody has looked at
-	Others bool // the directory has chains, however they begin; known where Chains are none
+	More   bool // there are further chains with this beginning that were not read
+	Others bool // the directory has chains with any beginning; set only if Chains is empty
 }
 
 // session returns the facts about a session that a decision names.
@@ -81,13 +79,13 @@ type ChainFacts struct {
 	StateWhy     rewrite.Reason // why it is dead, or rewrite.TurnLimit
 	Held         bool           // a live process holds its lease
 	Fingerprints Fingerprints
-	Place        Place  // where its latest run that ended has left the directory
+	Place        Place  // of the directory at the end of its latest run
 	CommitGone   bool   // Place.Head is no ancestor of the call's
-	FirstModel   string // the model that the tool named when the session began, "" if it is not known
-	Version      string // of the tool in its latest run, likewise
+	FirstModel   string // the model that the tool named when the session began, "" if not known
+	Version      string // of the tool in its latest run, "" if not known
 	File         FileState
-	ForkAt       string         // where it can be cut off as our last run left it, though somebody has written to it
-	NoForkAt     rewrite.Reason // why it cannot
+	ForkAt       string         // the message where our last run left it, although another process has written to it
+	NoForkAt     rewrite.Reason // why there is none
 	Created      Millis
 	LastUsed     Millis
 	Errors       int
@@ -96,12 +94,12 @@ type ChainFacts struct {
 	BaseBytes    int
 	Continuity   rewrite.Continuity
 	Attempt      int     // of its latest call, or rewrite.NoAttempt
-	CallersOwn   bool    // the caller has gone on with it by its id
+	CallersOwn   bool    // the caller has continued it by its ID
 	Reset        bool    // another role's answer, or its own, has ended it
-	Share        float64 // where the chain stands among all, from 0 to 1
+	Share        float64 // the chain's fixed number from 0 to 1
 	base         []rewrite.Digest
-	file         string // where the session is kept
-	size         int64  // of that, as our last run left it
+	file         string // the session's file
+	size         int64  // its size as our last run left it
 }
 
 // Unnamed is what a call without a name needs to be resumed.
@@ -109,8 +107,8 @@ type Unnamed string
 
 // What it may need.
 const (
-	UnnamedEvidence Unnamed = "evidence" // evidence that it goes on with the session's own work
-	UnnamedExtends  Unnamed = "extends"  // that its prompt repeats all that the session was sent and adds something
+	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
+	UnnamedExtends  Unnamed = "extends"  // a prompt that repeats everything the session was sent and adds something
 	UnnamedOff      Unnamed = "off"      // a name: it is never resumed
 )
 
@@ -118,45 +116,44 @@ const (
 type Limits struct {
 	TTL           Millis  // longest time idle
 	MaxAge        Millis  // longest time since the session began
-	ErrorLimit    int     // failed runs a session may have had; 0 for no limit
+	ErrorLimit    int     // failed runs that a session may have had; 0 for no limit
 	ContextShare  float64 // share of the context window that may be used up
-	MinBase       int     // bytes that an unnamed job's prompt must have, to be told from others
-	MinEvident    int     // the same where there is evidence that the call goes on with it
+	MinBase       int     // least bytes of an unnamed job's prompt, to be distinct from others
+	MinEvident    int     // the same if there is evidence that the call continues it
 	Unnamed       Unnamed // what an unnamed call needs to be resumed
 	ResumeSame    bool    // an identical prompt resumes
 	WholePrompt   bool    // never send a delta
-	UnknownWindow int64   // context window assumed where the tool does not tell, in tokens
-	HoldOut       float64 // share of the chains that are never resumed, to compare with
-	ResumeDearer  bool    // resume also where that costs more
+	UnknownWindow int64   // context window assumed if the tool does not report it, in tokens
+	HoldOut       float64 // share of the chains that are never resumed, for comparison
+	ResumeDearer  bool    // resume even if it costs more
 }
 
-// A Decision is what becomes of a call: its mode, and the chain it belongs to.
+// A Decision is how a call is handled: its mode, and the chain it belongs to.
 type Decision struct {
 	Mode    rewrite.Mode
 	Reason  rewrite.Reason
 	Detail  rewrite.Reason // more on the reason: why a session is dead
-	Changed []string       // names of what has changed, where Reason says that something has
+	Changed []string       // names of what has changed, if Reason says that something has
 	Chain   int64          // 0 to begin a new chain
-	Session int64          // the session to go on from, where Mode is Resume or Fork
-	// NativeID and Continuity say what to go on from, and what it has been sent.
+	Session int64          // the session to continue if Mode is Resume or Fork
+	// NativeID and Continuity identify what to continue, and say what it was sent.
 	NativeID   string
-	Model      string // the model that it began with, "" if it is not known
-	Version    string // of the tool in its latest run, likewise
-	Copy       bool   // in a copy of it
-	ForkAt     string // the last message that the copy keeps, where Mode is Fork
+	Model      string // the model that it began with, "" if not known
+	Version    string // of the tool in its latest run, "" if not known
+	Copy       bool   // continue in a copy of it
+	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity rewrite.Continuity
-	Whole      bool // send the whole prompt, whatever could be left out
-	// Prices are why the reason is dearer.
+	Whole      bool // send the whole prompt, never a delta
+	// Prices are the figures behind the reason dearer.
 	Prices Prices
-	// Context is how full the chain's session is, NearlyFull that it is about to be
-	// given up for that.
+	// Context is how full the chain's session is. NearlyFull reports that it will soon be too full
+	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
 }
 
-// Decide says whether a call is resumed. It is a pure function: equal facts give
-// equal decisions, and time counts only through Limits. Whatever is not provably
-// a continuation is fresh.
+// Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
+// decisions, and time counts only through Limits. Whatever is not provably a continuation is fresh.
 func Decide(f Facts) Decision {
 	if f.Never {
 		return Decision{Mode: rewrite.Fresh, Reason: rewrite.Never}
@@ -183,7 +180,7 @@ func Decide(f Facts) Decision {
 		d.Reason = rewrite.HeldOut
 		return d
 	}
-	if chain.Held { // after all others: they would not go away with waiting
+	if chain.Held { // after all other blockers: those would remain after waiting
 		d.Reason = rewrite.Leased
 		if f.Fork {
 			d.Detail = rewrite.NothingToFork
@@ -200,8 +197,8 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// choose finds the session of a call, and with it the chain. A reason that comes with
-// it is why the call is fresh all the same; nil stands for a new chain.
+// choose returns the call's session, and with it the chain; nil means a new chain. A reason
+// returned with a session says why the call is fresh all the same.
 func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	all := f.Chains
 	f.Chains = standing(f)
@@ -223,7 +220,7 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	return chain, reason
 }
 
-// attempt is the highest number that a chain's calls have come to.
+// attempt returns the highest attempt number among a chain's calls.
 func attempt(sessions []ChainFacts, chain int64) int {
 	highest := rewrite.NoAttempt
 	for _, c := range sessions {
@@ -234,9 +231,8 @@ func attempt(sessions []ChainFacts, chain int64) int {
 	return highest
 }
 
-// standing leaves out the sessions that ended badly where their chain has another one to
-// go on from, and the copies that are under way where nobody is to wait for them: what
-// they are copies of stands for them.
+// standing removes sessions that ended badly if their chain has another one to continue, and copies
+// in progress if the call does not wait for them: their sources represent them.
 func standing(f Facts) []ChainFacts {
 	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
 		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
@@ -246,11 +242,10 @@ func standing(f Facts) []ChainFacts {
 	})
 }
 
-// chooseNamed judges the prompt where the task is known to be the same. As long as the
-// name leads to one session, any prompt continues it, but one that is repeated, one that
-// shows another history, and one that only takes back what was said before. Otherwise,
-// and for these, the prompt itself must show which session it goes on from. busy reports that
-// some session of the name is in use.
+// chooseNamed chooses if the task is known to be the same. As long as the name leads to one
+// session, any prompt continues it, except a repeated one, one that shows another history, and one
+// that only removes text. Otherwise, and for these, the prompt itself must show which session it
+// continues. busy reports that a session of the name is in use.
 func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	if len(f.Chains) == 0 {
 		return nil, rewrite.FirstCall
@@ -271,8 +266,8 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	return c, ""
 }
 
-// byName returns the session that a name leads to, and why it is not gone on from by the
-// name alone: there are several, or were, that the name does not tell apart.
+// byName returns the session that a name leads to, or why the name alone does not suffice: there
+// are, or were, several that the name does not distinguish.
 func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	end, ends := &f.Chains[0], 0
 	for i := range f.Chains {
@@ -294,8 +289,8 @@ func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	return end, ""
 }
 
-// chooseUnnamed finds the session by continuity alone: the one that was sent nothing that this prompt does not say again,
-// and whose work it goes on with.
+// chooseUnnamed finds the session by continuity alone: the one for which this prompt repeats
+// everything it was sent, and whose work it continues.
 func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
@@ -333,8 +328,9 @@ func (l Limits) minBase() int {
 	return l.MinEvident
 }
 
-// goesOn reports whether the evidence suffices for a call that extends the session's prompt. A history that was edited is
-// no matter of evidence. A run that was stopped by its turns gave no answer: nothing but a request to go on is about it.
+// goesOn reports whether the evidence suffices for a call that extends the session's prompt.
+// Evidence cannot justify an edited history. A run stopped by its turn limit gave no answer, so
+// only a request to go on can refer to it.
 func (l Limits) goesOn(c *ChainFacts) bool {
 	e := c.Continuity.Evidence
 	if l.Unnamed == UnnamedExtends {
@@ -343,10 +339,11 @@ func (l Limits) goesOn(c *ChainFacts) bool {
 	return e.Verdict == "" && (c.StateWhy != rewrite.TurnLimit || e.GoOn())
 }
 
-// repeated returns the session whose prompt this one says again. It is the one that was sent most of it, of those that the
-// prompt extends and goes on with; or the newest that was sent the same; or the newest that the prompt extends without going on
-// with it. several reports that more than one may be meant, none of which was sent what the others were, and that the
-// prompt does not tell by the answer of one.
+// repeated returns the session whose prompt this one repeats. Of the sessions that the prompt
+// extends and continues, it is the one that was sent most; else the newest that was sent the same;
+// else the newest that the prompt extends without continuing it. several reports that more than one
+// may be meant: none of them was sent everything the others were, and the prompt does not single
+// one out by its answer.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
 	var going []*ChainFacts
 	var identical, extended *ChainFacts
@@ -361,7 +358,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 			extended = cmp.Or(extended, s)
 		}
 	}
-	if identical != nil { // the same again goes on from nothing that led there
+	if identical != nil { // the same prompt again continues nothing that led there
 		going = slices.DeleteFunc(going, func(s *ChainFacts) bool { return s.within(identical, sessions) })
 	}
 	if len(going) == 0 {
@@ -382,7 +379,8 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	return c, false
 }
 
-// mostSent returns the one of some sessions that was sent all that the others were, nil where there is none.
+// mostSent returns the one of some sessions that was sent everything the others were, nil if there
+// is none.
 func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 	for _, c := range some {
 		if !slices.ContainsFunc(some, func(o *ChainFacts) bool { return o != c && !o.within(c, sessions) }) {
@@ -392,8 +390,8 @@ func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 	return nil
 }
 
-// within reports whether all that a session was sent was also sent to another one of its
-// chain, and more, or that one has come from it.
+// within reports whether another session of the chain was sent everything that this one was, and
+// more, or is derived from it.
 func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	if c.Chain != o.Chain {
 		return false
@@ -412,7 +410,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	}
 }
 
-// contains reports whether part stands in whole, in its order.
+// contains reports whether part occurs in whole, in its order.
 func contains(whole, part []rewrite.Digest) bool {
 	at := 0
 	for _, d := range whole {
@@ -423,9 +421,8 @@ func contains(whole, part []rewrite.Digest) bool {
 	return at == len(part)
 }
 
-// chooseIdentical: the same prompt again is a loop or a sample and gets a chain
-// of its own, unless the earlier run left nothing to go on with: then it is a
-// retry, and takes that run's place.
+// chooseIdentical handles a repeated prompt. It is a loop or a sample and gets a chain of its own,
+// unless the earlier run left nothing to continue: then it is a retry and replaces that run.
 func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case f.Fresh != "", (c.State != Live || c.StateWhy == rewrite.TurnLimit) && !c.Held:
@@ -436,8 +433,7 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.Identical
 }
 
-// guards are the reasons for which a call that continues its chain is fresh all
-// the same.
+// guards are the reasons for which a call that continues its chain is fresh all the same.
 var guards = map[rewrite.Reason]bool{
 	rewrite.Leased: true, rewrite.PreviousFailed: true, rewrite.PreviousKilled: true, rewrite.PreviousUnknown: true,
 	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
@@ -448,7 +444,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.CallersOwn: true,
 }
 
-// dearer says whether resuming has cost more than not to, and by what figures.
+// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.
 func dearer(f Facts) (Prices, rewrite.Reason) {
 	p, ok := f.Meters.Prices(f.Now)
 	if ok && p.Suspended(f.Now) && !f.Limits.ResumeDearer {
@@ -457,11 +453,11 @@ func dearer(f Facts) (Prices, rewrite.Reason) {
 	return Prices{}, ""
 }
 
-// clockSlack is how much later than now a session may have been used: another call
-// can have ended while this one was getting there.
+// clockSlack is how far in the future a session's last use may be: another call can have ended
+// while this one was starting.
 const clockSlack Millis = 2000
 
-// resumeBlocker says what speaks against resuming the chain's session.
+// resumeBlocker returns what prevents resuming the chain's session, or "".
 func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
@@ -487,7 +483,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.ErrorLimit, ""
 	case contextFull(c.Context, f.Limits):
 		return rewrite.ContextFull, ""
-	case c.Held: // its file is not as we left it
+	case c.Held: // its file has changed
 	case c.File == FileGone:
 		return rewrite.SessionGone, ""
 	case c.File == FileChanged && (!f.Fork || c.ForkAt == ""):
@@ -512,16 +508,15 @@ func stateReason(c *ChainFacts) rewrite.Reason {
 
 func contextFull(c rewrite.Context, l Limits) bool { return l.filled(c) > 1 }
 
-// nearlyFull is the part of what a session may use of its context from which on
-// people are warned.
+// nearlyFull is the part of the usable context from which people are warned.
 const nearlyFull = 0.8
 
-// NearlyFull reports whether a session is soon not resumed any more because of its
-// context, or already is not.
+// NearlyFull reports whether a session's context is at or near the limit beyond which it is not
+// resumed.
 func (l Limits) NearlyFull(c rewrite.Context) bool { return l.filled(c) >= nearlyFull }
 
-// filled is how much a session has used of what it may use of its context: 1 is
-// the limit, 0 stands for none.
+// filled returns the used part of a session's usable context. 1 is the limit, 0 means that there is
+// none.
 func (l Limits) filled(c rewrite.Context) float64 {
 	window := c.Limit
 	if window == 0 {

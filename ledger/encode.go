@@ -23,19 +23,19 @@ func decodeDigests(data []byte) []rewrite.Digest {
 	return out
 }
 
-// encodeAnswer writes an answer behind those that stand in the column already:
-// its length in bytes, the number of its lines, their digests.
+// encodeAnswer encodes an answer to append to its column: its length in bytes, the number of its
+// lines, their digests.
 func encodeAnswer(a rewrite.Answer) []byte {
 	out := binary.AppendUvarint(nil, uint64(a.Bytes))
 	out = binary.AppendUvarint(out, uint64(len(a.Lines)))
 	return append(out, encodeDigests(a.Lines)...)
 }
 
-// saidForms is how many other forms of each answer stand in their column.
+// saidForms is how many other forms of each answer are in their column.
 const saidForms = 2
 
-// encodeSaid writes the other forms of an answer likewise; one that it has not is
-// written as an answer of no lines.
+// encodeSaid encodes the other forms of an answer the same way. A missing form is encoded as an
+// answer without lines.
 func encodeSaid(a rewrite.Answer) []byte {
 	var out []byte
 	for i := range saidForms {
@@ -48,8 +48,7 @@ func encodeSaid(a rewrite.Answer) []byte {
 	return out
 }
 
-// decodeAnswers reads the answers with their other forms, which answers from before
-// ledgers kept them lack.
+// decodeAnswers decodes the answers with their other forms, which older ledgers lack.
 func decodeAnswers(answers, said []byte) []rewrite.Answer {
 	out, forms := decodeForms(answers), decodeForms(said)
 	if len(forms)%saidForms != 0 {
@@ -72,7 +71,7 @@ func decodeForms(data []byte) []rewrite.Answer {
 		lines, m := binary.Uvarint(data[max(n, 0):])
 		head := n + m
 		if n <= 0 || m <= 0 || lines > uint64(len(data)-head)/rewrite.DigestSize {
-			// A damaged column matches no transcript, which is the safe side.
+			// A damaged column matches no transcript, which is safe.
 			return append(out, rewrite.Answer{Lines: []rewrite.Digest{{}}})
 		}
 		end := head + int(lines)*rewrite.DigestSize
@@ -82,7 +81,7 @@ func decodeForms(data []byte) []rewrite.Answer {
 	return out
 }
 
-// encodeLines writes how many lines each block has.
+// encodeLines encodes how many lines each block has.
 func encodeLines(lines []int) []byte {
 	out := make([]byte, 0, len(lines))
 	for _, n := range lines {
@@ -103,7 +102,7 @@ func decodeLines(data []byte) []int {
 	return out
 }
 
-// encodeShape writes three numbers, three digests, and two digests for each part.
+// encodeShape encodes three numbers, three digests, and two digests for each part.
 func encodeShape(s rewrite.Shape) []byte {
 	out := binary.AppendUvarint(nil, uint64(s.Size))
 	out = binary.AppendUvarint(out, uint64(s.HeadSize))
@@ -115,7 +114,8 @@ func encodeShape(s rewrite.Shape) []byte {
 	return out
 }
 
-// decodeShape reads a shape; of a damaged one nothing, so that no delta is made of it.
+// decodeShape decodes a shape. A damaged one decodes to the zero Shape, so that no delta is made
+// from it.
 func decodeShape(data []byte) rewrite.Shape {
 	none := rewrite.Shape{FirstTurn: -1}
 	var numbers [3]int

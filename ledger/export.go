@@ -10,10 +10,10 @@ import (
 	"reprise/rewrite"
 )
 
-// Time returns the moment in UTC.
+// Time returns the point in time in UTC.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
-// OrNull returns a number as JSON shows it: nil where it is not known.
+// OrNull returns a number for JSON: nil if it is not known.
 func OrNull(n sql.NullInt64) *int64 {
 	if !n.Valid {
 		return nil
@@ -21,10 +21,10 @@ func OrNull(n sql.NullInt64) *int64 {
 	return &n.Int64
 }
 
-// An Invocation is all that the ledger holds of one call, to be exported. Numbers
-// and words that are not known are not valid, or "".
+// An Invocation is everything that the ledger stores about one call, for export. Unknown numbers
+// are not valid, unknown words are "".
 type Invocation struct {
-	ID, Chain      int64 // Chain is 0 where it belongs to none
+	ID, Chain      int64 // Chain is 0 if it belongs to none
 	Tool, Cwd      string
 	Task, Role     string
 	Rule           string
@@ -32,12 +32,12 @@ type Invocation struct {
 	Duration       sql.NullInt64 // milliseconds
 	Mode           rewrite.Mode
 	Reason, Detail rewrite.Reason
-	Arm            string // Control or Treated, "" where no chain was held out
+	Arm            string // Control or Treated, "" if no chain was held out
 	ResumedFrom    string
 	FellBack       rewrite.Reason
 	Format         rewrite.Format
 	NativeID       string
-	Asked          string // the model that was asked for
+	Asked          string // the model that was requested
 	Model          string // the model that answered
 	PromptBytes    int64
 	SentBytes      int64
@@ -50,12 +50,12 @@ type Invocation struct {
 	Exit, Signal   sql.NullInt64
 }
 
-// batch is how many invocations are held in memory at a time. Between two batches
-// the ledger is free, so that its log can be folded in.
+// batch is how many invocations are in memory at a time. Between two batches the ledger is free, so
+// that its log can be folded.
 const batch = 1000
 
-// Invocations returns the calls that were started at since or later, in the order
-// of their numbers. It ends with the first error.
+// Invocations yields the calls that were started at since or later, in the order of their numbers.
+// It ends with the first error.
 func (l *Ledger) Invocations(since Millis) iter.Seq2[Invocation, error] {
 	return func(yield func(Invocation, error) bool) {
 		var after int64
@@ -104,12 +104,12 @@ func (l *Ledger) invocations(after int64, since Millis) ([]Invocation, error) {
 	return some, rows.Err()
 }
 
-// A Tally counts the calls that are alike in tool, mode, reasons and outcome.
+// A Tally counts the calls with the same tool, mode, reasons and outcome.
 type Tally struct {
 	Tool                                 string
 	Mode                                 rewrite.Mode
 	Reason, FellBack                     rewrite.Reason
-	Outcome                              string // "" for those that run
+	Outcome                              string // "" for running calls
 	Calls                                int64
 	Millis                               int64 // of all together
 	PromptBytes, SentBytes               int64
@@ -145,7 +145,7 @@ func (l *Ledger) Tallies() ([]Tally, error) {
 	return all, nil
 }
 
-// A Census counts the sessions that are alike in tool and state.
+// A Census counts the sessions of one tool in one state.
 type Census struct {
 	Tool     string
 	State    State

@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A ChainName is what tells a chain from others.
+// A ChainName identifies a chain.
 type ChainName struct {
 	ID         int64
 	Tool, Cwd  string
@@ -18,15 +18,15 @@ type ChainName struct {
 	NativeIDs  []string // of its sessions, the newest last
 }
 
-// minPrefix is how much of a native id must be given.
+// minPrefix is the least length of a native ID's prefix.
 const minPrefix = 4
 
-// FindChains returns the chains that name may stand for: the one of that number, or
-// else those of that task, or else those of a session whose native id begins so.
+// FindChains returns the chains that name may mean: the one with that number, otherwise those of
+// that task, otherwise those of the sessions whose native ID has that prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	prefix := name
 	if len(prefix) < minPrefix {
-		prefix = "\x00" // no id begins so
+		prefix = "\x00" // no ID begins with it
 	}
 	for _, where := range []struct {
 		condition string
@@ -72,7 +72,7 @@ func (l *Ledger) findChains(condition, arg string) ([]ChainName, error) {
 	return chains, nil
 }
 
-// nativeIDs are those of a chain's sessions, and those that its calls have seen.
+// nativeIDs returns the IDs of a chain's sessions and those that its calls have reported.
 func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 	rows, err := l.db.Query(`SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
@@ -94,17 +94,17 @@ func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 	return all, rows.Err()
 }
 
-// ErrInUse is the error of what a live process still needs.
+// ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 
 // Forgotten counts what was removed.
 type Forgotten struct{ Sessions, Calls int64 }
 
-// Forget removes all of a chain: its sessions, its calls, the calls in which the caller
-// named its sessions itself, and what runs of its rules cost, unless other calls have the
-// rule too. What stood there is overwritten.
+// Forget removes a chain entirely: its sessions, its calls, the calls in which the caller itself
+// named its sessions, and the measured costs of its rules unless other calls have the rule too. The
+// removed data is overwritten.
 func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
-	if err := l.Settle(); err != nil { // nothing of it is to wait in the spool
+	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
@@ -128,7 +128,7 @@ func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
 		if f.Calls, err = dropChain(tx, c.ID); err != nil {
 			return err
 		}
-		for _, rule := range rules { // what its runs cost tells of others only where others have it
+		for _, rule := range rules { // a cost says something about others only if they have the rule
 			if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
 				return err
 			}
@@ -161,14 +161,14 @@ func rulesOf(tx *sql.Tx, chain int64) (rules []string, err error) {
 	return rules, err
 }
 
-// scrubTime is how long others may hold a scrub up.
+// scrubTime is how long other processes may delay a scrub.
 const scrubTime = 10 * time.Second
 
-// scrub writes the ledger anew without what was removed from it, and empties its
-// log. Meanwhile no other process can write.
+// scrub rewrites the ledger without what was removed from it, and empties its log. Meanwhile no
+// other process can write.
 func (l *Ledger) scrub() error {
-	// VACUUM needs no secure_delete, but rows that had moved before it was on may
-	// have left parts of themselves in their old pages.
+	// VACUUM does not need secure_delete, but rows that moved before it was on may have left traces
+	// in their old pages.
 	err := l.insist(func() error {
 		_, err := l.db.Exec("VACUUM")
 		return err
@@ -190,7 +190,7 @@ func (l *Ledger) scrub() error {
 	return nil
 }
 
-// insist is patient for longer than a call could be.
+// insist retries for longer than a call could take.
 func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {

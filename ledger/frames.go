@@ -8,25 +8,25 @@ import (
 	"reprise/rewrite"
 )
 
-// The bounds within which frames are looked for.
+// The bounds of the search for templates.
 const (
 	maxFreshCalls = 20_000 // the latest
-	maxCompared   = 32     // earlier calls of one opening that a call is compared with
+	maxCompared   = 32     // earlier calls with the same opening that a call is compared with
 )
 
-// A PromptTemplate is a run of calls by one tool in one directory that were fresh, each of
-// them equal to an earlier one but in one place. Nothing says that they belong to
-// one job: two tasks of one caller look just the same.
+// A PromptTemplate is a run of fresh calls by one tool in one directory, each of them equal to an
+// earlier one but in one place. It does not show that they belong to one job: two tasks of one
+// caller look the same.
 type PromptTemplate struct {
 	Tool, Cwd, Role string
-	Place           int                    // how many blocks stand before the place in which they differ
-	After           int                    // how many stand behind it, at least
-	Blocks          int                    // of the latest of the prompts
+	Place           int                    // number of blocks before the place in which they differ
+	After           int                    // least number of blocks after it
+	Blocks          int                    // of the latest prompt
 	Openings        []rewrite.Footprint    // how the prompts begin: only the opening blocks
-	Calls           int                    // that have the frame
-	Resumed         int                    // of these, would have been resumed if they had been known to continue the one before
-	Late            int                    // besides, if ttl were longer
-	Reasons         map[rewrite.Reason]int // why those that would have been resumed, or came late, were fresh
+	Calls           int                    // that have the template
+	Resumed         int                    // of these, how many would have been resumed had they been known to continue the one before
+	Late            int                    // how many more would have been if ttl were longer
+	Reasons         map[rewrite.Reason]int // why those counted in Resumed and Late were fresh
 	PromptBytes     int64                  // of those that would have been resumed
 	SavedBytes      int64                  // of these, by estimate
 	First, Last     Millis                 // when the first and the last of the calls began
@@ -34,10 +34,9 @@ type PromptTemplate struct {
 	openings        map[string]struct{}    // those of Openings
 }
 
-// Frames looks through the fresh calls since then that no rule named, at most
-// the latest 20 000, for those that a rule could have named. Those that come later
-// than ttl after the one they continue are only counted. The most useful frames
-// come first.
+// Frames searches the fresh calls since then that no rule named, at most the latest 20 000, for
+// those that a rule could have named. Calls more than ttl after the one they continue are only
+// counted. The most useful templates come first.
 func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
 	rows, err := l.db.Query(`SELECT * FROM (
 		SELECT i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
@@ -66,20 +65,20 @@ func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
 	return f.list(), nil
 }
 
-// A freshCall is a call that had a session of its own, with what that session was
-// sent last: the call's prompt, or one that extends it.
+// A freshCall is a call with a session of its own, and what that session was sent last: the call's
+// prompt, or one that extends it.
 type freshCall struct {
 	tool, cwd, home, role string
 	started               Millis
 	reason                rewrite.Reason
 	bytes                 int64
 	session               int64
-	good                  bool // the session could be gone on with
+	good                  bool // the session could be continued
 	lastUsed              Millis
 	prints                string
 	blocks                []rewrite.Digest
 	opening               int
-	continued             []int // the places of frames in which a later call continues it
+	continued             []int // the places of templates in which a later call continues it
 }
 
 // A templateFinder takes fresh calls in the order in which they began.
@@ -105,15 +104,15 @@ func (f *templateFinder) add(c *freshCall) {
 	f.early[key] = early[max(0, len(early)-maxCompared):]
 }
 
-// couldBeNamed tells of the reasons that a call is fresh for only because nothing
-// names its task.
+// couldBeNamed reports whether a call with this reason is fresh only because nothing names its
+// task.
 func couldBeNamed(r rewrite.Reason) bool {
 	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.Ambiguous
 }
 
-// connect finds, for each place, the earlier call that c shares most with, and
-// counts c as the one that continues it. Two calls may differ in the news of a
-// round, or in the task: each place is a frame of its own.
+// connect finds, for each place, the earlier call that c shares most with, and counts c as its
+// continuation. Two calls may differ in the news of a round, or in the task: each place is a
+// template of its own.
 func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string) {
 	best, after := map[int]*freshCall{}, map[int]int{}
 	for _, e := range slices.Backward(early) {
@@ -136,9 +135,9 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 	}
 }
 
-// oneDifference counts the blocks that two prompts share before and behind the one
-// place in which they differ; ok is false where that is not most of both, or c says
-// nothing new there.
+// oneDifference counts the blocks that two prompts share before and after the one place in which
+// they differ. ok is false if the shared blocks are not most of both, or if c says nothing new
+// there.
 func oneDifference(e, c *freshCall) (before, behind int, ok bool) {
 	short, long := min(len(e.blocks), len(c.blocks)), max(len(e.blocks), len(c.blocks))
 	for before < short && e.blocks[before] == c.blocks[before] {
@@ -165,11 +164,11 @@ func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bo
 	}
 	f.Resumed++
 	f.PromptBytes += c.bytes
-	// A delta holds what is new, and repeats the opening and the closing block.
+	// A delta contains what is new, and repeats the opening and the closing block.
 	f.SavedBytes += int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), len(c.blocks)-f.Place-after+c.opening+min(after, 1)))
 }
 
-// list returns the frames that more than one call would have gained by.
+// list returns the templates that more than one call would have benefited from.
 func (f *templateFinder) list() []PromptTemplate {
 	var frames []PromptTemplate
 	for _, frame := range f.frames {

@@ -12,23 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process names a process beyond the life of its pid.
+// A Process identifies a process beyond the life of its PID.
 type Process struct {
-	Boot  string // id of the boot it runs under
+	Boot  string // ID of the boot it runs under
 	PID   int
-	Start int64 // its start time in the system's ticks, 0 where that is not known
+	Start int64 // its start time in the system's ticks, 0 if not known
 }
 
-// ThisProcess names the calling process.
+// ThisProcess identifies the calling process.
 func ThisProcess() Process { return ProcessOf(os.Getpid()) }
 
-// ProcessOf names the process that has pid now.
+// ProcessOf identifies the process that has pid now.
 func ProcessOf(pid int) Process {
 	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
 }
 
-// Alive reports whether the process still runs. A pid that another process has
-// taken over, and one of an earlier boot, is not alive.
+// Alive reports whether the process still runs. If another process has taken over the PID, or the
+// system was rebooted, it does not.
 func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
 
 func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
@@ -40,13 +40,13 @@ func exists(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// bootID is "" on systems that do not tell; there pid and liveness must do.
+// bootID is "" on systems that do not report it. There, the PID and whether it exists must suffice.
 var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
 })
 
-// systemFile returns a short file of the system's, "" where it is not there: os.ReadFile
-// makes nine calls of the system for what takes three.
+// systemFile returns the content of a short system file, "" if it does not exist. It makes three
+// system calls where os.ReadFile makes nine.
 func systemFile(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -58,16 +58,15 @@ func systemFile(path string) string {
 	return string(text[:max(n, 0)])
 }
 
-// stat returns the fields of /proc/PID/stat from the third on, the state; none where
-// the system does not tell. The command's name before it may hold spaces and
-// brackets.
+// stat returns the fields of /proc/PID/stat from the third on, the state; none if the system has no
+// such file. The command's name before them may contain spaces and parentheses.
 func stat(pid int) []string {
 	text := systemFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 }
 
-// startTime is a process's start in the system's ticks, 0 where that is not known.
-// A process that is dead but not yet waited for counts as gone.
+// startTime returns a process's start time in the system's ticks, 0 if not known. A zombie counts
+// as gone.
 func startTime(pid int) int64 {
 	fields := stat(pid)
 	if len(fields) == 0 {
@@ -87,11 +86,11 @@ type queryer interface {
 	QueryRow(query string, args ...any) *sql.Row
 }
 
-// A lease is who holds a session: the shim that took it, and the tool it started,
-// which may outlive it.
+// A lease says who holds a session: the shim that took it, and the tool it started, which may
+// outlive it.
 type lease struct{ shim, child Process }
 
-// held reports whether one of them lives. Both run under the boot of the first.
+// held reports whether one of them is alive. Both run under the first one's boot.
 func (l lease) held() bool {
 	l.child.Boot = l.shim.Boot
 	return l.shim.Alive() || l.child.Alive()

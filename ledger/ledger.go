@@ -14,7 +14,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A Ledger is an open ledger file. It may be used by several goroutines.
+// A Ledger is an open ledger file. It is safe for concurrent use.
 type Ledger struct {
 	db    *sql.DB
 	key   rewrite.Key
@@ -30,7 +30,7 @@ var (
 	ErrLocked  = errors.New("another process keeps it locked")
 )
 
-// explain says in our words what SQLite found wrong.
+// explain translates SQLite's error into one of ours.
 func explain(err error) error {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
@@ -45,8 +45,8 @@ func explain(err error) error {
 	return err
 }
 
-// Open opens the ledger at path and makes it, with its directory, where there is
-// none. Directory and file are made private to the user, also where they exist.
+// Open opens the ledger at path and creates it, with its directory, if there is none. Directory and
+// file are made private to the user, existing ones too.
 func Open(path string) (*Ledger, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -54,8 +54,7 @@ func Open(path string) (*Ledger, error) {
 	return open(path, "rwc")
 }
 
-// OpenExisting opens a ledger to be looked at; where there is none it fails with
-// fs.ErrNotExist.
+// OpenExisting opens a ledger to read it. If there is none it returns fs.ErrNotExist.
 func OpenExisting(path string) (*Ledger, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -96,9 +95,9 @@ func create(path string) error {
 	return f.Close()
 }
 
-// narrow takes away from a file's mode what goes beyond most. It opens only what has to be
-// changed. What is of another type than most says is not ours to change: a device's mode
-// holds for everybody, and a directory in the place of a file may be anybody's home.
+// narrow removes permissions beyond most from a file's mode. It opens only what must be changed. It
+// leaves a file of another type than most alone: a device's mode affects every user, and a
+// directory in place of a file may be any user's home.
 func narrow(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || !tooOpen(info, most) {
@@ -137,10 +136,10 @@ func open(path, mode string) (*Ledger, error) {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
 	err = errOutdated
-	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would keep a new one from being made
+	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would prevent making a new one
 		err = l.prepare(false)
 	}
-	if err != nil { // or another process is just making it
+	if err != nil { // or another process is just creating it
 		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
 	}
 	if err != nil {
@@ -163,11 +162,11 @@ func escapePath(path string) string {
 	return string(out)
 }
 
-// errOutdated says that a ledger has to be brought up to date.
+// errOutdated reports that a ledger must be migrated.
 var errOutdated = errors.New("it was written by an older reprise")
 
-// prepare checks whose file this is and reads its key. With the file lock it brings the ledger up to
-// date before.
+// prepare checks whether this is a ledger and reads its key. If locked, it first migrates the
+// ledger.
 func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
@@ -191,8 +190,8 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// migrate applies what is missing, in one transaction. Another process may have
-// been quicker: the version is read again inside.
+// migrate applies the missing migrations in one transaction. It reads the version again inside,
+// since another process may have been faster.
 func (l *Ledger) migrate() error {
 	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
@@ -230,7 +229,7 @@ func (l *Ledger) write(f func(*sql.Tx) error) error {
 	return l.withLock(callsTimeout, func() error { return l.transact(f) })
 }
 
-// writeIfFree does so only if no other process has the file lock.
+// writeIfFree does the same only if no other process has the file lock.
 func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
 	return l.withLock(0, func() error { return l.transact(f) })
 }
@@ -246,20 +245,19 @@ func (l *Ledger) transact(f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Key is the ledger's key for digests.
+// Key returns the ledger's key for digests.
 func (l *Ledger) Key() rewrite.Key { return l.key }
 
-// Close closes the ledger. A process that ends right away need not: closing would
-// make SQLite fold its log into the file, which takes milliseconds. That is done with the
-// file lock as well, since no other process can open the ledger meanwhile.
+// Close closes the ledger. A process about to exit need not call it: closing makes SQLite fold its
+// log into the file, which takes milliseconds. It takes the file lock, since no other process can
+// open the ledger meanwhile.
 func (l *Ledger) Close() error {
 	release, _ := l.lock.take(callsTimeout)
 	defer release()
 	return l.db.Close()
 }
 
-// Check looks through the whole file: whether it is sound, and holds the tables that
-// it should.
+// Check checks the whole file: that it is intact and contains its tables.
 func (l *Ledger) Check() error {
 	var result string
 	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
@@ -288,8 +286,8 @@ func (l *Ledger) schema() (text string, err error) {
 	return text, err
 }
 
-// Probe returns what was learned of the binary with that fingerprint; ok is false
-// where it was never asked.
+// Probe returns what was learned about the binary with that fingerprint. ok is false if it was
+// never probed.
 func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err error) {
 	var text []byte
 	err = l.db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", fingerprint).Scan(&text)
@@ -302,7 +300,7 @@ func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err er
 	return probe, err == nil, err
 }
 
-// SetProbe remembers what was learned of a binary.
+// SetProbe stores what was learned about a binary.
 func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) error {
 	return l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", fingerprint, encodeJSON(probe), now)
@@ -310,7 +308,7 @@ func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) e
 	})
 }
 
-// CheckWritable makes a write and takes it back.
+// CheckWritable makes a write and rolls it back.
 func (l *Ledger) CheckWritable() error {
 	errTakenBack := errors.New("taken back")
 	err := l.write(func(tx *sql.Tx) error {

@@ -9,24 +9,24 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// LockTimeout is the longest time that a call waits for a process that keeps SQLite's lock:
-// no call of ours holds that without the file lock.
+// LockTimeout is how long a call waits for a process that holds SQLite's lock. Calls of ours hold
+// it only together with the file lock.
 const LockTimeout = 60 * time.Millisecond
 
-// callsTimeout is the longest time that a call waits for others, each of which holds the file lock
-// for a moment. Of 64 at once, on two busy processors, the last waits for some tenths of a second.
+// callsTimeout is how long a call waits for other calls, each of which holds the file lock for a
+// moment. Of 64 at once, on two busy processors, the last waits some tenths of a second.
 const callsTimeout = 2 * time.Second
 
 // lockPause is how long a process waits before it tries SQLite's lock again.
 const lockPause = time.Millisecond
 
-// A fileLock is a lock beside the ledger. Writers take it before SQLite's own lock, for which a
-// process can only try again and again: of many, some come too late every time. What keeps the
-// ledger whole is SQLite's lock; where there can be no file lock, as in a directory that is
-// read-only, everybody has it.
+// A fileLock is a lock beside the ledger. Writers take it before SQLite's own lock, which can only
+// be retried, so that of many processes some would never get it. SQLite's lock alone keeps the
+// ledger consistent: if there can be no file lock, as in a read-only directory, every process
+// proceeds.
 type fileLock struct{ path string }
 
-// take waits for the lock, but not longer than wait. Without the lock release does nothing.
+// take waits at most wait for the lock. Without the lock, release does nothing.
 func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 	release = func() {}
 	if l.path == "" {
@@ -36,7 +36,7 @@ func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 	if err != nil {
 		return release, true
 	}
-	_ = narrowTo(f, 0o600) // there is nothing in it to hide
+	_ = narrowTo(f, 0o600) // the file is empty
 	if lockFile(f, syscall.LOCK_NB) {
 		return func() { f.Close() }, true
 	}
@@ -52,18 +52,18 @@ func (l fileLock) take(wait time.Duration) (release func(), ok bool) {
 	case <-time.After(wait):
 		go func() {
 			<-locked
-			f.Close() // a lock that comes too late is given back at once
+			f.Close() // a lock that comes too late is released at once
 		}()
 		return release, false
 	}
 }
 
-// lockFile takes the lock, and reports whether it could. On a file system without such locks
-// everybody can.
+// lockFile takes the lock and reports whether it could. On a file system without locks it returns
+// true.
 func lockFile(f *os.File, how int) bool {
 	for {
 		switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how) {
-		case syscall.EINTR: // on a file system over the network
+		case syscall.EINTR: // on a network file system
 		case syscall.EWOULDBLOCK:
 			return false
 		default:
@@ -75,8 +75,8 @@ func lockFile(f *os.File, how int) bool {
 // errBusy is SQLite's error for a ledger that another process uses.
 var errBusy = sqlite3.Error{Code: sqlite3.ErrBusy}
 
-// withLock tries something with the file lock, for which it waits at most so long. Meanwhile no
-// other call writes.
+// withLock calls try with the file lock, for which it waits at most wait. Meanwhile no other call
+// writes.
 func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	return retry(func() (err error, again bool) {
 		release, ok := l.lock.take(wait)
@@ -89,8 +89,8 @@ func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 	})
 }
 
-// retry tries something for up to LockTimeout, as long as it is to be tried again. SQLite's own way
-// of waiting pauses longer each time, and gives up after seven tries.
+// retry calls try for up to LockTimeout, as long as it returns again. SQLite's own busy handler
+// pauses longer each time, and gives up after seven tries.
 func retry(try func() (err error, again bool)) error {
 	var deadline time.Time
 	for {

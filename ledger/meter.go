@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite"
 )
 
-// side returns the meter that the runs of one side are counted on.
+// side returns the meter that counts the runs of one side.
 func (m *Meters) side(s Side) *Meter {
 	switch s {
 	case Resumed:
@@ -23,7 +23,7 @@ func (m *Meters) side(s Side) *Meter {
 
 const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last"
 
-// columns are the places that meterColumns are read into.
+// columns returns the destinations of meterColumns.
 func (m *Meter) columns() []any {
 	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last}
 }
@@ -32,8 +32,8 @@ type rowsQueryer interface {
 	Query(query string, args ...any) (*sql.Rows, error)
 }
 
-// meters reads what runs of a rule, tool and model have cost: three rows at most,
-// found by their key, however many calls there were.
+// meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
+// their key, however many calls there were.
 func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
 	var all Meters
 	rows, err := q.Query("SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
@@ -87,13 +87,13 @@ func (e *pendingOutcome) meter(tx *sql.Tx) error {
 	return err
 }
 
-// A MeterRow is what runs of one rule, tool and model have cost.
+// A MeterRow is the costs of the runs of one rule, tool and model.
 type MeterRow struct {
-	Rule, Tool, Model string // Model as it was asked for
+	Rule, Tool, Model string // Model as requested
 	Meters
 }
 
-// Meters lists all that was measured.
+// Meters returns everything that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
 	var all []MeterRow
 	err := each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {

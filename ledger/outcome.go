@@ -8,11 +8,10 @@ import (
 	"reprise/rewrite"
 )
 
-// FallBack abandons a resume: the session is dead for that reason, and the call
-// goes on in a new one of the same chain. A session that is only busy stays
-// alive. A copy that was refused is no session; what it was to be made of dies only of a
-// reason that lies in it. Where that cannot be recorded, the session stays as a run left
-// it whose end nobody saw, so that it is not resumed again, and the call has none.
+// FallBack abandons a resume: the session is dead for that reason, and the call continues in a new
+// one of the same chain. A session that is only busy stays alive. A refused copy is no session; its
+// source dies only if the reason lies in it. If FallBack cannot be recorded, the session stays like
+// one whose last run ended unseen, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
@@ -24,14 +23,14 @@ func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	return nil
 }
 
-// unfit are the refusals that a session gives cause for: it would be refused again.
+// unfit are the refusals caused by the session itself: it would be refused again.
 var unfit = map[rewrite.Reason]bool{
 	rewrite.RefusedUnknown: true, rewrite.RefusedOtherID: true, rewrite.RefusedContext: true, rewrite.RefusedBroken: true,
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 	copied := t.source != 0
-	sourceDies := copied && unfit[why] && !t.cut // a cut may be what was refused
+	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
 	onlyBusy := !copied && why == rewrite.RefusedBusy
 	state := Dead
 	if onlyBusy {
@@ -65,22 +64,23 @@ type Outcome struct {
 	Exit     int
 	Signal   int // 0 unless it died by one
 	Seen     rewrite.StreamState
-	IDFormat rewrite.Format // of the output that the id was read from
+	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
-	File     string         // where the session is kept, "" where it was not found
+	File     string         // the session's file, "" if it was not found
 	FileSize int64
 	Resets   []string // roles whose chains of the call's task the answer ends
-	Place    Place    // where the run has left the directory
+	Place    Place    // of the directory after the run
 }
 
-// Good reports whether a session may be gone on with after such a run: it exited 0,
-// its final event was seen and was no error, and the last word was a model's.
+// Good reports whether a session may be continued after such a run: the exit code was 0, the final
+// event was seen and was no error, and the last message was the model's.
 func (o *Outcome) Good() bool {
 	s := &o.Seen
 	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
 }
 
-// Stopped reports whether the run failed for nothing but the turns that its caller allowed it. Its session may be gone on with.
+// Stopped reports whether the run failed only because of its caller's turn limit. Its session may
+// be continued.
 func (o *Outcome) Stopped() bool {
 	s := &o.Seen
 	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
@@ -98,17 +98,17 @@ func (o *Outcome) state() (state State, outcome string) {
 	return Live, "ok"
 }
 
-// A Turn is a later one of a call's run: the caller has gone on with its session in the same process.
+// A Turn is a later turn of a run whose caller has gone on with its session in the same process.
 type Turn struct {
 	Started Millis
 	Bytes   int             // of what the caller sent
-	Prompt  *rewrite.Prompt // all that the session was sent up to then
+	Prompt  *rewrite.Prompt // all that the session had been sent by then
 	Outcome Outcome
 }
 
-// Finish records how the run ended, and gives the lease back. Each later turn is recorded as an observed
-// call of the same session. Where the ledger can
-// not be written, the outcome is kept in the spool for whoever writes there next.
+// Finish records how the run ended and releases the lease. It records each later turn as an
+// observed call of the same session. If the ledger cannot be written, it
+// keeps the outcome in the spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := t.ending(t.call.Prompt, o)
 	e.Ledger = l.name()
@@ -129,8 +129,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// ending is all that a run leaves to record. What was said in it is there as digests
-// alone.
+// ending returns everything that a run leaves to record. Its texts are in it only as digests.
 func (t *Ticket) ending(prompt *rewrite.Prompt, o *Outcome) pendingOutcome {
 	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
@@ -162,7 +161,7 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 		return err
 	}
 	if e.Session == 0 {
-		return callersOwn(tx, o.Seen.ID) // of a call that was observed; any other has a new one
+		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
 	if err := e.recordSession(tx); err != nil {
 		return err
@@ -238,11 +237,11 @@ func (e *pendingOutcome) recordRefusal(tx *sql.Tx) error {
 	return err
 }
 
-// maxFigure is more than any call can take, in tokens and in nano-dollars: a million dollars. Nine thousand of them
-// still add up.
+// maxFigure exceeds what any call can use, in tokens and in nano-dollars: a million dollars. Nine
+// thousand of them still add up without overflow.
 const maxFigure = 1e15
 
-// plausible keeps what a tool says of its usage to what can be added up.
+// plausible limits a figure reported by a tool, so that sums cannot overflow.
 func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
@@ -275,7 +274,7 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 	if err != nil || state == Live {
 		return err
 	}
-	// What a copy was made of is gone on from again, but not for ever.
+	// A copy's source is continued again, but not forever.
 	_, err = tx.Exec("UPDATE sessions SET errors = errors + 1 WHERE id = (SELECT parent_id FROM sessions WHERE id = ?)", e.Session)
 	return err
 }

@@ -8,9 +8,8 @@ import (
 	"reprise/rewrite"
 )
 
-// A SessionFile is a session whose file the ledger knows, as prune and forget look
-// at it. The ledger has rows for no sessions but those that a fresh or forked run of
-// ours began.
+// A SessionFile is a session whose file the ledger knows, for prune and forget. The ledger has rows
+// only for sessions that a fresh or forked run of ours began.
 type SessionFile struct {
 	ID, Chain         int64
 	Tool, Home        string
@@ -20,13 +19,13 @@ type SessionFile struct {
 	File              string
 	Size              int64 // when our last run ended
 	Held              bool  // a live process holds its lease
-	Current           bool  // its chain was not begun anew since: a call may go on from it
+	Current           bool  // its chain has not begun anew since: a call may continue it
 	Reset             bool  // an answer has ended it
-	Observed          bool  // the caller has named it himself in some call
+	Observed          bool  // the caller itself has named it in some call
 }
 
-// SessionFiles lists the sessions of a chain, or with chain 0 of all, whose files
-// have not been pruned.
+// SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
+// pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
@@ -58,9 +57,8 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	return files, nil
 }
 
-// Retire notes that a session's file is about to be removed: no call resumes it any
-// more. ok is false where a live process holds the session, or it has been used
-// since it was listed.
+// Retire records that a session's file is about to be removed: no call resumes it any more. ok is
+// false if a live process holds the session, or it has been used since it was listed.
 func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		busy, err := held(tx, f.ID)
@@ -82,7 +80,7 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	return ok, nil
 }
 
-// Pruned notes that a session's file is gone.
+// Pruned records that a session's file is gone.
 func (l *Ledger) Pruned(session int64) error {
 	err := l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE sessions SET file = NULL, file_size = NULL WHERE id = ?", session)
@@ -94,16 +92,16 @@ func (l *Ledger) Pruned(session int64) error {
 	return nil
 }
 
-// DropBefore removes what was last used before a time: chains that no live process
-// holds a session of, with their sessions and calls, and the calls that belong to
-// no chain. A call without an outcome may still run: it gets a day more. With dry it only counts.
+// DropBefore removes what was last used before a time: chains of which no live process holds a
+// session, with their sessions and calls, and calls that belong to no chain. A call without an
+// outcome may still run and is kept for a day longer. With dry it only counts.
 func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		old, err := oldChains(tx, before)
 		if err != nil {
 			return err
 		}
-		// Each session that goes is looked for among all calls.
+		// Each removed session is searched for among all calls.
 		if _, err := tx.Exec("CREATE INDEX dropping ON invocations (session_id)"); err != nil {
 			return err
 		}
@@ -134,8 +132,8 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 // day is how often the shims start prune at most.
 const day = Millis(24 * 3_600_000)
 
-// ClaimPrune reports whether nobody has claimed to prune for a day; then the caller
-// has. A time in the future counts for nothing.
+// ClaimPrune reports whether the last claim to prune is a day old, and claims it. A time in the
+// future does not count.
 func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
 	const last = "(SELECT value FROM meta WHERE name = 'prune')"
 	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day).Scan(&due); err != nil || !due {
@@ -150,7 +148,7 @@ func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
 	return due && err == nil, err
 }
 
-// errDry takes a write back.
+// errDry rolls a write back.
 var errDry = errors.New("dry run")
 
 func oldChains(tx *sql.Tx, before Millis) ([]int64, error) {

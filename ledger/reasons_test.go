@@ -23,7 +23,7 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 	reasons := []rewrite.Reason{rewrite.NoResume}
 	for _, decl := range file.Decls {
 		block, ok := decl.(*ast.GenDecl)
-		if !ok || !strings.HasPrefix(block.Doc.Text(), "Why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
+		if !ok || !strings.HasPrefix(block.Doc.Text(), "Reasons why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
 			continue
 		}
 		for _, spec := range block.Specs {

@@ -12,18 +12,18 @@ import (
 	"reprise/rewrite"
 )
 
-// ErrSound says that there is nothing to repair.
+// ErrSound reports that there is nothing to repair.
 var ErrSound = errors.New("nothing is wrong with it")
 
-// A Repaired is what became of a damaged ledger.
+// A Repaired is the result of repairing a damaged ledger.
 type Repaired struct {
 	Aside                   string // where the damaged file is now
 	Chains, Sessions, Calls int64  // that were recovered
 }
 
-// Reset puts an empty ledger in the place of whatever lies at path, which is moved
-// aside with what belongs to it: the names end in suffix then. Nothing is deleted.
-// Where there is nothing, aside is "".
+// Reset replaces whatever is at path by an empty ledger. It moves the old file and the files that
+// belong to it aside, by appending suffix to their names. Nothing is deleted. If there is nothing,
+// aside is "".
 func Reset(path, suffix string) (aside string, err error) {
 	release, ok := fileLock{path + ".lock"}.take(callsTimeout)
 	if !ok {
@@ -41,10 +41,9 @@ func Reset(path, suffix string) (aside string, err error) {
 	return aside, l.Close()
 }
 
-// Repair copies what can be read of a damaged ledger, with its key, into a new one
-// that takes its place. The damaged one is moved aside as by Reset. What a session
-// went through last may be among what is lost, so none of the recovered ones is
-// resumed. A ledger whose key cannot be read is left as it is.
+// Repair copies the readable part of a damaged ledger, with its key, into a new one that replaces
+// it. It moves the damaged one aside as Reset does. A session's last runs may be among the losses,
+// so no recovered session is resumed. A ledger whose key cannot be read is left as it is.
 func Repair(path, suffix string) (r Repaired, err error) {
 	if err := checkAt(path); err == nil {
 		return r, fmt.Errorf("repair ledger: %w", ErrSound)
@@ -70,7 +69,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 	return r, nil
 }
 
-// checkAt has SQLite look through the ledger at path.
+// checkAt lets SQLite check the ledger at path.
 func checkAt(path string) error {
 	l, err := OpenExisting(path)
 	if err != nil {
@@ -79,8 +78,8 @@ func checkAt(path string) error {
 	return errors.Join(l.Check(), l.Close())
 }
 
-// parts are the ends of the names of what belongs to a ledger. The lock's file
-// is not among them: another process may have the lock.
+// parts are the name suffixes of a ledger's files. The lock's file is not among them: another
+// process may hold the lock.
 var parts = []string{"", "-wal", "-shm", "-journal", ".spool"}
 
 func moveAside(path, suffix string) (aside string, err error) {
@@ -102,11 +101,11 @@ func moveAside(path, suffix string) (aside string, err error) {
 
 func removeFiles(path string) {
 	for _, part := range parts {
-		_ = os.Remove(path + part) // most are not there
+		_ = os.Remove(path + part) // most do not exist
 	}
 }
 
-// recoverInto makes a new ledger at fresh from what can be read at damaged.
+// recoverInto creates a ledger at fresh from what can be read at damaged.
 func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", escapePath(damaged)))
 	if err != nil {
@@ -151,7 +150,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	return r, errors.Join(err, l.Check())
 }
 
-// mend makes recovered rows fit each other, and lets no session be gone on with.
+// mend makes recovered rows consistent, and lets no session be continued.
 const mend = `
 UPDATE sessions SET state = ? WHERE state = ?;
 DELETE FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains);
@@ -160,8 +159,8 @@ UPDATE chains SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sess
 DELETE FROM invocations WHERE chain_id NOT IN (SELECT id FROM chains) OR session_id NOT IN (SELECT id FROM sessions);
 `
 
-// copyTable copies the rows of a table that can be read: from its start to where it
-// is damaged, and from its end to there.
+// copyTable copies the readable rows of a table: from its start up to the damage, and from its end
+// back to it.
 func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 	if _, err := to.Exec("PRAGMA defer_foreign_keys = on"); err != nil {
 		return err
@@ -223,7 +222,7 @@ func copyRows(to *sql.Tx, from *sql.DB, table, order string) error {
 		if _, err := to.Exec(insert, values...); err != nil {
 			var e sqlite3.Error
 			if errors.As(err, &e) && e.Code == sqlite3.ErrConstraint {
-				continue // a row that was damaged, and is no row of ours
+				continue // a damaged row
 			}
 			return err
 		}

@@ -8,8 +8,7 @@ import (
 	"reprise/rewrite"
 )
 
-// A ChainRow is a chain as it is shown: with its newest session and its latest
-// invocation.
+// A ChainRow is a chain for display: with its newest session and its latest invocation.
 type ChainRow struct {
 	ID               int64
 	Tool, Cwd        string
@@ -21,7 +20,7 @@ type ChainRow struct {
 	Last             InvocationRow
 }
 
-// A SessionRow is a session as it is shown.
+// A SessionRow is a session for display.
 type SessionRow struct {
 	ID       int64
 	Chain    int64
@@ -40,19 +39,18 @@ type SessionRow struct {
 	LastUsed Millis
 }
 
-// An InvocationRow is one call as it is shown. Numbers that are not known are not
-// valid.
+// An InvocationRow is one call for display. Unknown numbers are not valid.
 type InvocationRow struct {
 	ID           int64
-	Chain        int64 // 0 where it belongs to none
-	Session      int64 // the row of its session, 0 where it has none
+	Chain        int64 // 0 if it belongs to none
+	Session      int64 // the row of its session, 0 if it has none
 	Tool, Cwd    string
 	Started      Millis
 	Duration     sql.NullInt64 // milliseconds
 	Mode         rewrite.Mode
 	Reason       rewrite.Reason
 	Detail       rewrite.Reason
-	Rule         string // the rule that held for it
+	Rule         string // the rule that applied to it
 	ResumedFrom  string // the session that it was meant to resume
 	FellBack     rewrite.Reason
 	Format       rewrite.Format
@@ -60,11 +58,11 @@ type InvocationRow struct {
 	Model        string
 	PromptBytes  int64
 	SentBytes    int64
-	Input        sql.NullInt64 // tokens, in kinds that share none
+	Input        sql.NullInt64 // tokens, in disjoint kinds
 	CacheRead    sql.NullInt64
 	CacheWrite   sql.NullInt64
 	Output       sql.NullInt64
-	Cost         sql.NullInt64 // nano-dollars, as the tool gave it
+	Cost         sql.NullInt64 // nano-dollars, as the tool reported it
 	Outcome      string        // "" while it runs
 	Exit, Signal sql.NullInt64
 	changed      string
@@ -75,14 +73,14 @@ const invocationColumns = `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id,
 	coalesce(i.native_id, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write,
 	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, i.changed`
 
-// columns are where invocationColumns are read into.
+// columns returns the destinations of invocationColumns.
 func (i *InvocationRow) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule,
 		&i.ResumedFrom, &i.FellBack, &i.Format, &i.NativeID, &i.Model, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead,
 		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.changed}
 }
 
-// Changed returns the names of what had changed, where the reason says that something had.
+// Changed returns the names of what had changed, if the reason says that something had.
 func (i *InvocationRow) Changed() []string {
 	if i.changed == "" {
 		return nil
@@ -90,15 +88,15 @@ func (i *InvocationRow) Changed() []string {
 	return strings.Split(i.changed, "\t")
 }
 
-// A Wanted says which rows of a list are wanted; the zero value, all of them.
+// A Wanted selects the rows of a list. The zero value selects all.
 type Wanted struct {
 	Chain int64
 	Tool  string
-	Live  bool // chains that a call could go on with, as far as their session's state tells
+	Live  bool // chains that a call could continue, as far as their session's state shows
 	Limit int
 }
 
-// limit is SQL's: a negative one is none.
+// limit returns SQL's LIMIT. A negative one means none.
 func (w Wanted) limit() int {
 	if w.Limit == 0 {
 		return -1
@@ -106,7 +104,7 @@ func (w Wanted) limit() int {
 	return w.Limit
 }
 
-// Chains lists the chains, the most recently used first.
+// Chains returns the chains, the most recently used first.
 func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
@@ -141,8 +139,8 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	return chains, nil
 }
 
-// SessionRows lists the sessions; those of one chain the newest first, others the most
-// recently used first.
+// SessionRows returns the sessions: those of one chain the newest first, others the most recently
+// used first.
 func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
 	where, order := "? = 0 AND (? = '' OR tool = ?)", "last_used DESC, id DESC"
 	if w.Chain != 0 {
@@ -151,7 +149,7 @@ func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
 	return l.sessionRows(where+" ORDER BY "+order+" LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
 }
 
-// SessionsLike lists the sessions whose native id begins with prefix, the newest first.
+// SessionsLike returns the sessions whose native ID begins with prefix, the newest first.
 func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
 	// The range lets SQLite use its index, and no character of the prefix is a wildcard.
 	return l.sessionRows("native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
@@ -185,7 +183,7 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	return sessions, nil
 }
 
-// InvocationRows lists the calls, the latest first.
+// InvocationRows returns the calls, the latest first.
 func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
 	where := "? = 0 AND (? = '' OR i.tool = ?)"
 	if w.Chain != 0 {
@@ -194,7 +192,7 @@ func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
 	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
 }
 
-// FindInvocation returns one call; where there is none it fails with sql.ErrNoRows.
+// FindInvocation returns one call, or sql.ErrNoRows if there is none.
 func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	rows, err := l.invocationRows("i.id = ?", id)
 	if err == nil && len(rows) == 0 {
@@ -206,8 +204,8 @@ func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	return rows[0], nil
 }
 
-// InvocationRowsSince lists the calls that came after the given one, and those of running
-// that have ended since; the earliest first.
+// InvocationRowsSince returns the calls after the given one, and those of running that have ended
+// since, the earliest first.
 func (l *Ledger) InvocationRowsSince(id int64, running []int64) ([]InvocationRow, error) {
 	return l.invocationRows(`i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL ORDER BY i.id`,
 		id, encodeJSON(append([]int64{}, running...)))
@@ -233,8 +231,7 @@ func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, err
 	return list, nil
 }
 
-// DataVersion is a number that differs from an earlier one if another process has
-// written to the ledger in between.
+// DataVersion returns a number that changes when another process has written to the ledger.
 func (l *Ledger) DataVersion() (version int64, err error) {
 	if err = l.db.QueryRow("PRAGMA data_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("look at ledger: %w", err)
@@ -242,8 +239,8 @@ func (l *Ledger) DataVersion() (version int64, err error) {
 	return version, nil
 }
 
-// Reset ends the chain's newest session: its next call begins anew. It fails with
-// sql.ErrNoRows where there is no such chain.
+// Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
+// returns sql.ErrNoRows.
 func (l *Ledger) Reset(chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
 		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?", chain).Scan(&chain); err != nil {
@@ -254,16 +251,16 @@ func (l *Ledger) Reset(chain int64) error {
 	})
 }
 
-// Totals counts all that the ledger holds.
+// Totals are sums over the whole ledger.
 type Totals struct {
 	Chains, Calls, Resumed int64
-	Forked                 int64 // of the resumed ones, those in a copy of a session that somebody else has used
+	Forked                 int64 // of the resumed ones, those in a copy of a session that another process has used
 	Fresh, Observed        int64
-	Never                  int64 // of the fresh ones, those that a rule has stand alone
+	Never                  int64 // of the fresh ones, those that a rule makes independent
 	PromptBytes, SentBytes int64 // of the managed calls
 }
 
-// Totals sums the invocations up.
+// Totals sums up the invocations.
 func (l *Ledger) Totals() (t Totals, err error) {
 	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), count(*),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),

@@ -3,8 +3,8 @@ package ledger
 // applicationID marks a SQLite file as a ledger ("rprs").
 const applicationID = 0x72707273
 
-// migrations bring a ledger from one version to the next; user_version counts
-// those that were applied. One that has landed is never changed.
+// migrations bring a ledger from one version to the next. user_version counts the applied ones. A
+// released migration is never changed.
 var migrations = []string{`
 CREATE TABLE meta (
 	name  TEXT PRIMARY KEY,

@@ -11,14 +11,14 @@ import (
 	"reprise/rewrite"
 )
 
-// A Period is from Since on and before Until.
+// A Period begins at Since and ends before Until.
 type Period struct{ Since, Until Millis }
 
-// Always is the period that holds every call.
+// Always is the period that contains every call.
 var Always = Period{math.MinInt64, math.MaxInt64}
 
-// holds is a condition on the period's two ends. All calls are not looked up in the
-// index: to read the table through is faster.
+// holds returns a condition with the period's two ends as arguments. For all calls it avoids the
+// index: reading the table sequentially is faster.
 func (p Period) holds() string {
 	if p == Always {
 		return "+started >= ? AND +started < ?"
@@ -26,29 +26,29 @@ func (p Period) holds() string {
 	return "started >= ? AND started < ?"
 }
 
-// A Snapshot is what a report shows, all of one moment.
+// A Snapshot is the content of a report, all from one moment.
 type Snapshot struct {
 	Slices []Slice
 	Arms   []ChainSums
 	Chains []ChainCalls // the most recently used first
 }
 
-// A Slice sums up the calls of one day that are alike.
+// A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
 	Day               Millis // its beginning, in UTC
-	Tool, Rule, Model string // Model as it answered
+	Tool, Rule, Model string // Model that answered
 	Mode              rewrite.Mode
 	Reason, FellBack  rewrite.Reason
 	Arm               string
 	Well              bool // they ended well
-	Counted, Priced   bool // the tool told their tokens, and their cost
-	Long              bool // some prompt may have been longer than the bound: all of a run's together are
+	Counted, Priced   bool // the tool reported their tokens, and their cost
+	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
 	Sums
 }
 
-// Side is what the calls are counted as.
+// Side returns what the calls are counted as.
 func (s Slice) Side() Side { return SideOf(s.Mode, s.Reason, s.FellBack) }
 
 // ChainCalls are a chain and its calls in the period.
@@ -61,23 +61,23 @@ type ChainCalls struct {
 	Latest         []InvocationRow // the earliest first
 }
 
-// MostOf bounds what a snapshot holds, however large the ledger is.
+// MostOf bounds the size of a snapshot, however large the ledger is.
 type MostOf struct {
-	Chains int // those with the most calls of the recently used ones
+	Chains int // of the recently used ones, those with the most calls
 	Calls  int // of each of them, the latest
 }
 
-// recently is how many chains those that are shown are picked from.
+// recently is how many recently used chains the displayed ones are chosen from.
 const recently = 500
 
-// Snapshot reads the calls of the period; runs whose prompts together had more than
-// longPrompt tokens are counted apart. It keeps nobody from writing.
+// Snapshot reads the calls of the period. It counts runs whose prompts together had more than
+// longPrompt tokens separately. It blocks no writer.
 func (l *Ledger) Snapshot(p Period, longPrompt int64, most MostOf) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
 		if s.Slices, err = slicesOf(q, p, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
-		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // it takes a second of a million calls
+		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
 			if s.Arms, err = arms(q, p); err != nil {
 				return fmt.Errorf("sum up chains: %w", err)
 			}
@@ -90,8 +90,8 @@ func (l *Ledger) Snapshot(p Period, longPrompt int64, most MostOf) (s Snapshot, 
 	return s, err
 }
 
-// inOneMoment runs queries that see nothing of what is written meanwhile. A transaction
-// of database/sql would take the writer's lock.
+// inOneMoment runs queries that see no concurrent write. A transaction of database/sql would take
+// the writer's lock.
 func (l *Ledger) inOneMoment(read func(rowsQueryer) error) error {
 	ctx := context.Background()
 	conn, err := l.db.Conn(ctx)
@@ -106,7 +106,7 @@ func (l *Ledger) inOneMoment(read func(rowsQueryer) error) error {
 	return read(onConn{conn})
 }
 
-// onConn has the queries run on one connection.
+// onConn runs queries on one connection.
 type onConn struct{ conn *sql.Conn }
 
 func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
@@ -125,7 +125,7 @@ func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
 	return list, nil
 }
 
-// What slicesOf reads of calls that are alike, in the bits below their day.
+// What slicesOf reads about calls, in the bits below their day.
 const (
 	isWell = 1 << iota
 	isEnded
@@ -136,8 +136,8 @@ const (
 	belowDay = iota
 )
 
-// slicesOf has SQLite sort by as few columns as will do, and works out here what follows
-// from them: each column takes a tenth of a second of a million calls.
+// slicesOf makes SQLite sort by as few columns as possible and computes here what follows from
+// them: for a million calls each column takes a tenth of a second.
 func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
@@ -146,7 +146,7 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes)
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed)
-	at := map[Slice]int{} // by what they have in common, without any sum
+	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, p, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
@@ -175,12 +175,12 @@ func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err erro
 	return list, err
 }
 
-// pieceSize is how many numbers of calls are sorted at a time: by far fewer comparisons than
-// all together need, and few enough to stay in the processor's cache.
+// pieceSize is how many calls are sorted at a time: that takes far fewer comparisons than sorting
+// all of them, and fits into the processor's cache.
 const pieceSize = 2000
 
-// inPieces runs a query that groups the calls of the period, one piece of the table after
-// the other; %s in it is the condition. What belongs together comes once from each piece.
+// inPieces runs a query that groups the calls of the period, once for each piece of the table. %s
+// in it is the condition. Each piece yields its own row for a group.
 func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error) error {
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ?")
 	next := func(condition string, bound any) (first sql.NullInt64, err error) {
@@ -197,8 +197,7 @@ func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error)
 	return err
 }
 
-// placed returns the entry of a list that is alike, at its place, and makes it where there is
-// none yet.
+// placed returns the list's entry for like, and appends one if there is none yet.
 func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	i, ok := at[like]
 	if !ok {

@@ -15,23 +15,23 @@ import (
 	"reprise/rewrite"
 )
 
-// A spool is a directory beside the ledger for outcomes that could not be written in
-// time: nobody waits for us at the end of a run. Whoever writes to the ledger next
-// writes them first. A file of it holds what the ledger would, no more.
+// A spool is a directory beside the ledger for outcomes that could not be written in time: the end
+// of a run must not be delayed. The next process that writes to the ledger records them first. A
+// file of the spool contains only what the ledger would.
 type spool struct{ dir string }
 
-// maxSpooled is how many outcomes are taken up at once.
+// maxSpooled is how many outcomes are recorded at once.
 const maxSpooled = 256
 
-// A pendingOutcome is all that is recorded at the end of a run. It names its ledger, which
-// another may have taken the place of when it is written.
+// A pendingOutcome is everything that is recorded at the end of a run. It names its ledger, which
+// another one may have replaced by the time it is recorded.
 type pendingOutcome struct {
 	Ledger     string
 	Invocation int64
-	Session    int64 // 0 where there is none
+	Session    int64 // 0 if there is none
 	Chain      int64
 	Cwd, Task  string
-	FellBack   rewrite.Reason // why its resume was given up, where that is not recorded yet
+	FellBack   rewrite.Reason // why its resume was given up, if that is not recorded yet
 	Transcript bool
 	Opening    int // of the prompt's footprint
 	Bytes      int
@@ -55,7 +55,7 @@ type pendingTurn struct {
 	Ending     pendingOutcome
 }
 
-// put keeps an outcome for later. It is there whole or not at all.
+// put stores an outcome atomically.
 func (s spool) put(e *pendingOutcome) error {
 	if s.dir == "" {
 		return errors.New("there is no spool")
@@ -63,8 +63,8 @@ func (s spool) put(e *pendingOutcome) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if !s.isFolder() {
-		return fmt.Errorf("%s: not a folder", s.dir)
+	if !s.exists() {
+		return fmt.Errorf("%s: not a directory", s.dir)
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%016x-%d", uint64(e.Outcome.Now), os.Getpid()))
 	tmp := path + spoolTemp
@@ -82,19 +82,19 @@ func (s spool) put(e *pendingOutcome) error {
 	return nil
 }
 
-// spoolTemp ends the name of a file that is being written.
+// spoolTemp is the suffix of a file that is being written.
 const spoolTemp = ".tmp"
 
-// isFolder reports whether the spool is there, and no link to somewhere else.
-func (s spool) isFolder() bool {
+// exists reports whether the spool exists and is a directory, not a symbolic link.
+func (s spool) exists() bool {
 	info, err := os.Lstat(s.dir)
 	return err == nil && info.IsDir()
 }
 
-// list returns the outcomes that wait, in the order in which the runs ended. What a
-// process that is gone was still writing is thrown away.
+// list returns the files of pending outcomes, in the order in which the runs ended. It removes
+// unfinished files of dead processes.
 func (s spool) list() []string {
-	if !s.isFolder() {
+	if !s.exists() {
 		return nil
 	}
 	entries, err := os.ReadDir(s.dir) // sorted by name
@@ -120,15 +120,14 @@ func running(pid string) bool {
 	return err == nil && ProcessOf(n).Alive()
 }
 
-// read returns an outcome; ok is false where it is nothing for this ledger.
+// read returns an outcome. ok is false if it does not belong to this ledger.
 func (s spool) read(path, ledger string) (e pendingOutcome, ok bool) {
 	text, err := os.ReadFile(path)
 	return e, err == nil && decodeJSON(text, &e) == nil && e.Ledger == ledger
 }
 
-// Settle records the outcomes that wait in the spool, each exactly once: one that
-// has been recorded already, by somebody who died before he could take it away, is
-// known by its invocation.
+// Settle records the outcomes in the spool, each exactly once: an outcome that was recorded by a
+// process that died before it could remove the file is recognized by its invocation.
 func (l *Ledger) Settle() error {
 	if len(l.spool.list()) == 0 {
 		return nil
@@ -149,12 +148,12 @@ func (l *Ledger) Settle() error {
 		return fmt.Errorf("record outcomes: %w", err)
 	}
 	for _, path := range settled {
-		_ = os.Remove(path) // it does no harm
+		_ = os.Remove(path) // harmless
 	}
 	return nil
 }
 
-// name tells this ledger from others.
+// name distinguishes this ledger from others.
 func (l *Ledger) name() string {
 	d := l.key.Digester()("name of the ledger")
 	return hex.EncodeToString(d[:])

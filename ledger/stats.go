@@ -32,10 +32,10 @@ func (b By) column() string {
 	return "coalesce(" + string(b) + ", '')"
 }
 
-// Sums add managed calls up, with how many of them each figure is known of.
+// Sums are sums over managed calls, with the number of calls for which each figure is known.
 type Sums struct {
 	Calls, Resumed, Ended, OK            int64
-	Forked                               int64 // of Resumed, those in a copy of a session that somebody else has used
+	Forked                               int64 // of Resumed, those in a copy of a session that another process has used
 	Metered                              int64 // calls whose tokens are known
 	Input, CacheRead, CacheWrite, Output int64
 	Priced, Cost                         int64 // nano-dollars
@@ -59,22 +59,22 @@ func (s *Sums) Add(more Sums) {
 	}
 }
 
-// continued are the calls that went on from an earlier session.
+// continued selects the calls that continued an earlier session.
 const continued = "mode IN ('resume', 'fork')"
 
-// managed are the calls that the shim decided on.
+// managed selects the calls that the shim decided on.
 const managed = "mode IN ('resume', 'fork', 'fresh')"
 
-// A Group is the calls that have a key in common.
+// A Group is the calls with the same key.
 type Group struct {
 	Key     string
-	Created int64 // sessions that were made: each call makes one, but those that went on in the same
-	Reused  int64 // sessions that were gone on from at least once
+	Created int64 // sessions that were created: one by each call that did not continue in the same session
+	Reused  int64 // sessions that were continued at least once
 	Sums
 }
 
-// Groups sums the managed calls since that time up, the group with the most calls
-// first, days in their order.
+// Groups sums up the managed calls since that time. The group with the most calls comes first, days
+// are in order.
 func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
 	order := "4 DESC, 1"
 	if by == ByDay {
@@ -103,8 +103,8 @@ type ChainSums struct {
 	Sums
 }
 
-// Arms sums up, chain by chain, the calls since that time that were made while
-// there was a control group.
+// Arms sums up, chain by chain, the calls since that time that were made while there was a control
+// group.
 func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
 	chains, err := arms(l.db, Period{since, Always.Until})
 	if err != nil {
@@ -131,20 +131,20 @@ func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
 
 // SideSums are the calls of one tool, rule and model on one side.
 type SideSums struct {
-	Tool, Rule, Model string // Model as it answered
+	Tool, Rule, Model string // Model that answered
 	Side              Side
 	Sums
 }
 
-// Sides sums the calls since that time up that ended well, to set resumed ones
-// against fresh ones of their like.
+// Sides sums up the calls since that time that ended well, to compare resumed with fresh ones of
+// the same tool, rule and model.
 func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
 	var names []string
 	for _, reason := range slices.Sorted(maps.Keys(guards)) {
 		names = append(names, "'"+string(reason)+"'")
 	}
 	var sides []SideSums
-	at := map[SideSums]int{} // by what they have in common, without any sum
+	at := map[SideSums]int{} // keyed by the common properties, with all sums zero
 	query := fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
 		CASE WHEN `+continued+` THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
 		%s FROM invocations WHERE `+managed+` AND outcome = 'ok' AND reason <> '%s' AND %%s GROUP BY 1, 2, 3, 4`,

@@ -2,11 +2,11 @@ package rewrite
 
 import "strings"
 
-// parseClap reads a command line from index at on as the clap library does, which
-// codex uses: no value may look like an option; a variadic option goes on taking
-// until something does, but not in its attached forms; short options cluster;
-// what stands behind "--" is an operand. It ends at the first operand before
-// "--" that stop wants, and gives its index, or else the length of args.
+// parseClap reads a command line from args[at] on the way the clap library does, which codex uses.
+// No value may look like an option. A variadic option takes arguments until one looks like an
+// option, unless its first value is attached. Short options cluster. Everything after "--" is an
+// operand. parseClap stops at the first operand before "--" for which stop returns true and returns
+// its index, otherwise len(args).
 func parseClap(args []string, at int, table optionTable, stop func(string) bool) (p parsedArgs, end int) {
 	for i := at; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -31,8 +31,8 @@ func parseClap(args []string, at int, table optionTable, stop func(string) bool)
 	return p, len(args)
 }
 
-// clapLong reads --name, --name=value or --name value, and tells how many further
-// arguments it took.
+// clapLong reads --name, --name=value or --name value and returns how many further arguments it
+// took.
 func (p *parsedArgs) clapLong(args []string, i int, table optionTable) int {
 	name, value, inline := strings.Cut(args[i], "=")
 	o, ok := table.find(name)
@@ -49,8 +49,8 @@ func (p *parsedArgs) clapLong(args []string, i int, table optionTable) int {
 	return 0
 }
 
-// clapCluster reads -abc, where the first option that takes a value has the rest
-// for it, with or without "=", or else the next argument.
+// clapCluster reads -abc. The first option that takes a value gets the rest of the cluster, with or
+// without "=", or else the next argument.
 func (p *parsedArgs) clapCluster(args []string, i int, table optionTable) int {
 	for letters := args[i][1:]; letters != ""; letters = letters[1:] {
 		o, ok := table.find("-" + letters[:1])
@@ -70,7 +70,7 @@ func (p *parsedArgs) clapCluster(args []string, i int, table optionTable) int {
 	return 0
 }
 
-// clapValues reads the values behind an option that has none attached.
+// clapValues reads the values after an option that has none attached.
 func (p *parsedArgs) clapValues(o Option, args []string, i int) int {
 	n := 0
 	for i+1+n < len(args) && !looksLikeOption(args[i+1+n]) && (n == 0 || o.Arity == ManyValues) {

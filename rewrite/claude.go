@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// claude is Claude Code. Facts in this file were measured with 2.1.329 unless
-// they name another version.
+// claude is Claude Code. Facts in this file were measured with 2.1.329 unless they name another
+// version.
 type claude struct{}
 
 func init() { Register(claude{}) }
@@ -19,7 +19,7 @@ var claudeDescriptor = Descriptor{
 	Name:       "claude",
 	Headless:   []string{"claude", "-p"},
 	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
-	// Those of --help, and hidden or older ones.
+	// The subcommands in --help, and hidden or older ones.
 	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor experimental-next gateway help
 		import install kill logs mcp migrate-installer plugin plugins project purge rc remote-control respawn rm setup-token
 		stop ultrareview update upgrade`),
@@ -42,8 +42,8 @@ var claudeDescriptor = Descriptor{
 
 func (claude) Descriptor() *Descriptor { return &claudeDescriptor }
 
-// claudeOptions is every option of claude 2.1.329: those of --help, and those
-// that are left out of it but that callers use.
+// claudeOptions lists every option of claude 2.1.329: those in --help and the undocumented ones
+// that callers use.
 var claudeOptions = optionTable{
 	{[]string{"--add-dir"}, ManyValues, setting},
 	{[]string{"--agent"}, OneValue, setting},
@@ -124,12 +124,12 @@ var claudeOptions = optionTable{
 	{[]string{"--worktree", "-w"}, OptionalValue, unmanaged},
 }
 
-// claudeSessionEnv are variables that change what session a run has, so that a
-// call under them is not managed.
+// claudeSessionEnv lists variables that change which session a run uses. A call with one of them is
+// not managed.
 var claudeSessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
 
-// Variables: all that the docs of claude list begin so. Left out are those that name the
-// caller or its terminal, where telemetry goes, and what is part of the chain's key.
+// Variables returns the prefixes that cover every variable in claude's docs. The neutral ones name
+// the caller or its terminal, say where telemetry goes, or are already part of the chain's key.
 func (claude) Variables() Variables {
 	return Variables{
 		Settings: []string{
@@ -144,7 +144,7 @@ func (claude) Variables() Variables {
 			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
 		},
 		Neutral: []string{
-			"ANTHROPIC_MODEL", // its value is the call's model
+			"ANTHROPIC_MODEL", // already counted as the call's model
 			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
 			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
 			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
@@ -171,14 +171,13 @@ func (c claude) Parse(in Invocation) Call {
 		call.Watched = claudeWatched(call.Home)
 	case CallerSession:
 		if call.Format != Text && !in.StdoutTTY {
-			call.Mode = Observe // its output carries the id
+			call.Mode = Observe // its output contains the session ID
 		}
 	}
 	return call
 }
 
-// read takes from the options all that does not decide whether the call is
-// managed.
+// read copies into the call every option that does not decide whether it is managed.
 func (c *Call) read(p parsedArgs, in Invocation) {
 	c.Unknown = p.unknown
 	c.Model = in.Env("ANTHROPIC_MODEL")
@@ -235,7 +234,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	}
 }
 
-// claudeHome is the directory that CLAUDE_CONFIG_DIR moves.
+// claudeHome returns the directory that CLAUDE_CONFIG_DIR moves.
 func claudeHome(env func(string) string) string {
 	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -243,8 +242,8 @@ func claudeHome(env func(string) string) string {
 	return env("HOME") + "/.claude"
 }
 
-// claudeSettingsFiles are the settings that the format and the display of a
-// headless answer depend on. The project's own count too.
+// claudeSettingsFiles returns the settings files that the format and display of a headless answer
+// depend on, the project's included.
 func claudeSettingsFiles(c Call, env func(string) string) []string {
 	files := []string{
 		c.Home + "/settings.json", claudeState(env), claudeCredentials(c.Home),
@@ -258,8 +257,8 @@ func claudeSettingsFiles(c Call, env func(string) string) []string {
 	return files
 }
 
-// claudeState is the file that claude keeps its own state in. Beside the directory of
-// sessions, unless that was moved.
+// claudeState returns the file in which claude keeps its own state. It is beside the sessions
+// directory unless that was moved.
 func claudeState(env func(string) string) string {
 	if dir := env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir + "/.claude.json"
@@ -269,7 +268,7 @@ func claudeState(env func(string) string) string {
 
 func claudeCredentials(home string) string { return home + "/.credentials.json" }
 
-// claudeWatched are the files that claude reads by itself at the start of a session.
+// claudeWatched returns the files that claude reads on its own at the start of a session.
 func claudeWatched(home string) []Watch {
 	watched := []Watch{
 		{Path: ".mcp.json", Above: true},
@@ -292,9 +291,9 @@ func claudeWatched(home string) []Watch {
 	return watched
 }
 
-// claudeServers returns the MCP servers that claude's own state names for the user and
-// for a project, and which of the project's own are switched on. claude writes the rest
-// of that file at every start.
+// claudeServers returns the MCP servers that claude's state file names for the user and for a
+// project, and which of the project's own are enabled. Nothing else in that file counts, since
+// claude rewrites it at every start.
 func claudeServers(state string, dirs []string) []Setting {
 	var found []Setting
 	add := func(name, object string) {
@@ -313,8 +312,8 @@ func claudeServers(state string, dirs []string) []Setting {
 	return found
 }
 
-// claudeAccount returns what identifies the account that claude is logged in to. Tokens
-// change every few hours: they count only where nothing else tells whose they are.
+// claudeAccount returns what identifies the account that claude is logged in to. Tokens change
+// every few hours, so they count only if nothing else identifies their owner.
 func claudeAccount(state, credentials string) []Setting {
 	account := jsonMember(state, "oauthAccount")
 	id := jsonCompact(jsonMember(account, "accountUuid")) + jsonCompact(jsonMember(account, "organizationUuid"))
@@ -332,15 +331,13 @@ func claudeAccount(state, credentials string) []Setting {
 	return found
 }
 
-// ResolveWithEnv reads what the command line alone does not tell.
+// ResolveWithEnv adds the settings files, which are part of what a session depends on.
 //
-// What the settings files say is part of what a session depends on. One can turn
-// a json answer into an array of all events (LIVE: "verbose": true in
-// settings.json); such a call is left alone. And since some version between
-// 2.1.198 and 2.1.257, claude asks the model to leave out the text of its thinking
-// for a text or json caller, but not for a stream-json one: flag and variable
-// together keep the request as it was (the flag alone makes 2.1.329 ask for
-// "updates"), unless a setting decides it.
+// A settings file can turn a json answer into an array of all events (LIVE: "verbose": true in
+// settings.json). Such a call is passed through. Since some version between 2.1.198 and 2.1.257,
+// claude asks the model to omit the text of its thinking for a text or json caller, but not for a
+// stream-json one. Flag and variable together keep the request as the caller's format makes it,
+// unless a setting decides it. The flag alone makes 2.1.329 ask for "updates".
 func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.NoScout = claudeNoScout(c)
 	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
@@ -380,19 +377,19 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
 	plain := c.Format == Text || c.Format == JSON
 	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
-	// Until 1.0.111 a resume went on under another id; 1.0.124 keeps it.
+	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	c.version = s.Version
-	// The oldest that was tried (docs/internals/claude.md).
+	// 2.0.76 is the oldest version tried (docs/internals/claude.md).
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
 
-// startHooks are what a settings file has that makes claude do something at its mere start or end.
+// startHooks are settings that make claude run something when it starts or ends.
 var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins")
 
-// claudeNoScout says why claude must not be started for a call that may turn out to be
-// another one: a plugin may have hooks of its own.
+// claudeNoScout returns why claude must not be started before the prompt is known: a plugin may
+// have hooks of its own.
 func claudeNoScout(c Call) Reason {
 	if slices.ContainsFunc(c.Settings, func(s Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
 		return HookSetting
@@ -400,21 +397,21 @@ func claudeNoScout(c Call) Reason {
 	return ""
 }
 
-// Opened completes a call by what its conversation begins with, which ends with the first message of a
-// user. A reason says that the conversation must go on as it is. What the
-// request to initialize says is a setting: the hooks and servers that the caller has, its system prompt.
+// Opened completes a call by the frames that its conversation begins with. The last one is the
+// first message of a user. A reason says that the conversation must not be changed. The request
+// to initialize is a setting: it names the caller's hooks and servers and its system prompt.
 func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason) {
 	c.Settings = slices.Clone(c.Settings)
 	for _, f := range frames[:len(frames)-1] {
 		switch {
 		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
 		case f.Kind != RequestFrame || f.Subtype != Initialize:
-			return c, "", ControlFirst
+			return c, "", ControlRequest
 		default:
 			c.Settings = append(c.Settings, Setting{Name: Initialize, Value: jsonCompact(f.Body)})
 			hooks := []byte(jsonMember(f.Body, "hooks"))
 			if startHooks.in(hooks) {
-				return c, "", HookSetting // they would be called for a resume, not for a start
+				return c, "", HookSetting // a resume calls them with other values
 			}
 			c.KeepPrompt = c.KeepPrompt || promptHooks.in(hooks)
 		}
@@ -428,13 +425,12 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason)
 // promptHooks are the hooks that are given the prompt.
 var promptHooks = newMarks("UserPromptSubmit", "UserPromptExpansion")
 
-// inSettings reports whether a setting names the file already.
+// inSettings reports whether a setting already names the file.
 func inSettings(settings []Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
 }
 
-// setsVerbose reports whether the text of a settings file may set verbose. It errs
-// on the side of yes.
+// setsVerbose reports whether a settings file may set verbose. If unsure, it returns true.
 func setsVerbose(settings string) bool {
 	for {
 		_, after, found := strings.Cut(settings, `"verbose"`)
@@ -448,7 +444,7 @@ func setsVerbose(settings string) bool {
 	}
 }
 
-// claudeReason says why the call is not managed, or "".
+// claudeReason returns why the call is not managed, or "".
 func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	has := func(k optionKind) bool {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
@@ -496,12 +492,13 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	return ""
 }
 
-// IsSlashCommand tells of a prompt that the tool takes as a command of its own.
+// IsSlashCommand reports whether the tool runs the prompt as one of its own commands.
 func IsSlashCommand(prompt string) bool {
 	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), "/")
 }
 
-// ActsOn: claude puts in what "@" followed by anything but space names, and thinks more for some words of the turn.
+// ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude
+// think more in that turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
 	return mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
@@ -517,7 +514,7 @@ func (claude) Options(help string) Probe {
 	return Probe{Known: print, Resume: resume, Options: options}
 }
 
-// EffectivePrompt joins prompt and stdin as claude does: PROMPT, a newline, DATA
+// EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA
 // (recordings/claude/stdin-and-arg-text).
 func (claude) EffectivePrompt(c Call, stdin string) string {
 	switch {
@@ -529,14 +526,12 @@ func (claude) EffectivePrompt(c Call, stdin string) string {
 	return c.Prompt + "\n" + stdin
 }
 
-// longestArg keeps a prompt in argv well under the 128 KiB that Linux allows one
-// argument.
+// longestArg keeps a prompt in argv well under the 128 KiB that Linux allows for one argument.
 const longestArg = 96 << 10
 
-// Plan puts what it adds in front of everything, where no variadic option can
-// take it for a value and "--" has not been passed (CLI-FACTS 1.5). The caller's
-// own output format is replaced in its place, so that whatever stood behind it
-// is read as before.
+// Plan puts added options first, where no variadic option can take them as values and before any
+// "--" (CLI-FACTS 1.5). It replaces the caller's output format in place, so that what follows is
+// parsed as before.
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
@@ -575,9 +570,9 @@ func (claude) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// sessionModel names the model that the session began with, for a call that names none.
-// Without it 2.1.197 resumes in a smaller variant of its default: 200,000 tokens of context in
-// place of a million, and another system prompt. 2.1.329 has no need of it.
+// sessionModel returns the option that names the model the session began with, for a call that
+// names none. Without it 2.1.197 resumes in a smaller variant of its default model, with 200,000
+// tokens of context instead of a million and another system prompt. 2.1.329 does not need it.
 func (c *Call) sessionModel() []string {
 	version := cmp.Or(c.version, c.SessionVersion)
 	if version != "" && atLeast(version, 2, 1, 329) || c.Model != "" || !isModelName(c.SessionModel) {
@@ -586,7 +581,7 @@ func (c *Call) sessionModel() []string {
 	return []string{"--model", c.SessionModel}
 }
 
-// isModelName reports whether a text can only be the name of a model on a command line.
+// isModelName reports whether a text on a command line can only be a model's name.
 func isModelName(text string) bool {
 	other := func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-._:/@[]", r)
@@ -594,17 +589,16 @@ func isModelName(text string) bool {
 	return text != "" && len(text) < 200 && text[0] != '-' && !strings.ContainsFunc(text, other)
 }
 
-// placePrompt puts the prompt of a resume where the caller's prompt stood. A whole
-// prompt is left as the caller sent it. A part of one goes to stdin where any of the
-// whole came from there, and where it cannot stand in argv: too long, or claude
-// would read an option or a subcommand there.
+// placePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
+// the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
+// too long for argv, or if claude would read it as an option or a subcommand there.
 func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 	switch {
 	case c.promptArg >= 0 && p.Whole, c.Stdin == StdinFrames:
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // which was empty
+		p.HasStdin = c.Stdin == StdinAppended // stdin was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true
@@ -614,19 +608,19 @@ func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 	return args
 }
 
-// isWord reports whether a text is a single word, as every subcommand is, also one
-// of a version that nobody has tried.
+// isWord reports whether a text is a single word. Every subcommand is one, also in versions not
+// tried yet.
 func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
-// ForkPoint: the last entry of the conversation, of whatever type: what stands behind
-// an answer (a snapshot of the system prompt, what a hook said) belongs to it (LIVE
-// 2.1.329; a copy cut behind the answer itself sends the model the same).
+// ForkPoint returns the last entry of the conversation, whatever its type. What follows an answer
+// (a snapshot of the system prompt, a hook's output) belongs to it (LIVE 2.1.329). A copy cut right
+// after the answer sends the model the same.
 func (claude) ForkPoint(tail []byte) string {
 	for line := range backwards(tail) {
 		var entry struct {
 			Type      string `json:"type"`
 			UUID      string `json:"uuid"`
-			Sidechain bool   `json:"isSidechain"` // a subagent's, in the same file in older versions
+			Sidechain bool   `json:"isSidechain"` // a subagent's entry, in the same file in older versions
 		}
 		if json.Unmarshal(line, &entry) != nil {
 			return ""
@@ -645,7 +639,7 @@ func (claude) ForkPoint(tail []byte) string {
 	return ""
 }
 
-// backwards returns the lines of a text, the last first.
+// backwards returns the lines of a text in reverse order.
 func backwards(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(text) > 0 {
@@ -658,7 +652,7 @@ func backwards(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// ValidID: session ids are lower-case UUIDs.
+// ValidID accepts lower-case UUIDs.
 func (claude) ValidID(id string) bool { return isUUID(id) }
 
 func isUUID(id string) bool {
@@ -680,9 +674,9 @@ func isUUID(id string) bool {
 	return true
 }
 
-// SessionPaths: the transcript lies under the working directory's name with
-// everything but letters and digits replaced; long names are cut and hashed, so
-// that the id is looked for under any name too (CLI-FACTS 1.2).
+// SessionPaths returns the transcript's path. Its directory is named after the working directory,
+// with everything but letters and digits replaced. Long names are cut and hashed, so the last
+// pattern matches the ID under any name (CLI-FACTS 1.2).
 func (claude) SessionPaths(home, cwd, id string) []string {
 	dir := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -694,9 +688,9 @@ func (claude) SessionPaths(home, cwd, id string) []string {
 	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
 }
 
-// SessionFiles: beside the transcript a directory of the same name has those of
-// subagents and what was too long for it, and a directory in tasks has the session's list
-// of tasks. Running processes of claude name their sessions in files of their own (2.1.329).
+// SessionFiles returns the transcript, the directory of the same name beside it (subagents and
+// large results) and the session's task list in tasks. Running claude processes name their sessions
+// in files of their own (2.1.329).
 func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "projects/*/"+id+".jsonl")
 	if parts == nil {
@@ -709,11 +703,11 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// IsOrphanFile: claude leaves nothing beside its transcripts.
+// IsOrphanFile returns false: claude leaves no files beside its transcripts.
 func (claude) IsOrphanFile(string, []byte) bool { return false }
 
-// claudeRefusals are what claude says on stderr when it does not take a resume
-// (CLI-FACTS 1.3). A session held by a background agent is busy, not dead.
+// claudeRefusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A
+// session held by a background agent is busy, not dead.
 var claudeRefusals = []struct {
 	text   string
 	reason Reason

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// claudeStream reads claude's stream-json and renders it as text, json or json
-// with --verbose, or leaves it as it is.
+// claudeStream reads claude's stream-json and renders it as text, json, json with --verbose, or
+// unchanged.
 type claudeStream struct {
 	call     Call
 	resume   string
-	fork     bool // resume is what a copy was made of
+	fork     bool // resume names the session that was copied
 	previous Totals
 	results  int
 	seen     StreamState
 
-	out     []byte  // the last rendering, reused
+	out     []byte  // the last rendering; its memory is reused
 	last    []byte  // json: the last result line
 	array   []byte  // json-verbose: the events so far
-	printed int     // text: results shown so far
-	newline bool    // text: what was shown ends in one
-	skipped string  // text: an empty result that only an otherwise silent run shows
-	stderr  string  // text: what is to be echoed on stderr
-	behind  []byte  // lines that are no event, behind a result that the format shows at the end
-	hidden  backlog // what was not shown since the model last spoke
-	odd     bool    // an event was not as expected
+	printed int     // text: number of results shown so far
+	newline bool    // text: the output so far ends in a newline
+	skipped string  // text: an empty result, shown only if the run shows nothing else
+	stderr  string  // text: pending echo for stderr
+	behind  []byte  // lines after a result that are no events, if the format shows the result at the end
+	hidden  backlog // lines not shown since the model's last output
+	odd     bool    // an event had an unexpected shape
 	ended   bool
 }
 
@@ -36,7 +36,7 @@ func (claude) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *claudeStream) Seen() *StreamState { return &s.seen }
 
-// MaxLine: a rendered format needs its result line however long it is.
+// MaxLine returns 0 for rendered formats: they need the result line at any length.
 func (s *claudeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
 		return LongestLine
@@ -48,7 +48,7 @@ func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
 }
 
-// ErrLine: claude's stderr says nothing that its stdout does not.
+// ErrLine returns the line unchanged: claude's stderr adds nothing to its stdout.
 func (s *claudeStream) ErrLine(line []byte) []byte { return line }
 
 func (s *claudeStream) TakeStderr() string {
@@ -57,10 +57,10 @@ func (s *claudeStream) TakeStderr() string {
 	return taken
 }
 
-// File: nor do its files.
+// File ignores its arguments: claude's files are not followed.
 func (s *claudeStream) File(string, []byte) {}
 
-// claudeEvent holds the fields of all event types that matter here.
+// claudeEvent holds the fields of all event types that are read.
 type claudeEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -86,7 +86,7 @@ type claudeEvent struct {
 	APIStatus      int         `json:"api_error_status"`
 	StartupFailure string      `json:"startup_failure_reason"`
 
-	whole bool // every field above was as expected
+	whole bool // every field above had the expected type
 }
 
 func (e *claudeEvent) isError() bool { return e.IsError != nil && *e.IsError }
@@ -100,9 +100,8 @@ type claudeUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// claudeMarks are words one of which stands in every line that needs reading. The
-// key order of events changes between versions (CLI-FACTS 1.6), so that they may
-// stand anywhere.
+// claudeMarks are words of which every line worth parsing contains at least one. The order of keys
+// changes between versions (CLI-FACTS 1.6), so they are searched for anywhere in the line.
 var claudeMarks = newMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
 func (s *claudeStream) Line(line []byte) []byte {
@@ -128,12 +127,11 @@ func (s *claudeStream) Line(line []byte) []byte {
 	return s.out
 }
 
-// claudeUser begins most lines of the longest streams: what tools have said. Nothing
-// is learned from these, and an object has each key once, so that there is no other
-// type further on.
+// claudeUser begins most lines of the longest streams: tool results. They contain nothing to learn,
+// and an object has each key once, so no other type can follow.
 var claudeUser = []byte(`{"type":"user",`)
 
-// noEvent is what a line is read as that there is nothing to learn from.
+// noEvent stands for a line without anything to learn.
 var noEvent = &claudeEvent{}
 
 // read returns a line's event.
@@ -147,7 +145,7 @@ func (s *claudeStream) read(line []byte) *claudeEvent {
 	return e
 }
 
-// matters reports whether an event is one of those that learn reads, or could be.
+// matters reports whether learn reads such an event, or might.
 func (e *claudeEvent) matters() bool {
 	switch e.Type {
 	case "system":
@@ -158,8 +156,7 @@ func (e *claudeEvent) matters() bool {
 	return false
 }
 
-// isClaudeEvent reports whether a line that was not read is an event: an object that
-// names its type.
+// isClaudeEvent reports whether an unparsed line is an event: an object that names its type.
 func isClaudeEvent(line []byte) bool {
 	if bytes.HasPrefix(line, claudeUser) && bytes.HasSuffix(line, []byte("}\n")) {
 		return true
@@ -171,7 +168,7 @@ func isClaudeEvent(line []byte) bool {
 	return ok && e.Type != ""
 }
 
-// addEvent shows an event as the caller's format does.
+// addEvent renders an event in the caller's format.
 func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
 	s.out = append(s.out, s.behind...) // the tool had not ended yet
 	s.behind = s.behind[:0]
@@ -191,8 +188,8 @@ func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
 	}
 }
 
-// passOn shows a line that is no event in its place. Behind a result that the tool
-// itself shows at its end it waits for that: a wrapper writes it after the tool.
+// passOn shows a line that is no event where it occurs. After a result that the tool shows only at
+// its end, the line waits for that result: a wrapper prints it after the tool.
 func (s *claudeStream) passOn(line []byte) {
 	if !s.waits() {
 		s.out = append(s.out, line...)
@@ -204,14 +201,14 @@ func (s *claudeStream) passOn(line []byte) {
 	}
 }
 
-// waits reports whether there is a result to be shown at the end.
+// waits reports whether there is a result to show at the end.
 func (s *claudeStream) waits() bool {
 	return s.seen.Final && (s.last != nil || s.array != nil || s.skipped != "")
 }
 
-// learn takes from an event what the ledger and the gate want to know. Only init,
-// messages of the main conversation and the result are asked for the id: a hook's
-// events can carry another (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
+// learn records what the ledger and the gate need from an event. Only init, messages of the main
+// conversation and the result are read for the session ID: a hook's events can carry another one
+// (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
 func (s *claudeStream) learn(e *claudeEvent) {
 	switch e.Type {
 	case "system":
@@ -236,7 +233,7 @@ func (s *claudeStream) learn(e *claudeEvent) {
 
 func (s *claudeStream) learnMessage(e *claudeEvent) {
 	s.learnID(e, true)
-	// An error is shown as a message of a model of this name.
+	// claude shows an error as a message of a model with this name.
 	s.seen.Synthetic = e.Message.Model == "<synthetic>"
 	if s.seen.Synthetic {
 		return
@@ -256,9 +253,9 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 	}
 }
 
-// learnID pins the first id of valid form, or notes that the tool has left the
-// session that was asked for, or works in the one that it was to copy. An event that is
-// not as expected names no session, nor does one of a session that was not begun.
+// learnID pins the first valid ID, or records that the tool left the requested session or works in
+// the one it should have copied. An event of unexpected shape names no session, nor does an event
+// of a session that never began.
 func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 	id := e.SessionID
 	if !isUUID(id) {
@@ -281,13 +278,13 @@ func (s *claudeStream) learnResult(e *claudeEvent) {
 	s.seen.Refusal = claudeRefusal(e)
 	if s.seen.Refusal == RefusedUnknown {
 		s.seen.Final = false
-		return // its session_id is the one that does not exist, or one made up (CLI-FACTS 1.3)
+		return // its session_id is the missing session's, or invented (CLI-FACTS 1.3)
 	}
-	s.learnID(e, !s.seen.Failed || s.seen.TurnLimit) // likewise, where nothing came before: no session was begun
+	s.learnID(e, !s.seen.Failed || s.seen.TurnLimit) // likewise if nothing came before it: no session began
 }
 
-// claudeRefusal reads a result for what makes a session unfit to be gone on with.
-// Limits, logins and the network are not about the session.
+// claudeRefusal returns why a result makes the session unfit to resume, or "". Limits, logins and
+// network errors do not concern the session.
 func claudeRefusal(e *claudeEvent) Reason {
 	for _, text := range e.Errors {
 		if r := (claude{}).Refused(string(text), 0); r != "" {
@@ -306,10 +303,9 @@ func claudeRefusal(e *claudeEvent) Reason {
 	return ""
 }
 
-// ownFigures returns the result line with this call's share of the figures that
-// run on over a session: since 2.1.277 claude reports the cost, the usage by
-// model and the API time of all that the session ever took (CLI-FACTS 1.6). It
-// also notes usage, cost and window.
+// ownFigures returns the result line with this call's share of the cumulative figures: since
+// 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6).
+// It also records usage, cost and context window.
 func (s *claudeStream) ownFigures(line []byte) []byte {
 	if s.seen.Refusal == RefusedUnknown {
 		return line
@@ -327,7 +323,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	return line
 }
 
-// claudeRunsOn returns which numbers of a result are totals of the session.
+// claudeRunsOn reports whether the number at path is a running total of the session.
 func claudeRunsOn(path string) bool {
 	if path == "total_cost_usd" || path == "duration_api_ms" {
 		return true
@@ -336,10 +332,10 @@ func claudeRunsOn(path string) bool {
 		!strings.HasSuffix(path, "\tmaxOutputTokens")
 }
 
-// claudeCarried returns the totals that a copy of a session began with, by its first
-// result: all less what came with that result (2.1.329; older versions do not tell
-// that). They are more than was known where the session that it is a copy of has
-// ended a run meanwhile: a copy takes over the latest cost, wherever it is cut.
+// claudeCarried returns the totals that a copied session started with: all totals of its first
+// result minus that result's own figures (2.1.329; older versions do not report those). They exceed
+// the known totals if the original session ended a run in between: a copy inherits the latest cost,
+// wherever it is cut.
 func claudeCarried(numbers []jsonNumber, known Totals) Totals {
 	at := map[string]int64{}
 	for _, n := range numbers {
@@ -373,8 +369,7 @@ func claudeCarried(numbers []jsonNumber, known Totals) Totals {
 	return Totals(text)
 }
 
-// learnUsage adds up the usage by model, which counts subagents too, where the
-// plain usage does not.
+// learnUsage adds up the usage by model. It includes subagents, which the plain usage does not.
 func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 	u := &s.seen.Usage
 	*u = Usage{}
@@ -407,10 +402,10 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 	}
 }
 
-// printResult renders a result as text mode prints it. Since 2.1.293 or little later (2.1.292 no, 2.1.295 yes) that happens
-// as each turn ends, before it at the end and only for the last one; an empty
-// result is printed where nothing else was (2.1.329). Since 2.1.326 errors are
-// repeated on a stderr that is a terminal.
+// printResult renders a result the way text mode prints it. Since 2.1.293 or shortly after (2.1.292
+// no, 2.1.295 yes) claude prints a result as each turn ends; before, only the last one at the end.
+// An empty result is printed only if nothing else was (2.1.329). Since 2.1.326 errors are repeated
+// on a stderr that is a terminal.
 func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
 	s.skipped = ""
 	text, ok := s.textOf(e)
@@ -441,8 +436,8 @@ func (s *claudeStream) print(text string) {
 	s.newline = strings.HasSuffix(text, "\n")
 }
 
-// textOf returns what text mode prints of a result; ok is false where the answer does
-// not stand where it should.
+// textOf returns what text mode prints for a result. ok is false if the answer is not where it
+// should be.
 func (s *claudeStream) textOf(e *claudeEvent) (text string, ok bool) {
 	switch e.Subtype {
 	case "error_max_turns":
@@ -466,12 +461,11 @@ func (s *claudeStream) textOf(e *claudeEvent) (text string, ok bool) {
 	return text + "\n", true
 }
 
-// printsEachTurn tells of the versions that print every turn's result, not the
-// last one alone.
+// printsEachTurn reports whether the version prints every turn's result, not just the last.
 func printsEachTurn(version string) bool { return atLeast(version, 2, 1, 293) }
 
-// atLeast compares a version with major.minor.patch; an unknown version counts as
-// the newest.
+// atLeast reports whether a version is at least major.minor.patch. An unknown version counts as the
+// newest.
 func atLeast(version string, want ...int) bool {
 	parts := strings.Split(version, ".")
 	for i, w := range want {
@@ -508,8 +502,8 @@ func (s *claudeStream) End() []byte {
 		s.showLast()
 		return s.out
 	}
-	// A run that was cut short prints nothing in these formats. One that has ended well
-	// has said something, in a way that is not known here.
+	// A run that was cut short prints nothing in these formats. One that ended well has printed
+	// something that cannot be rendered here.
 	if s.array != nil {
 		s.seen.Unshown = append(s.array, "]\n"...)
 	}
@@ -517,7 +511,7 @@ func (s *claudeStream) End() []byte {
 	return nil
 }
 
-// showLast shows what the caller's format shows at the end, and what came behind it.
+// showLast renders what the caller's format shows at the end, and the lines that came after it.
 func (s *claudeStream) showLast() {
 	switch {
 	case s.last != nil:
@@ -531,16 +525,15 @@ func (s *claudeStream) showLast() {
 	s.last, s.array, s.skipped, s.behind = nil, nil, "", nil
 }
 
-// What stands in stream-json and not in json (LIVE 2.1.329): a key of results, and
-// an entry in init's list of capabilities.
+// Parts of stream-json that json lacks (LIVE 2.1.329): a key of results, and an entry in init's
+// list of capabilities.
 const (
 	claudeStreamOnlyKey        = "model_usage_since_last_result"
 	claudeStreamOnlyCapability = `"lifecycle_wakeup_source_v1",`
 )
 
-// appendJSON copies a line of stream-json as json prints it. Both escape U+2028 and
-// U+2029 since 2.1.311; before, json did not (LIVE 2.1.310 and 2.1.311;
-// recordings/claude/multi-json).
+// appendJSON appends a line of stream-json as json prints it. Since 2.1.311 both escape U+2028 and
+// U+2029; before, json did not (LIVE 2.1.310 and 2.1.311; recordings/claude/multi-json).
 func (s *claudeStream) appendJSON(dst, line []byte) []byte {
 	if atLeast(s.seen.Version, 2, 1, 311) {
 		return append(dst, line...)
@@ -548,8 +541,7 @@ func (s *claudeStream) appendJSON(dst, line []byte) []byte {
 	return appendRawSeparators(dst, line)
 }
 
-// appendRawSeparators copies a line of JSON with the escapes of U+2028 and U+2029
-// undone.
+// appendRawSeparators appends a line of JSON with the escapes of U+2028 and U+2029 undone.
 func appendRawSeparators(dst, line []byte) []byte {
 	for {
 		before, escaped, ok := bytes.Cut(line, []byte(`\`))
@@ -561,7 +553,7 @@ func appendRawSeparators(dst, line []byte) []byte {
 			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
 		case bytes.HasPrefix(escaped, []byte("u2029")):
 			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
-		default: // the next byte begins no escape of its own
+		default: // the next byte does not begin an escape
 			one := min(len(escaped), 1)
 			dst = append(append(dst, '\\'), escaped[:one]...)
 			line = escaped[one:]

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A wordSet is a set of the words of a text. It is made when it is first asked: every
-// call of a shim would have to wait for what is made at the start.
+// A wordSet is a set of words. It is built on first use, since anything built at start delays every
+// call.
 type wordSet struct {
 	words string
 	once  sync.Once
@@ -24,23 +24,22 @@ func (s *wordSet) has(word string) bool {
 	return s.set[word]
 }
 
-// clockWords are the words that a line may hold beside a time and still say
-// nothing but what time it is. A time beside any other word may name the very
-// thing that the prompt is about ("the incident of 08:15"), and stays.
+// clockWords are the words that may be beside a time in a line that only tells the time. A time
+// beside any other word may be what the prompt is about ("the incident of 08:15") and stays.
 var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it last local now
 	of on refreshed rendered the time timestamp today updated utc`}
 
-// nowWords are those of them that say that the time is that of writing. Without
-// one, the time may be a parameter ("Date: ...", "Timestamp: ...").
+// nowWords are the clockWords that mark the time of writing. Without one, the time may be a
+// parameter ("Date: ...", "Timestamp: ...").
 var nowWords = wordSet{words: "current currently generated now refreshed rendered"}
 
 var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 	september october november december am pm`}
 
-// withoutClock returns a line without its time if it says nothing but what time of day it is, and any other line as it
-// is. A date alone stays: it changes at most once in a session's life, and often names the job. A line that starts with
-// its time stays too, as those of a log do.
+// withoutClock returns a line without its time if the line contains nothing but the time of day,
+// otherwise unchanged. A date alone stays: it changes at most once in a session's life and often
+// names the job. A line that starts with its time stays too, as in logs.
 func withoutClock(line string) string {
 	const longest = 80
 	if len(line) > longest {
@@ -68,7 +67,7 @@ func withoutClock(line string) string {
 			return line
 		}
 	}
-	if number { // a lone number is part of a date only beside a month or a weekday
+	if number { // a lone number belongs to a date only beside a month or a weekday
 		date = name
 	}
 	if !now || !clock || !date { // a time without its date may be a parameter ("Now: 22:00")
@@ -77,7 +76,7 @@ func withoutClock(line string) string {
 	return "\x00clock " + strings.Join(kept, " ")
 }
 
-// words cuts a line into lower-case words, where a time or a date is one word.
+// words yields the lower-case words of a line. A time or a date is one word.
 func words(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r) }) {
@@ -88,8 +87,8 @@ func words(line string) func(yield func(string) bool) {
 	}
 }
 
-// isClock reports whether a word is a time of day, alone or behind a date, with or
-// without seconds, their fraction and a zone.
+// isClock reports whether a word is a time of day, optionally after a date, with or without
+// seconds, fraction and zone.
 func isClock(word string) bool {
 	if date, clock, ok := strings.Cut(word, "t"); ok {
 		if !isDate(date) {
@@ -121,7 +120,7 @@ func isDate(word string) bool {
 
 func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// isNumber reports whether a word is a number of so many digits.
+// isNumber reports whether a word is a number of least to most digits.
 func isNumber(word string, least, most int) bool {
 	return len(word) >= least && len(word) <= most && digits(word)
 }

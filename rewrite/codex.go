@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless
-// they name another version; docs/internals/codex.md has them all.
+// codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless they name another
+// version; docs/internals/codex.md lists them all.
 type codex struct{}
 
 func init() { Register(codex{}) }
@@ -25,8 +25,9 @@ var codexDescriptor = Descriptor{
 	StandIn: StandIn{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
 		Config: ".codex/config.toml",
-		// The model is one that codex 0.169.0 has in its catalogue: another one makes it print a warning as an item of
-		// its stream. With plugins it clones a catalogue of them at each start.
+		// The model is in the catalogue of codex 0.169.0: for any other, codex prints a warning as
+		// an item of its stream. With plugins enabled, codex clones a catalogue of them at each
+		// start.
 		Text: `model = "gpt-5.5"
 model_provider = "standin"
 check_for_update_on_startup = false
@@ -50,8 +51,8 @@ plugins = false
 
 func (codex) Descriptor() *Descriptor { return &codexDescriptor }
 
-// codexShared is what both codex and codex exec take. An option may stand on
-// either side of exec; the one behind it wins.
+// codexShared are the options of both codex and codex exec. An option may be on either side of
+// exec; the one after it wins.
 var codexShared = optionTable{
 	{[]string{"--add-dir"}, OneValue, setting},
 	{[]string{"--approve-for-me"}, NoValue, setting},
@@ -73,7 +74,7 @@ var codexShared = optionTable{
 	{[]string{"--worktree"}, NoValue, unmanaged}, // a new working directory each time
 }
 
-// codexTop is what stands before exec, besides.
+// codexTop are the further options before exec.
 var codexTop = optionTable{
 	{[]string{"--ask-for-approval", "-a"}, OneValue, setting},
 	{[]string{"--no-alt-screen"}, NoValue, neutral},
@@ -83,7 +84,7 @@ var codexTop = optionTable{
 	{[]string{"--search"}, NoValue, setting},
 }
 
-// codexExec is what stands behind exec, besides. --last and --all belong to its resume.
+// codexExec are the further options after exec. --last and --all belong to its resume.
 var codexExec = optionTable{
 	{[]string{"--all"}, NoValue, callerOwned},
 	{[]string{"--color"}, OneValue, neutral},
@@ -100,7 +101,7 @@ var codexExec = optionTable{
 	{[]string{"--trust"}, NoValue, neutral},
 }
 
-// Variables: codex's own, and those of the API that it speaks.
+// Variables returns codex's own variables and those of the API it uses.
 func (codex) Variables() Variables {
 	return Variables{
 		Settings: []string{"CODEX_*"},
@@ -109,15 +110,15 @@ func (codex) Variables() Variables {
 	}
 }
 
-// codexArgs is a command line taken apart: codex [top] exec [exec] [sub [rest]].
+// codexArgs is a parsed command line: codex [top] exec [exec] [sub [rest]].
 type codexArgs struct {
 	top, exec, rest parsedArgs
 	execAt          int // index of the word exec, or the length of the command line
-	subAt           int // of a subcommand of exec, likewise
+	subAt           int // index of a subcommand of exec, or the length of the command line
 }
 
-// readCodexArgs takes a command line apart. A word that is a subcommand's name is
-// the subcommand, even behind a prompt, which is then dropped by codex.
+// readCodexArgs parses a command line. A word that is a subcommand's name is the subcommand, even
+// after a prompt, which codex then drops.
 func readCodexArgs(args []string, learned Probe) codexArgs {
 	var a codexArgs
 	top, table := slices.Concat(codexShared, codexTop), slices.Concat(codexShared, codexExec)
@@ -136,7 +137,7 @@ func readCodexArgs(args []string, learned Probe) codexArgs {
 	return a
 }
 
-// managed reports whether the command line has exec.
+// managed reports whether the command line contains exec.
 func (a *codexArgs) managed(args []string) bool {
 	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
 }
@@ -145,7 +146,7 @@ func isCodexSubcommand(word string) bool {
 	return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
 }
 
-// options are all the options, those that win last.
+// options returns all options; later ones win.
 func (a *codexArgs) options() []parsedOption {
 	return slices.Concat(a.top.options, a.exec.options, a.rest.options)
 }
@@ -169,7 +170,7 @@ func (c codex) Parse(in Invocation) Call {
 		call.colors = in.StderrTTY && codexColors(in.Env)
 	case CallerSession:
 		if call.Format != Text {
-			call.Mode = Observe // its output carries the id
+			call.Mode = Observe // its output contains the session ID
 		}
 	}
 	return call
@@ -222,7 +223,7 @@ func (c *Call) addCodexSetting(o parsedOption) {
 	}
 }
 
-// codexWatched are the files that codex reads by itself at the start of a session.
+// codexWatched returns the files that codex reads on its own at the start of a session.
 func codexWatched(home string) []Watch {
 	var watched []Watch
 	for _, name := range []string{"AGENTS.md", "AGENTS.override.md"} {
@@ -237,9 +238,8 @@ func codexWatched(home string) []Watch {
 		Watch{Path: home + "/skills/*/SKILL.md", Name: "~/.codex/skills"})
 }
 
-// codexAccount returns what identifies the account that codex is logged in to. It
-// refreshes its tokens in the same file; they count only where nothing else tells whose
-// they are.
+// codexAccount returns what identifies the account that codex is logged in to. codex refreshes its
+// tokens in the same file, so they count only if nothing else identifies their owner.
 func codexAccount(login string) Setting {
 	tokens := jsonMember(login, "tokens")
 	value := jsonMember(login, "auth_mode") + jsonCompact(jsonMember(login, "OPENAI_API_KEY")) + jsonMember(tokens, "account_id")
@@ -269,7 +269,7 @@ func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
 	}
 }
 
-// codexHome is the directory that CODEX_HOME moves.
+// codexHome returns the directory that CODEX_HOME moves.
 func codexHome(env func(string) string) string {
 	if dir := env("CODEX_HOME"); dir != "" {
 		return dir
@@ -277,7 +277,7 @@ func codexHome(env func(string) string) string {
 	return env("HOME") + "/.codex"
 }
 
-// codexReason says why the call is not managed, or "".
+// codexReason returns why the call is not managed, or "".
 func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 	sub := ""
 	if a.subAt < len(in.Args) {
@@ -312,14 +312,14 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 	return ""
 }
 
-// codexColors reports whether codex writes colours to a stderr that is a terminal,
-// which it does not do by itself once we read it.
+// codexColors reports whether codex would write colors to a stderr that is a terminal. It does not
+// do so once the shim reads stderr.
 func codexColors(env func(string) string) bool {
 	no := env("NO_COLOR")
 	return (no == "" || no == "0") && env("TERM") != "dumb"
 }
 
-// ResolveWithEnv: exec could not resume, or not show its session, before 0.42.
+// ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show its session.
 func (codex) ResolveWithEnv(c Call, s HostEnv) Call {
 	for _, path := range c.SettingsFiles {
 		if login := s.Settings[path]; login != "" {
@@ -330,7 +330,7 @@ func (codex) ResolveWithEnv(c Call, s HostEnv) Call {
 	return c
 }
 
-// ActsOn: codex loads a skill that "$NAME" mentions.
+// ActsOn reports mentions of skills ("$NAME"), which codex loads.
 func (codex) ActsOn(text string) bool {
 	return mentions(text, '$', false) || mentions(text, '@', false)
 }
@@ -343,7 +343,7 @@ func (codex) Options(help string) Probe {
 	return Probe{Known: known, Resume: strings.Contains(help, "\n  resume "), Options: options}
 }
 
-// EffectivePrompt joins prompt and stdin as codex does (recordings/codex/stdin-and-arg-json,
+// EffectivePrompt joins prompt and stdin the way codex does (recordings/codex/stdin-and-arg-json,
 // stdin-empty-and-arg).
 func (codex) EffectivePrompt(c Call, stdin string) string {
 	stdin = strings.TrimPrefix(stdin, "\ufeff")
@@ -358,10 +358,9 @@ func (codex) EffectivePrompt(c Call, stdin string) string {
 	return c.Prompt + "\n\n<stdin>\n" + stdin + "</stdin>"
 }
 
-// Plan: a fresh call is run as it stands. A resume has every option before the
-// word resume, where each is allowed, and the prompt on stdin: codex drops data
-// on stdin when it resumes with a prompt in argv (recordings/codex/
-// stdin-and-arg-resume-json).
+// Plan runs a fresh call unchanged. A resume has every option before the word resume, where all are
+// allowed, and the prompt on stdin: codex drops data on stdin if it resumes with a prompt in argv
+// (recordings/codex/stdin-and-arg-resume-json).
 func (codex) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{
@@ -382,15 +381,15 @@ func (codex) Plan(c Call, t Target) Plan {
 
 func isColorOption(arg string) bool { return arg == "--color" || strings.HasPrefix(arg, "--color=") }
 
-// codexResumeArgs is the caller's command line without its prompt. An image is
-// attached to its option, which would take "resume" for another one.
+// codexResumeArgs returns the caller's command line without its prompt. Images are attached to
+// their option, which would otherwise take "resume" as another image.
 func codexResumeArgs(c Call) []string {
 	a := readCodexArgs(c.Args, c.learned)
 	args := slices.Clone(c.Args[:c.execAt+1])
 	last := -1
 	for _, o := range a.exec.options {
 		switch {
-		case o.span.at == last: // of one cluster
+		case o.span.at == last: // part of the same cluster
 		case o.Names[0] == "--image":
 			for _, v := range o.values {
 				args = append(args, "--image="+v)
@@ -403,8 +402,8 @@ func codexResumeArgs(c Call) []string {
 	return args
 }
 
-// codexNotice is the line that codex puts on stderr before it reads stdin, and
-// that a resume lacks (recordings/codex/resume-dash).
+// codexNotice returns the line that codex writes to stderr before it reads stdin and that a resume
+// lacks (recordings/codex/resume-dash).
 func (c *Call) codexNotice() string {
 	switch {
 	case c.Stdin == StdinAppended:
@@ -415,22 +414,21 @@ func (c *Call) codexNotice() string {
 	return ""
 }
 
-// ForkPoint: exec fork takes all that stands in the thread (0.169.0), so that a copy
-// of one in use would have an unfinished turn.
+// ForkPoint returns "": exec fork copies the whole thread (0.169.0), so a copy of one in use would
+// contain an unfinished turn.
 func (codex) ForkPoint([]byte) string { return "" }
 
-// ValidID: thread ids are lower-case UUIDs. Anything else given to resume starts a
-// new thread (recordings/codex/resume-garbage-text).
+// ValidID accepts lower-case UUIDs, the form of thread IDs. resume starts a new thread for anything
+// else (recordings/codex/resume-garbage-text).
 func (codex) ValidID(id string) bool { return isUUID(id) }
 
-// SessionPaths: a rollout lies under the date of its start, and stays there.
+// SessionPaths returns the rollout's path: it is under the date of its start, and stays there.
 func (codex) SessionPaths(home, _, id string) []string {
 	return []string{Literal(home) + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
-// SessionFiles: a rollout is one file. A fork has no copy of what came before it,
-// and names the thread that it goes on from in its first line (0.169.0,
-// docs/internals/codex.md).
+// SessionFiles returns the rollout, a single file. A fork does not contain what came before it; its
+// first line names the thread it continues (0.169.0, docs/internals/codex.md).
 func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "sessions/*/*/*/rollout-*-"+id+".jsonl")
 	if parts == nil {
@@ -443,12 +441,12 @@ func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// IsOrphanFile: codex leaves nothing beside its rollouts.
+// IsOrphanFile returns false: codex leaves no files beside its rollouts.
 func (codex) IsOrphanFile(string, []byte) bool { return false }
 
-// codexRefusals are what codex says when it does not take a resume (CLI-FACTS
-// 2.3, recordings/codex/resume-unknown-text and resume-busy-text). The codes do
-// not tell these cases apart.
+// codexRefusals lists what codex writes when it refuses a resume (CLI-FACTS 2.3,
+// recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
+// these cases.
 var codexRefusals = []struct {
 	text   string
 	reason Reason
@@ -462,9 +460,8 @@ var codexRefusals = []struct {
 	{"(code -32603)", RefusedBroken}, // an empty or unreadable rollout
 }
 
-// Refused looks at the last line alone: codex says there why it gives up, and what
-// stands before may be the prompt. What is not about the session (trust, limits,
-// logins, the network) is no refusal.
+// Refused reads only the last line: there codex says why it gives up, and earlier lines may be the
+// prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
 func (codex) Refused(stderr string, exit int) Reason {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	last := withoutEscapes(lines[len(lines)-1])
@@ -472,13 +469,13 @@ func (codex) Refused(stderr string, exit int) Reason {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
 	}
 	switch {
-	case exit == 2: // a command line that it does not take; the reason stands above its usage
+	case exit == 2: // a rejected command line; the reason is above its usage
 		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
 			return RefusedNoResume
 		}
 		return RefusedSilent
 	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
-		return RefusedSilent // what stood on stdin is no UTF-8: codex itself must read it
+		return RefusedSilent // stdin is not valid UTF-8: codex itself must read it
 	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
 		return ""
 	}

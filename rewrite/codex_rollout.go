@@ -12,10 +12,10 @@ type rolloutLine struct {
 	data []byte
 }
 
-// maxHeld bounds what is held of rollouts while our thread's id is not known.
+// maxHeld bounds the bytes of rollouts kept while our thread's ID is unknown.
 const maxHeld = 256 << 10
 
-// codexRecord holds the fields of all the records of a rollout that matter here.
+// codexRecord holds the fields of all rollout records that are read.
 type codexRecord struct {
 	Type    string `json:"type"`
 	Payload struct {
@@ -33,12 +33,11 @@ type codexRecord struct {
 	} `json:"payload"`
 }
 
-// codexRecordMarks are texts one of which stands in every record that needs
-// reading.
+// codexRecordMarks are texts of which every record worth parsing contains at least one.
 var codexRecordMarks = newMarks("session_meta", "turn_context", "token_usage_record", "token_count", "compacted", "task_complete")
 
-// File takes the lines of the rollout whose name ends in our thread's id: others
-// belong to threads beside ours.
+// File reads the lines of the rollout whose name ends in our thread's ID. Others belong to other
+// threads.
 func (s *codexStream) File(path string, data []byte) {
 	switch {
 	case !codexRecordMarks.in(data):
@@ -48,7 +47,7 @@ func (s *codexStream) File(path string, data []byte) {
 		}
 	case strings.HasSuffix(path, "-"+s.seen.ID+".jsonl"):
 		var r codexRecord
-		// Of a record with figures that cannot be read none is taken.
+		// A record with unreadable figures is ignored as a whole.
 		if ok, whole := readEvent(data, &r); ok && (whole || r.Type == "compacted") {
 			s.learnRecord(&r)
 		}
@@ -90,8 +89,8 @@ func (s *codexStream) learnRolloutEvent(r *codexRecord) {
 	}
 }
 
-// learnTotal keeps the thread's total for a caller of the other format: a
-// transcript has but one sum of it.
+// learnTotal keeps the thread's total for a later call in the other format: a transcript shows only
+// this sum.
 func (s *codexStream) learnTotal(total json.RawMessage) {
 	if s.call.Format != Text {
 		return

@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// codexStream reads codex's events or its transcript, and its rollout. All is shown
-// as it comes, but for three things that a resume changes: figures that run on
-// over the thread, the prompt in the transcript, and a line about stdin.
+// codexStream reads codex's events or its transcript, and its rollout. Output is shown as it comes,
+// except for three things that a resume changes: cumulative figures, the prompt in the transcript,
+// and a line about stdin.
 type codexStream struct {
 	call     Call
 	plan     Plan
 	previous Totals
 	seen     StreamState
 
-	notice string // to be shown on stderr, "" once it was
-	late   string // likewise, at the end
-	out    []byte // the last rendering of stderr, reused
+	notice string // to be shown on stderr; "" once shown
+	late   string // to be shown on stderr at the end
+	out    []byte // the last rendering of stderr; its memory is reused
 
 	place   codexPlace
-	echo    string          // what is still to come of the prompt
-	inFail  bool            // in the lines of an error
+	echo    string          // the part of the prompt that the transcript has yet to show
+	inFail  bool            // within the lines of an error
 	said    strings.Builder // the final message on stdout, with the newline that codex adds
-	endless bool            // it was too long to be kept
-	pending []byte          // of stderr, until it is known what is shown in its place
-	total   bool            // the transcript has come to its end
+	endless bool            // said was too long to keep
+	pending []byte          // held back from stderr until its replacement is known
+	total   bool            // the transcript has ended
 	exact   bool            // the totals are from the rollout
 
-	held    []rolloutLine // lines that came before the id was known
+	held    []rolloutLine // lines that came before the ID was known
 	heldLen int
-	odd     bool // an event was not as expected
+	odd     bool // an event had an unexpected shape
 	turnID  string
 	earlier codexUsage // of the turns before turnID
 	turn    codexUsage // of turnID
@@ -49,7 +49,7 @@ const (
 	inPrompt
 	inTurn
 	atTotal // the next line is the number of tokens
-	lost    // the transcript is not as expected: nothing more is taken from it
+	lost    // the transcript has an unexpected shape: nothing more is read from it
 )
 
 func (codex) Stream(c Call, p Plan, previous Totals) Stream {
@@ -62,8 +62,8 @@ func (codex) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *codexStream) Seen() *StreamState { return &s.seen }
 
-// MaxLine: text is shown as it is. If codex's long line waited here, codex would not learn
-// that its reader has left.
+// MaxLine returns NoLines for text, which is shown unchanged. If a long line waited here, codex
+// would not notice that its reader is gone.
 func (s *codexStream) MaxLine() int {
 	if s.call.Format == Text {
 		return NoLines
@@ -79,15 +79,16 @@ func (s *codexStream) End() []byte {
 	return nil
 }
 
-// TakeStderr returns the notice where stderr had no line to put it before, and what was held back when codex ended.
+// TakeStderr returns the notice if stderr had no line to put it before, and what was held back when
+// codex ended.
 func (s *codexStream) TakeStderr() string {
 	late := s.late
 	s.late = ""
 	return late
 }
 
-// codexUsage is how codex counts: input has what was read from the cache or written
-// to it.
+// codexUsage counts the way codex does: input includes tokens read from the cache and written to
+// it.
 type codexUsage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cached_input_tokens"`
@@ -106,14 +107,13 @@ func (u codexUsage) usage() Usage {
 		CacheWrite: u.CacheWrite, Output: u.Output}
 }
 
-// Keys of Totals: those of the numbers in turn.completed, and the sum that a
-// transcript ends with.
+// Keys of Totals: the numbers in turn.completed, and the sum at a transcript's end.
 const (
 	codexUsageKey  = "usage\t"
 	codexTokensKey = "tokens used"
 )
 
-// codexEvent holds the fields of all event types that matter here.
+// codexEvent holds the fields of all event types that are read.
 type codexEvent struct {
 	Type     string `json:"type"`
 	ThreadID string `json:"thread_id"`
@@ -138,7 +138,7 @@ func (s *codexStream) Line(line []byte) []byte {
 	_, whole := readEvent(line, &e)
 	switch {
 	case e.Type == "thread.started" && !whole:
-		// It names no thread, and so there is nothing to go on with.
+		// It names no thread, so there is nothing to resume.
 	case e.Type == "thread.started":
 		s.learnID(e.ThreadID, "stdout")
 	case strings.HasPrefix(e.Type, "item."):
@@ -153,8 +153,8 @@ func (s *codexStream) Line(line []byte) []byte {
 	return line
 }
 
-// learnMessage: stdout of a text call is the final message and nothing else. It
-// may be read before the header, which came first but on stderr.
+// learnMessage collects stdout of a text call, which is the final message and nothing else. It may
+// be read before the header, although codex wrote that first, to stderr.
 func (s *codexStream) learnMessage(text []byte) {
 	if !s.endless && s.said.Len()+len(text) > LongestLine {
 		s.endless, s.said = true, strings.Builder{}
@@ -166,17 +166,16 @@ func (s *codexStream) learnMessage(text []byte) {
 	s.believe()
 }
 
-// believe counts the final message once the header has named the session. One that is too
-// long to be kept is no ground to go on from, as an event is in other formats.
+// believe counts the final message once the header has named the session. A run whose message was
+// too long to keep cannot be resumed, as with such events in other formats.
 func (s *codexStream) believe() {
 	if (s.said.Len() > 0 || s.endless) && s.seen.ID != "" {
 		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, s.endless
 	}
 }
 
-// learnID pins the first id of valid form, or notes that codex has left the
-// session that was asked for, as it does for what is no id
-// (recordings/codex/resume-garbage-json).
+// learnID pins the first valid ID, or records that codex left the requested session, as it does for
+// an invalid one (recordings/codex/resume-garbage-json).
 func (s *codexStream) learnID(id, source string) {
 	if !isUUID(id) || s.seen.ID != "" {
 		return
@@ -188,8 +187,8 @@ func (s *codexStream) learnID(id, source string) {
 	}
 }
 
-// learnItem: an item of type error is a warning of codex's own, and everything but
-// words and plans is a tool at work.
+// learnItem reads an item. An item of type error is codex's own warning; everything but messages
+// and plans is a tool at work.
 func (s *codexStream) learnItem(e *codexEvent) {
 	switch e.Item.Type {
 	case "", "error":
@@ -203,7 +202,7 @@ func (s *codexStream) learnItem(e *codexEvent) {
 	default:
 		s.seen.ToolRan = true
 		var changes []json.RawMessage
-		_ = json.Unmarshal(e.Item.Changes, &changes) // of another shape they tell nothing
+		_ = json.Unmarshal(e.Item.Changes, &changes) // changes of another shape are ignored
 		for _, change := range changes {
 			s.seen.addFiles(change)
 		}
@@ -211,7 +210,7 @@ func (s *codexStream) learnItem(e *codexEvent) {
 	s.seen.Content = s.seen.ID != "" && !s.seen.WrongID
 }
 
-// fail notes that the turn has failed, and why, if that is about the session.
+// fail records that the turn failed, and why if that concerns the session.
 func (s *codexStream) fail(message string) {
 	s.seen.Final, s.seen.Failed = true, true
 	if why := codexTurnRefusal(message); why != "" {
@@ -219,8 +218,8 @@ func (s *codexStream) fail(message string) {
 	}
 }
 
-// codexBroken are what the model's API says of a history that it does not take,
-// after a change of account or a call that was cut short (CLI-FACTS 2.6).
+// codexBroken lists what the model's API says about a history that it rejects after a change of
+// account or an interrupted call (CLI-FACTS 2.6).
 var codexBroken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
 }
@@ -238,9 +237,9 @@ func codexTurnRefusal(message string) Reason {
 	return ""
 }
 
-// ownFigures returns turn.completed with this call's share of the usage, which runs
-// on over the thread (recordings/codex/chain-2). It starts again only with a turn
-// that overflowed, and such a thread is not resumed.
+// ownFigures returns turn.completed with this call's share of the usage, which is cumulative over
+// the thread (recordings/codex/chain-2). It restarts only after a turn that overflowed, and such a
+// thread is not resumed.
 func (s *codexStream) ownFigures(line []byte) []byte {
 	numbers := jsonNumbers(line)
 	s.seen.Totals = encodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, codexUsageKey) })
@@ -260,7 +259,7 @@ func (s *codexStream) ErrLine(line []byte) []byte {
 	if s.call.Format == Text {
 		line = s.transcript(line)
 	}
-	// What codex says of its own installation stands before everything else.
+	// What codex says about its own installation comes before everything else.
 	if s.notice == "" || bytes.HasPrefix(line, []byte("WARNING: ")) {
 		return line
 	}
@@ -271,7 +270,7 @@ func (s *codexStream) ErrLine(line []byte) []byte {
 
 const codexRule = "--------"
 
-// transcript follows the transcript and gives what the caller is to see of a line.
+// transcript follows the transcript and returns what the caller sees in place of a line.
 func (s *codexStream) transcript(line []byte) []byte {
 	plain := withoutEscapes(strings.TrimRight(string(line), "\r\n"))
 	switch s.place {
@@ -305,8 +304,8 @@ func (s *codexStream) transcript(line []byte) []byte {
 	return line
 }
 
-// learnHeader reads the header, which is all that stands between two rules. What
-// looks like one later is somebody's text.
+// learnHeader reads the header: everything between two rules. Anything similar later is ordinary
+// text.
 func (s *codexStream) learnHeader(plain string) {
 	if plain == codexRule {
 		s.place = afterHeader
@@ -321,8 +320,8 @@ func (s *codexStream) learnHeader(plain string) {
 	}
 }
 
-// promptLine passes over the prompt, which may hold anything. Where the model is
-// sent less than the caller's prompt, the caller sees its own.
+// promptLine passes over the prompt, which may contain anything. If the model was sent a delta, the
+// caller sees its own prompt.
 func (s *codexStream) promptLine(line []byte) []byte {
 	rest, ok := strings.CutPrefix(s.echo, string(line))
 	s.echo = rest
@@ -344,14 +343,14 @@ func (s *codexStream) promptLine(line []byte) []byte {
 	return shown
 }
 
-// codexAside tells of a line that codex writes of its own accord while the model
-// has not said anything yet: a warning, a hook's name, a line of its log.
+// codexAside matches a line that codex writes on its own before the model's first output: a
+// warning, a hook's name, a log line.
 var codexAside = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 })
 
-// learnTurn reads a line behind the prompt. What is not codex's own is a word of the
-// model's, or its work.
+// learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or its
+// work.
 func (s *codexStream) learnTurn(plain string) {
 	message, isError := strings.CutPrefix(plain, "ERROR: ")
 	heading := plain == "codex" || plain == "exec" || plain == "thinking"
@@ -371,9 +370,9 @@ func (s *codexStream) learnTurn(plain string) {
 	}
 }
 
-// ownTotal returns the last line of the transcript with this call's share of
-// the tokens, which run on over the thread (recordings/codex/resume-ok-text). It returns nil
-// for a call that took none, since it was interrupted: it would have had neither the line nor its heading.
+// ownTotal returns the transcript's last line with this call's share of the tokens, which are
+// cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for an interrupted
+// call that used none: without the shim it would have neither the line nor its heading.
 func (s *codexStream) ownTotal(line []byte, plain string) []byte {
 	total, err := strconv.Atoi(strings.ReplaceAll(plain, ",", ""))
 	if err != nil {
@@ -392,7 +391,7 @@ func (s *codexStream) ownTotal(line []byte, plain string) []byte {
 	return bytes.ReplaceAll(line, []byte(plain), []byte(withThousands(total-before)))
 }
 
-// codexTokensUsed is the sum at a transcript's end that totals stand for.
+// codexTokensUsed returns the sum at a transcript's end that the totals contain.
 func codexTokensUsed(t Totals) (tokens int, known bool) {
 	var totals map[string]int
 	if json.Unmarshal([]byte(t), &totals) != nil {
@@ -413,7 +412,7 @@ func withThousands(n int) string {
 	return digits
 }
 
-// codexEscape matches what colours a transcript.
+// codexEscape matches the escape sequences that color a transcript.
 var codexEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
 func withoutEscapes(text string) string {

@@ -5,42 +5,44 @@ import (
 	"strings"
 )
 
-// Sent is what a session has been sent, and what it answered, as the ledger remembers it.
+// Sent is what a session was sent and what it answered, as stored in the ledger.
 type Sent struct {
-	Base       Footprint // of the caller's last prompt to it, whole
+	Base       Footprint // the caller's last whole prompt to it
 	Answers    []Answer
 	Transcript bool // the caller sends it a growing transcript
-	// Things and Gist are the traces of its runs: what they touched and said first, and what the newest answer says.
+	// Things and Gist are the traces of its runs: the files they touched and names they said first,
+	// and a sample of the newest answer.
 	Things, Gist []Mark
-	// Named reports that a name says which task the prompt belongs to: evidence need not be weighed.
+	// Named reports that a name identifies the prompt's task: evidence need not be weighed.
 	Named bool
 }
 
-// A Continuity says how a prompt relates to what a session has been sent.
+// A Continuity is how a prompt relates to what a session was sent.
 type Continuity struct {
-	// Relation is Identical, Extends, Revises, HistoryEdited, BaseChanged (blocks went or moved and nothing came) or
-	// Unrelated.
+	// Relation is Identical, Extends, Revises, HistoryEdited, BaseChanged (blocks were removed or
+	// moved, none added) or Unrelated.
 	Relation Reason
 	// Transcript reports that the prompt is a conversation so far.
 	Transcript bool
-	// Has reports of each block of the prompt whether the session was sent it, in this order.
+	// Has reports for each block of the prompt whether the session was sent it, in this order.
 	Has []bool
-	// Evidence is weighed where the prompt extends what the session was sent, and nothing names the task.
+	// Evidence is weighed if the prompt extends what the session was sent and no name identifies
+	// the task.
 	Evidence Evidence
 
-	known map[int]int // how many lines the session was sent of a block that has grown
-	turn  int         // the line where the new turn starts; 0 where it cannot be sent alone
-	base  *Shape      // of what the session was sent
+	known map[int]int // by block: how many lines of a grown block the session was sent
+	turn  int         // the line where the new turn starts; 0 if it cannot be sent alone
+	base  *Shape      // of the prompt that the session was sent
 }
 
 // old reports whether the session was sent the line.
 func (c *Continuity) old(l *promptLine) bool { return c.Has[l.block] || l.index < c.known[l.block] }
 
-// Retains reports whether the prompt says again all that the session was sent.
+// Retains reports whether the prompt repeats everything that the session was sent.
 func (c Continuity) Retains() bool { return c.Relation == Identical || c.Relation == Extends }
 
-// Compare relates a prompt to what a session has been sent. It looks at the texts alone: whether the relation
-// justifies a resume is decided elsewhere.
+// Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
+// the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	c := Continuity{Relation: Unrelated, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
@@ -71,9 +73,9 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	return c
 }
 
-// historyKept reports whether a prompt that goes on with a conversation leaves it as it was: all answers are there, and
-// between the first turn and the newest answer nothing is new or gone but that answer and what tools said. What frames the
-// conversation may change.
+// historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
+// contains all answers, and between the first turn and the newest answer nothing was added or
+// removed but that answer and tool output. The text around the conversation may change.
 func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends bool) bool {
 	if !h.newest || h.slipped && extends {
 		return false
@@ -82,11 +84,11 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 		return true
 	}
 	if base.Shape.FirstTurn < 0 || base.Shape.FirstTurn >= len(base.Blocks) {
-		return false // where the conversation began is not known
+		return false // the conversation's start is unknown
 	}
 	lines, turns := p.conversation(), base.Blocks[base.Shape.FirstTurn:]
 	first, left := len(p.blocks), len(turns)
-	for first > 0 && left > 0 { // from the end: what frames it may repeat its first lines
+	for first > 0 && left > 0 { // from the end: the surrounding text may repeat its first lines
 		if first--; p.blocks[first].digest == turns[left-1] {
 			left--
 		}
@@ -99,12 +101,12 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 		l := &lines[i]
 		if l.block < first {
 			if !c.old(l) && l.speaker.isTurn() {
-				return false // a turn more
+				return false // an additional turn
 			}
 			continue
 		}
 		if tools && c.old(l) && !l.speaker.isTurn() {
-			return false // a tool's words stand within a turn
+			return false // tool output within a turn
 		}
 		if l.speaker != nobody {
 			tools = l.speaker == toolOutput && !c.old(l)
@@ -119,16 +121,16 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 // matched is how blocks match those of a base.
 type matched struct {
 	has      []bool      // in order; a block that moved counts as new
-	known    map[int]int // how many lines of a block that has grown were there before
-	retained int         // wherever they stand
+	known    map[int]int // by block: how many lines of a grown block were there before
+	retained int         // in any order
 	whole    bool        // all of the base, in order
 }
 
-// match finds base in the prompt's blocks. If base stands there whole and in order, has marks its places; otherwise it
-// marks as many blocks as stand in the order of the base.
+// match finds base in the prompt's blocks. If base occurs whole and in order, has marks its places;
+// otherwise has marks the most blocks that keep the order of the base.
 func (p *Prompt) match(base Footprint) matched {
 	m := p.inOrder(base, false)
-	if !m.whole && len(base.Lines) == len(base.Blocks) { // else it is from before lines were kept
+	if !m.whole && len(base.Lines) == len(base.Blocks) { // older records have no lines
 		m = p.inOrder(base, true)
 	}
 	if m.whole {
@@ -144,8 +146,8 @@ func (p *Prompt) match(base Footprint) matched {
 	return m
 }
 
-// inOrder looks for all blocks of base in the prompt, in their order; with grow, also as the beginning of a block that has
-// more lines now.
+// inOrder looks for all blocks of base in the prompt, in their order. With grow, a base block also
+// matches the beginning of a block that has more lines now.
 func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	m := matched{has: make([]bool, len(p.blocks)), known: map[int]int{}}
 	for i := range p.blocks {
@@ -170,8 +172,8 @@ func (p *Prompt) grew(b *block, before Digest, lines int) bool {
 	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
 }
 
-// places returns the place in base of each block, counted from 1, and 0 for a new one. A block that stands there several
-// times is matched as often.
+// places returns for each block its place in base, counted from 1, and 0 for a new one. A block
+// that occurs several times in base is matched as often.
 func (p *Prompt) places(base []Digest) []int {
 	if p.first == nil {
 		p.first, p.next = make(map[Digest]int, len(p.blocks)), make([]int, len(p.blocks))
@@ -183,7 +185,7 @@ func (p *Prompt) places(base []Digest) []int {
 			p.first[p.blocks[i].digest], p.next[i] = i, next
 		}
 	}
-	at, free := make([]int, len(p.blocks)), make([]int, len(p.blocks)) // free: of the equal blocks that begin there
+	at, free := make([]int, len(p.blocks)), make([]int, len(p.blocks)) // free: how many of the equal blocks that begin there are unmatched
 	for i := range free {
 		free[i] = i
 	}
@@ -195,9 +197,10 @@ func (p *Prompt) places(base []Digest) []int {
 	return at
 }
 
-// longestAscending marks a longest ascending run of the numbers that are not 0. Those occur once each.
+// longestAscending marks a longest ascending subsequence of the nonzero numbers. Each of them
+// occurs once.
 func longestAscending(numbers []int) []bool {
-	ends := []int{-1} // at k, the index of the least number that ends a run of k
+	ends := []int{-1} // at k, the index of the least number that ends a subsequence of length k
 	before := make([]int, len(numbers))
 	for i, n := range numbers {
 		if n == 0 {
@@ -214,7 +217,8 @@ func longestAscending(numbers []int) []bool {
 	return marks
 }
 
-// sameOpening reports whether the prompt begins as the base does; its last paragraph there may have grown.
+// sameOpening reports whether the prompt begins like the base. Its last opening paragraph may have
+// grown.
 func (p *Prompt) sameOpening(base Footprint, known map[int]int) bool {
 	if base.Opening > min(len(p.blocks), len(base.Blocks)) {
 		return false

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// The limits under which a delta is not worth its risk, from DESIGN.
+// The limits beyond which a delta is not worth its risk, from DESIGN.
 const (
 	shortPrompt = 2 << 10 // bytes; a shorter prompt is sent whole
 	worthNum    = 2       // a delta longer than 2/3 of the prompt is not sent
 	worthDen    = 3
 )
 
-// The sentences that introduce a delta. Each says exactly how the new prompt follows from the earlier one.
+// The sentences that introduce a delta. Each says exactly how the new prompt follows from the
+// earlier one.
 const (
 	addedAtEnd    = "(This continues our session. What you were given before is unchanged; this was added at its end:)"
 	addedBefore   = "(This continues our session. What you were given before is unchanged; this was added before its closing section, which is repeated last:)"
@@ -20,28 +21,27 @@ const (
 		"heading is unchanged. Below are all sections that the prompt has now, in their order. One that is marked [unchanged] is as you were given it; " +
 		"one that is not listed is gone.)"
 
-	// unchanged stands for the text of a section that the session was given. A prompt that has it itself gets no such delta.
+	// unchanged stands for the text of a section that the session already has. A prompt that
+	// contains this marker itself gets no such delta.
 	unchanged = "[unchanged]"
 )
 
-// A Target says which session a call goes to and what it is sent there. Only
-// ToFresh, ToResume and ToFork make one, so that a delta never goes to a fresh
-// session.
+// A Target is the session that a call goes to and what it is sent there. Only ToFresh, ToResume,
+// ToFork and ToCopy make one, so a delta never goes to a fresh session.
 type Target struct {
 	id     string
-	copied bool   // to a copy of it
-	forkAt string // the last message of it that the copy keeps, "" for all
+	copied bool   // the call goes to a copy of the session
+	forkAt string // the last message that the copy keeps, "" for all
 	prompt string
 	whole  bool
-	why    Reason // why a resume has the whole prompt, where that was not asked for
-	asked  string // the caller's prompt, where prompt is only a part of it
+	why    Reason // why a resume sends the whole prompt although that was not requested
+	asked  string // the caller's prompt if prompt is only a part of it
 }
 
 // ToFresh sends the whole prompt to a session of its own.
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
-// ToResume sends the prompt, or the part of it that is new, to session id.
-// always sends the whole prompt.
+// ToResume sends the prompt, or its new part, to session id. With always it sends the whole prompt.
 func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	t := Target{id: id, prompt: p.Text, whole: true}
 	if always {
@@ -56,9 +56,9 @@ func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 	return t
 }
 
-// ToFork sends the prompt, or the part of it that is new, to a copy of session id
-// that ends with a message. Without one the copy would have what another process is
-// just doing there, and there is nothing but a fresh session.
+// ToFork sends the prompt, or its new part, to a copy of session id that ends with message. Without
+// a message the copy would include what another process is doing there, so the call needs a fresh
+// session.
 func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 	if message == "" {
 		return ToFresh(p.Text)
@@ -68,30 +68,30 @@ func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 	return t
 }
 
-// startsLikeCommand reports whether some tool would take a text for a command or for
-// a call for help, so that a part of a prompt is not sent on its own.
+// startsLikeCommand reports whether some tool would take a text for a command or a request for
+// help. Such a part of a prompt is not sent on its own.
 func startsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")
 }
 
-// Session is the session to resume or to copy, "" for a fresh one.
+// Session returns the session to resume or to copy, "" for a fresh one.
 func (t Target) Session() string { return t.id }
 
-// ForkAt is the message that a copy of the session ends with, "" where it has all.
+// ForkAt returns the message that a copy of the session ends with, "" for a complete copy.
 func (t Target) ForkAt() string { return t.forkAt }
 
-// Prompt is what the model is to be sent, and whether that is the whole prompt.
+// Prompt returns what the model is sent and whether that is the whole prompt.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 
-// Why says why a resume has the whole prompt; "" for a delta, a fresh session, and
-// where ToResume was told to send all.
+// Why returns why a resume sends the whole prompt; "" for a delta, a fresh session, or if ToResume
+// was asked to send everything.
 func (t Target) Why() Reason { return t.why }
 
-// Asked is what the caller sent, where the model is sent less.
+// Asked returns what the caller sent if the model is sent less.
 func (t Target) Asked() string { return t.asked }
 
-// delta returns the part of the prompt that is sent to a session that has the rest, or why there is none. From the
-// delta and what the session was sent exactly one prompt follows.
+// delta returns the part of the prompt to send to a session that has the rest, or why there is
+// none. The delta and what the session was sent determine exactly one prompt.
 func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 	switch {
 	case c.Relation == Identical:
@@ -122,9 +122,8 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 
 func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
 
-// EstimateSaving guesses, where no text is at hand, how many bytes of a prompt of so
-// many blocks a delta saves that holds sent of them: as if all blocks were equally
-// long.
+// EstimateSaving estimates how many bytes a delta saves when no text is at hand: for a prompt of so
+// many blocks, of which the delta contains sent, as if all blocks had the same length.
 func EstimateSaving(promptBytes, blocks, sent int) int {
 	delta := promptBytes*sent/max(blocks, 1) + len(addedAtEnd)
 	if promptBytes < shortPrompt || tooLittle(delta, promptBytes) {
@@ -133,7 +132,7 @@ func EstimateSaving(promptBytes, blocks, sent int) int {
 	return promptBytes - delta
 }
 
-// newTurn returns what follows the session's newest answer in a conversation, as it stands.
+// newTurn returns what follows the session's newest answer in a conversation, unchanged.
 func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	lines := p.conversation()
 	if c.turn == 0 || lines[c.turn-1].block == lines[c.turn].block {
@@ -141,7 +140,7 @@ func (p *Prompt) newTurn(c Continuity) (string, Reason) {
 	}
 	turn := &p.blocks[lines[c.turn].block] // no block begins with a blank line
 	if turn.message != nil {
-		return "", NoCleanCut // a history that was decoded
+		return "", NoCleanCut // a decoded history
 	}
 	if p.again(0, turn.at) {
 		return "", SentAgain
@@ -156,7 +155,7 @@ func (p *Prompt) again(from, to int) bool {
 	})
 }
 
-// openingText is the prompt up to the end of its opening paragraph.
+// openingText returns the prompt up to the end of its opening paragraph.
 func (p *Prompt) openingText() string {
 	if n := p.opening(); n > 0 {
 		return p.Text[:p.blocks[n-1].at+len(p.blocks[n-1].text)]
@@ -164,7 +163,8 @@ func (p *Prompt) openingText() string {
 	return ""
 }
 
-// additions returns a delta where nothing but an addition at the end, or before the closing section, has changed.
+// additions returns a delta if the only change is an addition at the end or before the closing
+// section.
 func (p *Prompt) additions(base *Shape) (string, Reason) {
 	text := p.trimmed()
 	if base.Size > len(text) {
@@ -191,8 +191,9 @@ func (p *Prompt) additions(base *Shape) (string, Reason) {
 	return opening + "\n\n" + sentence + added + text[end:] + "\n", ""
 }
 
-// standsAlone reports whether an addition means the same without what stands right before it: it begins a paragraph of its own,
-// no list, quotation, table, fence or comment goes on in it, and in the middle of the prompt it has a heading or label.
+// standsAlone reports whether an addition means the same without the text right before it: it
+// begins a paragraph of its own, continues no list, quotation, table, fence or comment, and in the
+// middle of the prompt starts with a heading or label.
 func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	line, _, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
 	if line == "" || !inside && !strings.HasPrefix(added, "\n") || inside && !strings.HasSuffix(before, "\n\n") {
@@ -212,7 +213,7 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	return balanced(before)
 }
 
-// balanced reports whether no fence, comment or crossed out text is open at the end of a text.
+// balanced reports whether no fence, comment or struck-out text is open at the end of a text.
 func balanced(text string) bool {
 	fence := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -228,8 +229,8 @@ func balanced(text string) bool {
 		strings.Count(text, "/*") == strings.Count(text, "*/")
 }
 
-// outline returns a delta that lists all sections in their order: those that the session was given by their heading, the others
-// and the closing section whole.
+// outline returns a delta that lists all sections in order: unchanged ones by their heading, the
+// others and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, Reason) {
 	parts := p.sections()
 	if len(parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(parts[0])) || strings.Contains(p.Text, unchanged) {

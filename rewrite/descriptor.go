@@ -2,11 +2,11 @@ package rewrite
 
 import "slices"
 
-// A Descriptor is what the rest of the program knows of a tool as data. Every list of
-// tools is made from the registered descriptors: the one in C that is asked before Go
-// starts, those of install.sh, of shimctl and of the tests.
+// A Descriptor is everything the rest of the program knows about a tool as data. Every list of
+// tools is derived from the registered descriptors: the C table that is read before Go starts, and
+// the lists in install.sh, shimctl and the tests.
 type Descriptor struct {
-	// Name is the command that the tool's shim is installed under.
+	// Name is the command that the tool's shim is installed as.
 	Name string
 	// Headless is the shortest call that reads its prompt from stdin.
 	Headless []string
@@ -15,53 +15,52 @@ type Descriptor struct {
 
 	// Subcommands are first words whose calls are passed through.
 	Subcommands []string
-	// Managed, if set, are the only first words whose calls are not passed through.
+	// Managed, if set, lists the only first words whose calls are not passed through.
 	Managed []string
-	// Alone are options whose call is passed through if nothing stands beside them.
+	// Alone are options whose call is passed through if it has no other argument.
 	Alone []string
-	// Nested are the variables that the tool sets for the commands it runs. A call that has one
+	// Nested are the variables that the tool sets for the commands it runs. A call with one of them
 	// is passed through.
 	Nested []string
 
-	// LoginKeys are the variables for which the tool leaves its own login.
+	// LoginKeys are the variables that the tool prefers to its own login.
 	LoginKeys []string
-	// Provider is who the tool's models are from, in the words of OpenTelemetry's conventions
-	// for generative AI.
+	// Provider is the vendor of the tool's models, in the terms of OpenTelemetry's conventions for
+	// generative AI.
 	Provider string
 
-	// Home returns the directory that the tool keeps its sessions below.
+	// Home returns the directory in which the tool keeps its sessions.
 	Home func(env func(string) string) string
-	// Sessions are patterns of the files below Home that each hold a session, as filepath.Glob
-	// understands them.
+	// Sessions are filepath.Glob patterns, relative to Home, of files that each hold one session.
 	Sessions []string
 
 	StandIn StandIn
 }
 
-// A StandIn is how the tool is made to talk to a stand-in of its model, without an account
-// and to nothing else. In the values of Env and in Text, HOME stands for the home directory and
-// URL for the stand-in's address.
+// A StandIn is how to make the tool talk to a stand-in for its model only, without an account. In
+// the values of Env and in Text, HOME is replaced by the home directory and URL by the stand-in's
+// address.
 type StandIn struct {
 	Env    []string // NAME=VALUE
-	Config string   // the path of a configuration file below the user's directory, "" for none
-	Text   string   // what stands in that file
+	Config string   // path of a configuration file relative to the home directory, "" for none
+	Text   string   // content of that file
 }
 
-// NestedEnv is the variable that the shim sets for the tools it starts, so that a call from
-// within one is known by it.
+// NestedEnv is the variable that the shim sets for the tools it starts. A call from within one is
+// recognized by it.
 const NestedEnv = "REPRISE_INSIDE"
 
-// nested reports whether the environment is that of a command which a tool runs.
+// nested reports whether env is the environment of a command that a tool runs.
 func (d *Descriptor) nested(env func(string) string) bool {
 	return env(NestedEnv) != "" || slices.ContainsFunc(d.Nested, func(name string) bool { return env(name) != "" })
 }
 
 var tools []Tool
 
-// Names are the registered tools' names, in the order in which people are shown them.
+// Names are the registered tools' names, in the order in which they are shown.
 var Names []string
 
-// Register adds a tool. It is called by the file that implements the tool, before main.
+// Register adds a tool. The file that implements the tool calls it before main.
 func Register(t Tool) {
 	tools = append(tools, t)
 	Names = append(Names, t.Descriptor().Name)
@@ -76,7 +75,7 @@ func Lookup(name string) (tool Tool, ok bool) {
 	return tools[i], true
 }
 
-// Home returns the directory that a tool keeps its sessions below, "" if no tool has that name.
+// Home returns the directory in which a tool keeps its sessions, "" if no tool has that name.
 func Home(name string, env func(string) string) string {
 	if t, ok := Lookup(name); ok {
 		return t.Descriptor().Home(env)

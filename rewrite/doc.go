@@ -1,14 +1,10 @@
-// Package rewrite is everything reprise knows about the agent CLIs and about
-// prompts: how each tool's command line is read, how a call is turned into a
-// resume, how ids, usage and refusals are read from the tool's output, how that
-// output is rendered in the format the caller asked for, and how two prompts
-// relate to each other.
+// Package rewrite contains everything reprise knows about the agent CLIs and about prompts: how to
+// parse each tool's command line, turn a call into a resume, read IDs, usage and refusals from the
+// tool's output, render that output in the caller's format, and compare two prompts.
 //
-// It never does I/O: it reads no file, no clock, no environment and no process
-// state; what it needs is handed in, what it finds is handed back as a value
-// (a Call, a Plan, a Stream). A test over its imports keeps it so.
+// It does no I/O: it reads no file, clock, environment or process state. Its input is passed in,
+// and its results are values (a Call, a Plan, a Stream). A test checks its imports.
 //
-// Its invariant: a delta is only ever part of a resume. A Target is made by
-// Fresh, which always carries the whole prompt, or by Resume, which carries the
-// session's id with it; there is no third way to make one.
+// Its invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
+// ToResume, ToFork and ToCopy make one with a session's ID; nothing else makes a Target.
 package rewrite

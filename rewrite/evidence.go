@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Evidence is what speaks for and against a prompt going on with a session's own work, where nothing but the prompt
-// says so. Verdict is "" if the call may be resumed, else the reason why not.
+// Evidence is what speaks for and against a prompt continuing a session's own work, when only the
+// prompt can show it. Verdict is "" if the call may be resumed, otherwise the reason why not.
 type Evidence struct {
 	Verdict Reason
-	// For and Against quote the prompt. They are shown to the person who gave it and never kept.
+	// For and Against quote the prompt. They are shown to the person who sent it and never stored.
 	For, Against []Finding
-	// Answer reports that the prompt shows the session's newest answer, unchanged: of two sessions that it may go on with
-	// that returns which one is meant.
+	// Answer reports that the prompt shows the session's newest answer unchanged. It decides
+	// between two sessions that the prompt may continue.
 	Answer bool
 }
 
@@ -23,38 +23,39 @@ func (e Evidence) GoOn() bool {
 
 // A Finding is one piece of evidence.
 type Finding struct {
-	Kind  string // transcript, work, state, ... as evidenceTable lists them
-	Words string // of the prompt, "" where no words of it carry the finding
+	Kind  string // transcript, work, state, ... as listed in evidenceTable
+	Words string // quoted from the prompt, "" if no words carry the finding
 }
 
 // The kinds of findings that do not come from evidenceTable.
 const (
 	kindTranscript = "transcript" // the prompt shows every answer of the session, unchanged, as turns
-	kindNotes      = "notes"      // what is added stands under a heading such as "Review notes"
-	kindThing      = "thing"      // it names a file that the session touched, or a thing that its answer said first
-	kindShown      = "shown"      // it shows an answer, or a turn, that is not the session's own unchanged one
-	kindQuoted     = "quoted"     // it shows the session's answer, but not as a turn of a conversation that goes on
+	kindNotes      = "notes"      // the addition is under a heading such as "Review notes"
+	kindThing      = "thing"      // it names a file that the session touched, or a name that its answer said first
+	kindShown      = "shown"      // it shows an answer or a turn that is not the session's own unchanged one
+	kindQuoted     = "quoted"     // it shows the session's answer, but not as a turn of a conversation that continues
 	kindDiff       = "diff"       // it adds a patch
-	kindMaterial   = "material"   // it fills a place that the earlier prompt had left for an item
+	kindMaterial   = "material"   // it fills a place that the earlier prompt left for an item
 	kindAside      = "aside"      // below the new turn of a conversation it asks for something else
-	kindFirst      = "first"      // its first words say that the work does not hold yet
+	kindFirst      = "first"      // its first words say that the work is not right yet
 )
 
-// hardAgainst lists the kinds that decide against a resume whatever speaks for it, with their reasons.
+// hardAgainst maps the kinds that rule out a resume, whatever speaks for it, to their reasons.
 var hardAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "clean": CleanStart, "sample": NoEvidence, "base": CleanStart,
 	kindAside: NewRole}
 
-// softAgainst lists the kinds that decide against a resume unless the prompt speaks of the session's own work.
+// softAgainst maps the kinds that rule out a resume unless the prompt refers to the session's own
+// work.
 var softAgainst = map[string]Reason{"other": NewRole, "task": NoEvidence, "anew": CleanStart, "vary": NoEvidence,
 	"process": NoEvidence, kindDiff: NoEvidence, kindMaterial: NoEvidence}
 
-// findings gathers evidence; of each kind it keeps the first few.
+// findings collects evidence, up to maxFindings of each kind.
 type findings struct {
 	found map[string][]string
 	order []string
 }
 
-const maxFindings = 3 // of a kind
+const maxFindings = 3 // of each kind
 
 func (f *findings) add(kind, words string) {
 	if f.found == nil {
@@ -72,7 +73,7 @@ func (f *findings) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return len(f.found[kind]) > 0 })
 }
 
-// firstOf returns the reason of the first kind found that reasons lists.
+// firstOf returns the reason of the first finding whose kind is in reasons.
 func (f *findings) firstOf(reasons map[string]Reason) Reason {
 	for _, kind := range f.order {
 		if r, ok := reasons[kind]; ok {
@@ -98,7 +99,7 @@ func (f *findings) evidence(verdict Reason) Evidence {
 	return e
 }
 
-// evidence weighs what a prompt that extends the session's last one adds to it.
+// evidence weighs what a prompt adds to the session's last one.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	var f findings
 	added := p.added(c, h)
@@ -127,8 +128,8 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	return e
 }
 
-// longestGoOn is how many lines a request to go on may take that says nothing else of the work. What is longer gives a new
-// beginning.
+// longestGoOn is the most lines a request to go on may have if it says nothing else about the work.
+// A longer one starts something new.
 const longestGoOn = 3
 
 // verdict weighs the findings in an addition of so many lines.
@@ -158,18 +159,18 @@ func (f *findings) verdict(lines int) Reason {
 // A passage is a run of lines that the prompt adds.
 type passage struct {
 	lines    []*promptLine
-	notes    bool   // it stands under a heading or label for feedback
+	notes    bool   // it is under a heading or label for feedback
 	heading  string // that heading or label
-	material bool   // it stands where the earlier prompt left a place for an item, or is the next of several
-	system   bool   // it has instructions of another kind than a user's
+	material bool   // it fills a place that the earlier prompt left for an item, or is the next of several
+	system   bool   // it contains instructions that are not a user's
 }
 
-// added cuts what the prompt adds into passages, without the answers of the session that it shows unchanged.
+// added cuts what the prompt adds into passages, without the session's own unchanged answers.
 func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 	lines := p.conversation()
 	notes, under := false, ""
 	var above *promptLine         // the line above, if the prompt does not add it
-	headings := map[string]bool{} // of what the session was sent
+	headings := map[string]bool{} // headings that the session was sent
 	for i := range lines {
 		if l := &lines[i]; l.speaker == heading && c.old(l) {
 			headings[l.line] = true
@@ -191,21 +192,21 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 		above = nil
 		last := &out[len(out)-1]
 		last.lines = append(last.lines, l)
-		// A section of a name that is there already is the next item of its kind.
+		// A section under a repeated heading is the next item of its kind.
 		last.material = last.material || l.speaker == heading && headings[l.line]
 		last.system = last.system || l.label == "system" || l.label == "developer"
 	}
 	return out
 }
 
-// leavesPlace reports whether what stands behind the line is an item for it.
+// leavesPlace reports whether what follows the line is an item for it.
 func (l *promptLine) leavesPlace() bool {
 	line := strings.TrimRight(l.line, "*_ ")
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") || strings.HasPrefix(line, "```")
 }
 
-// scanPassage looks through what is added for words of the table. Fenced and indented lines are data: only logs and
-// names are looked for there.
+// scanPassage searches an addition for the phrases of the table. Fenced and indented lines are
+// data: only logs and names are searched for there.
 func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
 	if s.notes {
 		f.add(kindNotes, s.heading)
@@ -271,7 +272,8 @@ func firstSentence(line string) string {
 	return line
 }
 
-// filePlace returns the first word of a line where it names a place in a file, as compilers do: "a.go:12:3:".
+// filePlace returns the first word of a line if it names a place in a file, as compilers do:
+// "a.go:12:3:".
 func filePlace(line string) string {
 	word, _, _ := strings.Cut(strings.TrimLeft(line, "-*> \t"), " ")
 	name, number, _ := strings.Cut(word, ":")
@@ -281,8 +283,9 @@ func filePlace(line string) string {
 	return word
 }
 
-// scanAsides looks below the first paragraph of the new turn of a conversation for requests that need not be the
-// speaker's: a caller that has something else done with the conversation writes them there.
+// scanAsides searches below the first paragraph of a conversation's new turn for requests that may
+// not be the speaker's: a caller that wants something else done with the conversation puts them
+// there.
 func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 	lines := p.conversation()
 	var aside []string
@@ -298,7 +301,7 @@ func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 	})
 }
 
-// scanBase looks for a demand for answers that stand alone in what the session was sent before.
+// scanBase searches what the session was sent before for a demand for independent answers.
 func (p *Prompt) scanBase(f *findings, c *Continuity) {
 	var old []*promptLine
 	lines := p.conversation()

@@ -1,32 +1,32 @@
 package rewrite
 
-// evidenceTable lists the words that speak for or against a prompt going on with a session's own work, one entry
-// a line: kind, language, phrase. A phrase is matched word by word, without regard to case and punctuation. Bars
-// separate the words that may stand in one place, a word that ends in * matches every word that begins so, ".." stands
-// for up to three words, and ^ for the beginning of a sentence or line. Languages that are written without spaces
-// (zh, ja) list substrings. testdata/evidence.tsv has a sentence for each entry.
+// evidenceTable lists the phrases that speak for or against a prompt continuing a session's own work, one entry
+// a line: kind, language, phrase. A phrase is matched word by word, ignoring case and punctuation. Bars separate
+// alternative words, a word ending in * matches every word with that beginning, ".." matches up to three words, and
+// ^ the beginning of a sentence or line. Languages written without spaces (zh, ja) list substrings.
+// testdata/evidence.tsv has a sentence for each entry.
 //
 // Kinds that speak for it:
 //
-//	work   it speaks of what the session did
-//	state  it says that the work does not hold yet
+//	work   it refers to what the session did
+//	state  it says that the work is not right yet
 //	fix    it asks to mend what was done
 //	goon   it asks to go on where the session stopped
-//	log    it shows failing output; counts only beside a file or a thing that the session named
+//	log    it shows failing output; counts only with a file or a name from the session
 //
 // Kinds that speak against it, whatever speaks for it:
 //
-//	role    it gives a role
+//	role    it assigns a role
 //	judge   it asks for a judgement
 //	clean   it asks for a clean start
 //	sample  it is one of several samples, candidates or items
-//	base    the prompt asks for answers that stand alone; counts in what the session was sent before, too
+//	base    the prompt asks for independent answers; counts in what the session was sent before, too
 //
-// Kinds that speak against it unless it speaks of the session's work:
+// Kinds that speak against it unless it refers to the session's work:
 //
 //	task   it asks for something else
 //	anew   it may mean a clean start
-//	other  it may mean the work of somebody else, or ask for independence
+//	other  it may mean another agent's work, or ask for independence
 //	vary   it may be a variation of an experiment
 //	process the earlier prompt asked to process an item
 const evidenceTable = `

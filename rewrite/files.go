@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// below returns the elements of a path under home, nil unless they match pattern, of
-// which * stands for one element or a part of it. A path that is not clean, and so
-// might lead elsewhere, matches nothing.
+// below returns the elements of a path relative to home, nil if they do not match pattern. In the
+// pattern * matches one element or part of one. A path that is not clean matches nothing, since it
+// might lead elsewhere.
 func below(home, file, pattern string) []string {
 	rest, ok := strings.CutPrefix(file, home+"/")
 	if !ok || path.Clean(file) != file {
@@ -19,7 +19,7 @@ func below(home, file, pattern string) []string {
 	return strings.Split(rest, "/")
 }
 
-// Literal returns a path that stands for itself in a pattern.
+// Literal escapes a path so that it matches only itself in a pattern.
 func Literal(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

@@ -104,7 +104,7 @@ func (f Frame) Prompt() (text string, reason Reason) {
 	text = jsonString(raw)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", FrameContent
+		return "", MessageContent
 	case IsSlashCommand(text):
 		return "", SlashCommand
 	}
@@ -119,28 +119,28 @@ func (f Frame) rawPrompt() (raw string, reason Reason) {
 	message, plain := jsonFields(fields["message"])
 	switch session := jsonString(fields["session_id"]); {
 	case !ok || !plain || f.Kind != UserFrame:
-		return "", FrameContent
+		return "", MessageContent
 	case session != "" && session != "default": // what the SDKs send where there is none yet
 		return "", CallerSession
 	case !within(fields, userFields), !within(message, messageFields), jsonString(message["role"]) != "user":
-		return "", FrameContent
+		return "", MessageContent
 	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
-		return "", FrameContent
+		return "", MessageContent
 	}
 	content := message["content"]
 	if strings.HasPrefix(content, "[") {
 		var parts []json.RawMessage
 		if json.Unmarshal([]byte(content), &parts) != nil || len(parts) != 1 {
-			return "", FrameContent
+			return "", MessageContent
 		}
 		part, ok := jsonFields(string(parts[0]))
 		if !ok || !within(part, contentFields) || jsonString(part["type"]) != "text" {
-			return "", FrameContent
+			return "", MessageContent
 		}
 		content = part["text"]
 	}
 	if !strings.HasPrefix(content, `"`) {
-		return "", FrameContent
+		return "", MessageContent
 	}
 	return content, ""
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they
-// name another version; docs/internals/gemini.md has them in full.
+// gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they name another
+// version; docs/internals/gemini.md lists them all.
 type gemini struct{}
 
 func init() { Register(gemini{}) }
@@ -27,7 +27,7 @@ var geminiDescriptor = Descriptor{
 	StandIn: StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",
-		// Without a model gemini asks another one first which to use.
+		// Without a model, gemini first asks another model which one to use.
 		Text: `{
   "security": {"auth": {"selectedType": "gemini-api-key"}},
   "model": {"name": "gemini-2.5-pro"},
@@ -41,8 +41,8 @@ var geminiDescriptor = Descriptor{
 
 func (gemini) Descriptor() *Descriptor { return &geminiDescriptor }
 
-// geminiOptions is every option of gemini 0.61.0, the hidden ones too. ManyValues
-// are yargs arrays: one value each time they are named.
+// geminiOptions lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs
+// arrays, with one value per occurrence.
 var geminiOptions = optionTable{
 	{[]string{"--accept-raw-output-risk"}, NoValue, setting},
 	{[]string{"--acp"}, NoValue, admin},
@@ -78,13 +78,13 @@ var geminiOptions = optionTable{
 	{[]string{"--yolo", "-y"}, NoValue, setting},
 }
 
-// Variables: gemini's own. Those of Google's cloud count for every tool.
+// Variables returns gemini's own variables. Those of Google's cloud count for every tool.
 func (gemini) Variables() Variables {
 	return Variables{
 		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
 		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
 		Neutral: []string{
-			"GEMINI_MODEL", // its value is the call's model
+			"GEMINI_MODEL", // already counted as the call's model
 			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
 			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
 		},
@@ -108,14 +108,13 @@ func (g gemini) Parse(in Invocation) Call {
 		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
 		if call.Format != Text && !in.StdoutTTY {
-			call.Mode = Observe // its output carries the id
+			call.Mode = Observe // its output contains the session ID
 		}
 	}
 	return call
 }
 
-// readGemini takes from the options all that does not decide whether the call is
-// managed.
+// readGemini copies into the call every option that does not decide whether it is managed.
 func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	c.Unknown = p.unknown
 	c.Model = in.Env("GEMINI_MODEL")
@@ -153,8 +152,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	}
 }
 
-// geminiHome is the directory of that name, which GEMINI_CLI_HOME moves as a whole:
-// it stands for the user's home directory.
+// geminiHome returns gemini's directory below the home directory, which GEMINI_CLI_HOME replaces.
 func geminiHome(env func(string) string) string {
 	home := env("GEMINI_CLI_HOME")
 	if home == "" {
@@ -163,7 +161,7 @@ func geminiHome(env func(string) string) string {
 	return home + "/.gemini"
 }
 
-// geminiSettingsFiles are the settings of the user, the project and the system.
+// geminiSettingsFiles returns the settings of the user, the project and the system.
 func geminiSettingsFiles(home string, env func(string) string) []string {
 	return []string{
 		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
@@ -172,8 +170,8 @@ func geminiSettingsFiles(home string, env func(string) string) []string {
 	}
 }
 
-// geminiWatched are the files that gemini reads by itself at the start of a session. Of
-// files of variables it takes the nearest, which may hold its key.
+// geminiWatched returns the files that gemini reads on its own at the start of a session. It reads
+// the nearest .env, which may contain its key.
 func geminiWatched(home string) []Watch {
 	watched := []Watch{
 		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: InstructionsChanged},
@@ -193,8 +191,8 @@ func geminiWatched(home string) []Watch {
 	return watched
 }
 
-// geminiAccount returns what identifies the account of one of gemini's files of logins.
-// The access token there changes every hour.
+// geminiAccount returns what identifies the account in one of gemini's login files. The access
+// token there changes every hour.
 func geminiAccount(path, text string) Setting {
 	s := Setting{Name: "~/.gemini/google_accounts.json", Value: jsonMember(text, "active"), Guard: AuthChanged}
 	if strings.HasSuffix(path, "/oauth_creds.json") {
@@ -203,7 +201,7 @@ func geminiAccount(path, text string) Setting {
 	return s
 }
 
-// geminiReason says why the call is not managed, or "".
+// geminiReason returns why the call is not managed, or "".
 func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	has := func(k optionKind) bool {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k && on(o) })
@@ -219,7 +217,7 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case geminiDescriptor.nested(in.Env):
 		return Nested
 	case has(unmanaged) || c.Format == Text && (named("--raw-output") || named("--accept-raw-output-risk")):
-		return UnmanagedOption // raw text would have to be told from its escape sequences
+		return UnmanagedOption // raw text would be indistinguishable from its escape sequences
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || p.repeated("--model") || named("--prompt") && len(p.operands) > 0,
@@ -235,32 +233,31 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	return ""
 }
 
-// on tells of an option that is not a flag turned off, nor an empty prompt, which
-// is the same as none.
+// on reports whether an option is set: not a flag turned off, nor an empty prompt, which means
+// none.
 func on(o parsedOption) bool {
 	return (o.Arity != NoValue || o.values[0] != "false") && (o.Names[0] != "--prompt" || o.values[0] != "")
 }
 
-// numeric tells of a word that yargs reads as a number and may write otherwise.
+// numeric reports whether yargs reads a word as a number and may rewrite it.
 func numeric(word string) bool {
 	_, err := strconv.ParseFloat(word, 64)
 	return err == nil
 }
 
-// geminiForgets tells of a prompt that gemini takes for a command of its own, or
-// for context that it added itself. It may send it to the model all the same, but
-// it leaves it out of the history when the session is resumed
-// (isIgnoredUserContent in 0.61.0).
+// geminiForgets reports whether gemini takes a prompt for a command of its own or for context that
+// it added itself. It may still send it to the model, but leaves it out of the history of a resumed
+// session (isIgnoredUserContent in 0.61.0).
 func geminiForgets(prompt string) bool {
 	prompt = strings.TrimSpace(prompt)
 	return startsLikeCommand(prompt) || strings.HasPrefix(prompt, "<session_context>") ||
 		strings.HasPrefix(prompt, "<hook_context>")
 }
 
-// ResolveWithEnv leaves alone what a settings file may have changed: the format of a call
-// that names none, and the start of a session, where a hook's words take the
-// place of the prompt in the history. Since 0.39 sessions are kept in lines of
-// JSON; older versions went on under another id now and then (CLI-FACTS 3.1).
+// ResolveWithEnv passes a call through if a settings file may change the format of a call that
+// names none, or has a hook at session start, whose output replaces the prompt in the history.
+// Sessions are JSON lines since 0.39; older versions sometimes continued under another ID
+// (CLI-FACTS 3.1).
 func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
 	for _, path := range c.SettingsFiles {
@@ -287,12 +284,12 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 	return c
 }
 
-// ActsOn: gemini puts in what "@" names behind anything but a backslash.
+// ActsOn reports file mentions: "@" after anything but a backslash.
 func (gemini) ActsOn(text string) bool { return mentions(text, '@', true) }
 
 func (gemini) HelpArgs() []string { return []string{"--help"} }
 
-// Options: yargs names the kind of a value at the end of an option's line.
+// Options reads yargs' help, which names the kind of a value at the end of an option's line.
 func (gemini) Options(help string) Probe {
 	var options []Option
 	for line := range strings.Lines(help) {
@@ -311,12 +308,11 @@ func (gemini) Options(help string) Probe {
 	return Probe{Known: prompt, Resume: resume, Options: options}
 }
 
-// maxGeminiStdin is how much gemini reads of its stdin; the rest it cuts off.
+// maxGeminiStdin is how much of stdin gemini reads; it drops the rest.
 const maxGeminiStdin = 8 << 20
 
-// EffectivePrompt puts what stands on stdin in front, with an empty line between
-// (recordings/gemini/stdin-and-arg). There is no prompt to be managed where
-// gemini would not send or not keep all of it.
+// EffectivePrompt puts stdin first, then an empty line, then the prompt
+// (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c Call, stdin string) string {
 	prompt := c.Prompt
 	switch {
@@ -333,10 +329,9 @@ func (gemini) EffectivePrompt(c Call, stdin string) string {
 	return prompt
 }
 
-// Plan puts what it adds in front. yargs makes an array of an option that is named
-// twice: what the caller gave is replaced. json stays json: it holds figures that
-// stream-json lacks, and it names the session. Of a resume's prompt nothing that came
-// by stdin goes to argv.
+// Plan puts added options first and replaces the caller's own, since yargs makes an array of an
+// option named twice. json stays json: it has figures that stream-json lacks, and it names the
+// session. Nothing of a resume's prompt that came by stdin goes into argv.
 func (gemini) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
@@ -358,9 +353,9 @@ func (gemini) Plan(c Call, t Target) Plan {
 		switch {
 		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
-			plan.HasStdin = c.Stdin != StdinUnused // which was empty
+			plan.HasStdin = c.Stdin != StdinUnused // stdin was empty
 		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
-			front = append(front, "--prompt="+c.Prompt) // what stands on stdin is joined to it again
+			front = append(front, "--prompt="+c.Prompt) // gemini joins it with stdin again
 		default:
 			plan.Stdin, plan.HasStdin = prompt, true
 		}
@@ -369,8 +364,8 @@ func (gemini) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// withoutPrompt takes the caller's prompt out of a command line. Of letters that
-// stand together only the last is it.
+// withoutPrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// last one is the prompt's.
 func withoutPrompt(args []string, prompt []argSpan) []string {
 	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b argSpan) int { return a.at - b.at })
 	for _, s := range slices.Backward(prompt) {
@@ -383,24 +378,23 @@ func withoutPrompt(args []string, prompt []argSpan) []string {
 	return args
 }
 
-// ForkPoint: gemini makes no copies by itself (0.61.0).
+// ForkPoint returns "": gemini cannot copy a session (0.61.0).
 func (gemini) ForkPoint([]byte) string { return "" }
 
-// ValidID: session ids are UUIDs; --session-id takes others, too, but those are
-// the caller's.
+// ValidID accepts UUIDs. --session-id takes other IDs too, but those are the caller's.
 func (gemini) ValidID(id string) bool { return isUUID(id) }
 
-// SessionPaths: a project's directory has its directory's name, or one like it where
-// several projects share that. A file is named by the minute it was begun in and
-// by the first characters of the id.
+// SessionPaths returns the session's file. A project's directory is named after the working
+// directory, with a suffix if several projects share that name. The file is named after its first
+// minute and the first characters of the ID.
 func (gemini) SessionPaths(home, cwd, id string) []string {
 	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
 	home = Literal(home)
 	return []string{home + "/tmp/" + Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, home + "/tmp/*" + file}
 }
 
-// SessionFiles: what gemini itself deletes with a session (0.61.0). The file's name
-// has eight characters of the id only.
+// SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains
+// only eight characters of the ID.
 func (gemini) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	parts := below(home, path, "tmp/*/chats/session-*-"+id[:min(8, len(id))]+".jsonl")
 	if parts == nil {
@@ -416,11 +410,11 @@ func (gemini) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}}, true
 }
 
-// IsOrphanFile tells of the file that a resume leaves when it takes place in a later
-// minute than the session began: a header, and the context of a session that is
-// then not gone on with (recordings/gemini/retention). When another session of
-// the project starts, gemini takes it for a broken one, and deletes it with all
-// files of that id. Whatever else a file holds, it is no leftover.
+// IsOrphanFile reports whether the file is the one that a resume leaves if it takes place in a
+// later minute than the session began: a header, and the context of a session that is then not
+// continued (recordings/gemini/retention). When another session of the project starts, gemini takes
+// that file for a broken session and deletes all files of that ID. A file with any other content is
+// not an orphan.
 func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	lines := 0
 	for line := range strings.Lines(string(data)) {
@@ -444,22 +438,22 @@ func (gemini) IsOrphanFile(_ string, data []byte) bool {
 	return lines > 0
 }
 
-// A geminiMessage is a message of a session's file.
+// A geminiMessage is a message in a session's file.
 type geminiMessage struct {
 	Type    string
 	Content []struct{ Text string }
 }
 
-// isContext tells of what gemini itself says to the model first.
+// isContext reports whether the message is the context that gemini itself sends first.
 func (m geminiMessage) isContext() bool {
 	return m.Type == "user" && len(m.Content) == 1 && strings.HasPrefix(m.Content[0].Text, "<session_context>")
 }
 
 func (m geminiMessage) isContent() bool { return !m.isContext() }
 
-// geminiRefusals are what gemini says when it does not go on with a session: on
-// stderr where it does not know it (CLI-FACTS 3.2), in an error of the API where
-// its history is too long or broken (CLI-FACTS 3.6).
+// geminiRefusals lists what gemini writes when it does not continue a session: on stderr if it does
+// not know the session (CLI-FACTS 3.2), in an API error if the history is too long or broken
+// (CLI-FACTS 3.6).
 var geminiRefusals = []struct {
 	text   string
 	reason Reason
@@ -473,8 +467,8 @@ var geminiRefusals = []struct {
 	{"ensure that function call turn comes immediately after", RefusedBroken},
 }
 
-// Refused: limits, logins and the network are not about the session, and neither
-// is what is not understood.
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
 func (gemini) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""
@@ -482,7 +476,7 @@ func (gemini) Refused(stderr string, exit int) Reason {
 	return geminiRefusal(stderr)
 }
 
-// geminiRefusal returns why a session cannot be gone on with, by what gemini says of a failure.
+// geminiRefusal returns why a session cannot be continued, from gemini's message about a failure.
 func geminiRefusal(message string) Reason {
 	for _, r := range geminiRefusals {
 		if strings.Contains(message, r.text) {

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// geminiStream reads gemini's stream-json, and renders it as text or leaves it as
-// it is, but for the prompt that a resume shows; or it reads json, which has no prompt.
+// geminiStream reads gemini's stream-json and renders it as text, or shows it unchanged except for
+// the prompt of a resume. It also reads json, which has no prompt.
 type geminiStream struct {
 	call Call
 	plan Plan
 	seen StreamState
 
-	stderr  string // text: what it would have written there
-	out     []byte // the last rendering, reused
-	object  []byte // json: the object, as far as it has come; nil outside of one
-	newline bool   // text: what was shown ends in one, or nothing was
+	stderr  string // text: what text mode would have written there
+	out     []byte // the last rendering; its memory is reused
+	object  []byte // json: the object so far; nil outside of one
+	newline bool   // text: nothing was shown yet, or the output so far ends in a newline
 	answer  strings.Builder
-	texts   int     // bytes of it in texts that have ended
-	turns   int     // answers of the model, as far as they can be told apart
-	asked   bool    // what the model says next is a new one
-	hidden  backlog // text: what was not shown since the model last spoke
-	unknown bool    // an event was of no type that is known here
-	odd     bool    // an event was not as expected
+	texts   int     // bytes of Answer in finished texts
+	turns   int     // answers of the model, as far as they can be distinguished
+	asked   bool    // the model's next output is a new answer
+	hidden  backlog // text: lines not shown since the model's last output
+	unknown bool    // an event had an unknown type
+	odd     bool    // an event had an unexpected shape
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
@@ -38,7 +38,7 @@ func (s *geminiStream) TakeStderr() string {
 
 func (s *geminiStream) Seen() *StreamState { return &s.seen }
 
-// MaxLine: text needs each line to be rendered, json all of its one object.
+// MaxLine returns 0 for rendered formats: text needs every line, json its whole object.
 func (s *geminiStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
 		return LongestLine
@@ -46,17 +46,16 @@ func (s *geminiStream) MaxLine() int {
 	return 0
 }
 
-// HoldsOutput: all formats are shown as they come.
+// HoldsOutput returns false: all formats are shown as they come.
 func (s *geminiStream) HoldsOutput() bool { return false }
 
-// ErrLine: what stderr says of a refusal is read when the run is over.
+// ErrLine returns the line unchanged: a refusal on stderr is read when the run has ended.
 func (s *geminiStream) ErrLine(line []byte) []byte { return line }
 
-// File: gemini's files are not followed.
+// File ignores its arguments: gemini's files are not followed.
 func (s *geminiStream) File(string, []byte) {}
 
-// geminiEvent holds the fields of all event types that matter here, and those of
-// json's object.
+// geminiEvent holds the fields of all event types that are read, and those of json's object.
 type geminiEvent struct {
 	Type      string
 	SessionID string `json:"session_id"`
@@ -68,7 +67,7 @@ type geminiEvent struct {
 	Message   *string
 	Response  string
 	Error     *geminiError
-	// Parameters are those of a tool.
+	// Parameters are a tool's arguments.
 	Parameters json.RawMessage
 	Stats      *struct {
 		Models json.RawMessage
@@ -77,10 +76,10 @@ type geminiEvent struct {
 		}
 	}
 
-	whole bool // every field above was as expected
+	whole bool // every field above had the expected type
 }
 
-// A geminiError is what went wrong. One that is no such object is a text.
+// A geminiError is the error of a run. An error that is not an object is its message.
 type geminiError struct{ Type, Message string }
 
 func (e *geminiError) UnmarshalJSON(value []byte) error {
@@ -135,8 +134,7 @@ func (s *geminiStream) Line(line []byte) []byte {
 	return s.out
 }
 
-// addToObject collects json's object, which ends with a brace at the start of a
-// line.
+// addToObject collects json's object, which ends with a brace at the start of a line.
 func (s *geminiStream) addToObject(line []byte) {
 	s.object = append(s.object, line...)
 	if line[0] != '}' {
@@ -184,7 +182,7 @@ func (s *geminiStream) learnMessage(e *geminiEvent) {
 	content := valueOf(e.Content)
 	switch {
 	case e.Role == "user":
-		if geminiForgets(content) { // a hook has put its words in front
+		if geminiForgets(content) { // a hook has prepended its output
 			s.seen.Refusal = RefusedBroken
 		}
 	case e.Role == "assistant" && content != "":
@@ -193,8 +191,8 @@ func (s *geminiStream) learnMessage(e *geminiEvent) {
 	}
 }
 
-// endText ends one of the texts of the answer: text mode begins a line behind it, where
-// json runs them together.
+// endText ends one of the texts of the answer. Text mode starts a new line after it; json joins the
+// texts.
 func (s *geminiStream) endText() {
 	if text := s.answer.String()[s.texts:]; text != "" {
 		s.seen.addText(text)
@@ -202,8 +200,7 @@ func (s *geminiStream) endText() {
 	}
 }
 
-// answered notes a sign of the model. It speaks anew when it has the results of
-// its tools.
+// answered records a sign of the model. Its next answer begins when it has its tools' results.
 func (s *geminiStream) answered() {
 	s.seen.Content = !s.seen.WrongID
 	if s.asked {
@@ -212,9 +209,8 @@ func (s *geminiStream) answered() {
 	s.asked = false
 }
 
-// learnID pins the id, or notes that the tool has left the session that was asked
-// for, as versions around 0.2x did (CLI-FACTS 3.2). An event that is not as expected
-// names no session.
+// learnID pins the ID, or records that the tool left the requested session, as versions around 0.2x
+// did (CLI-FACTS 3.2). An event of unexpected shape names no session.
 func (s *geminiStream) learnID(e *geminiEvent) {
 	id := e.SessionID
 	if !isUUID(id) {
@@ -228,9 +224,8 @@ func (s *geminiStream) learnID(e *geminiEvent) {
 	}
 }
 
-// learnResult: an answer that was no answer has no error with it in stream-json,
-// but the status of one, and exit status 0 (recordings/gemini/empty-text). json has no
-// status.
+// learnResult reads the final event. In stream-json an empty answer has no error, only the status
+// of one and exit code 0 (recordings/gemini/empty-text). json has no status.
 func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Final = true
 	s.seen.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.odd
@@ -244,9 +239,9 @@ func (s *geminiStream) learnResult(e *geminiEvent) {
 	}
 }
 
-// learnUsage adds the models up. Each is counted over all that it was asked in
-// this call; how full the window is follows from that only roughly: the mean of
-// its requests, which is too little, where the sum would be far too much.
+// learnUsage adds up the usage of all models. Each is summed over all its requests in this call.
+// Context use is only estimated, as the mean of the requests: too low, but the sum would be far too
+// high.
 func (s *geminiStream) learnUsage(models json.RawMessage) {
 	var byModel map[string]struct {
 		Input  int64
@@ -269,14 +264,13 @@ func (s *geminiStream) learnUsage(models json.RawMessage) {
 		}
 		u.Input += t.Input
 		u.CacheRead += t.Cached
-		u.Output += t.Total - t.Prompt // thoughts too
+		u.Output += t.Total - t.Prompt // thoughts included
 		s.seen.ContextUse.Used = max(s.seen.ContextUse.Used, t.Total/requests)
 	}
 }
 
-// print renders an event as text mode prints it: the model's words as they come,
-// and a newline when tools have run, and at the end, where there is none. It reports
-// whether the event could be read.
+// print renders an event the way text mode prints it: the model's text as it comes, and a newline
+// after tools have run and at the end if there is none. It reports whether the event could be read.
 func (s *geminiStream) print(e *geminiEvent) bool {
 	switch e.Type {
 	case "message":
@@ -309,7 +303,7 @@ func (s *geminiStream) printMessage(e *geminiEvent) bool {
 		s.newline = strings.HasSuffix(content, "\n")
 	case e.Role == "assistant":
 		return e.whole && e.Content != nil
-	case e.Role == "": // who says it?
+	case e.Role == "": // the role is unknown
 		return content == s.plan.Prompt && content != ""
 	}
 	return true
@@ -322,8 +316,8 @@ func (s *geminiStream) endLine() {
 	}
 }
 
-// printError returns what text mode says on stderr where stream-json has an event;
-// of two of them it says nothing (runNonInteractive in 0.61.0).
+// printError records what text mode writes to stderr for an error event; for two kinds it writes
+// nothing (runNonInteractive in 0.61.0).
 func (s *geminiStream) printError(e *geminiEvent) bool {
 	message := valueOf(e.Message)
 	switch {
@@ -338,11 +332,10 @@ func (s *geminiStream) printError(e *geminiEvent) bool {
 	return true
 }
 
-// printFailure returns what text mode says and exits with where a run fails. There
-// an error of the API comes through as something that nobody has thought of, with
-// exit status 1; in stream-json it is marked as one, and its HTTP status is the
-// exit status (recordings/gemini/http400-text and -stream). What stream-json does
-// not have is the stack that text mode prints below the name of an error.
+// printFailure records what text mode writes, and its exit code, if a run fails. In text mode an
+// API error surfaces as an unhandled exception with exit code 1; in stream-json it is an error
+// event, and its HTTP status is the exit code (recordings/gemini/http400-text and -stream). The
+// stack trace that text mode prints below an error's name is missing from stream-json.
 func (s *geminiStream) printFailure(kind, message string) {
 	inner, wrapped := strings.CutPrefix(message, "[API Error: ")
 	if i := strings.LastIndexByte(inner, ']'); i >= 0 {
@@ -365,9 +358,9 @@ func (s *geminiStream) printFailure(kind, message string) {
 	}
 }
 
-// End: a run that was cut short has shown all that it had, but for events that text mode
-// has no words for. They are shown if the run has ended well all the same, or if the model
-// has not said anything that can be read.
+// End returns what remains to be shown. A run that was cut short has shown everything but events
+// without a text form. Those are shown if the run ended well all the same, or if the model produced
+// no readable output.
 func (s *geminiStream) End() []byte {
 	if !s.seen.Final || s.unknown && s.answer.Len() == 0 {
 		s.seen.Unshown = s.hidden

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Variables says which environment variables must be equal between a session and a call
-// that resumes it. A name that ends in * stands for all that begin so.
+// Variables are the environment variables that must be equal between a session and a call that
+// resumes it. A name ending in * covers every name with that beginning.
 type Variables struct {
-	Settings []string // shape a run
-	Account  []string // say whose account it is, or by which way the API is reached
-	// Neutral are exceptions from both: they change from call to call, say only who
-	// calls, or are looked at elsewhere.
+	Settings []string // they shape a run
+	Account  []string // they say whose account is used, or how the API is reached
+	// Neutral are exceptions from both: they change from call to call, only identify the caller, or
+	// are handled elsewhere.
 	Neutral []string
 }
 
-// cloudVariables say on whose account a tool of any kind works, and by which way it reaches the API. What
-// is derived from another of them and expires soon is left out.
+// cloudVariables say whose account any tool uses and how it reaches the API. Values derived from
+// others that expire soon are left out.
 var cloudVariables = Variables{
 	Account: []string{
 		"AWS_*", "GOOGLE_*", "CLOUDSDK_*", "GCLOUD_PROJECT", "GCP_PROJECT", "CLOUD_ML_REGION", "VERTEX_*", "AZURE_*",
@@ -41,8 +41,8 @@ var jobVariables = []string{
 	"TASKCLUSTER_TASK_ID", "CF_BUILD_ID", "VERCEL_DEPLOYMENT_ID", "NETLIFY_BUILD_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
 }
 
-// Words that say for whom or for which job a call is made: the first wherever they end
-// a name or stand before ID, NAME, KEY or SLUG there, the others only before ID.
+// Words that say for whom or for which job a call is made. The first set counts at the end of a
+// name and before ID, NAME, KEY or SLUG there, the second only before ID.
 var (
 	tenantWords = []string{"TENANT", "CUSTOMER", "ORG", "ORGANIZATION", "ORGANISATION", "ACCOUNT", "WORKSPACE"}
 	jobWords    = []string{"PROJECT", "CLIENT", "USER", "TEAM", "JOB", "RUN", "TASK", "BUILD", "PIPELINE", "WORKFLOW", "TICKET", "ISSUE",
@@ -64,9 +64,8 @@ func namesJob(name string) bool {
 	return slices.Contains(tenantWords, last)
 }
 
-// Environment returns which of a call's environment variables must be equal between a
-// session and a call that resumes it. Those that name a job count only for calls whose
-// task has no name.
+// Environment returns the environment variables of a call that must be equal between a session and
+// a call that resumes it. Those that name a job count only for calls whose task has no name.
 func Environment(tool Tool, environ []string, named bool) []Setting {
 	own := tool.Variables()
 	var found []Setting
@@ -113,8 +112,8 @@ func matchesAny(patterns []string, name string) bool {
 // maxImports bounds how many files an instruction file is followed to.
 const maxImports = 32
 
-// Imports returns the files that a file of instructions takes in by @path, as claude and
-// gemini do. One too many does no harm.
+// Imports returns the files that an instruction file includes by @path, as claude and gemini do.
+// One too many does no harm.
 func Imports(text string) []string {
 	var paths []string
 	for word := range strings.FieldsSeq(text) {
@@ -129,8 +128,8 @@ func Imports(text string) []string {
 	return paths
 }
 
-// jsonMember returns the value of a key of a JSON object as it stands in the text, "" if
-// there is none. It skips what it does not need: a tool's own state may be large.
+// jsonMember returns the value of a key of a JSON object as written in the text, "" if there is
+// none. It skips everything else unparsed, since a tool's state file may be large.
 func jsonMember(text, key string) string {
 	rest := strings.TrimLeft(text, jsonSpace)
 	if !strings.HasPrefix(rest, "{") {
@@ -153,7 +152,7 @@ func jsonMember(text, key string) string {
 			return value
 		}
 		if jsonString(name) == key {
-			value = rest[:n] // of a key that stands twice the last counts
+			value = rest[:n] // of a duplicate key the last counts
 		}
 		rest = rest[n:]
 	}
@@ -161,7 +160,7 @@ func jsonMember(text, key string) string {
 
 const jsonSpace = " \t\r\n"
 
-// jsonEnd returns where the value that a text begins with ends.
+// jsonEnd returns where the value at the start of a text ends.
 func jsonEnd(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -189,7 +188,7 @@ func jsonEnd(text string) int {
 	return len(text)
 }
 
-// stringEnd returns where the quote is that ends the string which begins at a place.
+// stringEnd returns the index of the closing quote of a string whose content starts at from.
 func stringEnd(text string, from int) int {
 	for at := from; ; at++ {
 		n := strings.IndexByte(text[at:], '"')
@@ -204,7 +203,7 @@ func stringEnd(text string, from int) int {
 	}
 }
 
-// jsonString decodes a JSON string, "" if it is none.
+// jsonString decodes a JSON string; it returns "" for anything else.
 func jsonString(text string) string {
 	if len(text) >= 2 && text[0] == '"' && !strings.Contains(text, `\`) {
 		return text[1 : len(text)-1]
@@ -216,8 +215,8 @@ func jsonString(text string) string {
 	return s
 }
 
-// jsonCompact returns a value of JSON without the space in it, "" where it is empty: a
-// tool that writes its own file anew may lay it out in another way and add empty parts.
+// jsonCompact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites
+// its file may change the layout and add empty parts.
 func jsonCompact(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {

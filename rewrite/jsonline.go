@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// readEvent reads a JSON value into event. A field of another type than expected is left
-// out and costs no other field, since tools change their events from version to version.
-// ok reports whether the text is JSON, whole whether nothing was left out.
+// readEvent parses a JSON value into event. A field of an unexpected type is left out without
+// affecting other fields, since tools change their events from version to version. ok reports
+// whether the text is JSON, whole whether nothing was left out.
 func readEvent(text []byte, event any) (ok, whole bool) {
 	err := json.Unmarshal(text, event)
 	var otherType *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &otherType), err == nil
 }
 
-// looseText is a text that may come as something else: it is that value's JSON then.
+// A looseText is a text that may come as another type; it then holds that value's JSON.
 type looseText string
 
 func (t *looseText) UnmarshalJSON(value []byte) error {
@@ -38,14 +38,14 @@ func valueOf(text *string) string {
 	return *text
 }
 
-// unfinished reports whether a line is the beginning of an object: the tool ended in the
-// middle of an event.
+// unfinished reports whether a line is the beginning of an object: the tool ended in the middle of
+// an event.
 func unfinished(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
-// A backlog holds the latest lines that a caller was not shown, since its format does not
-// have them.
+// A backlog holds the latest lines that were not shown because the caller's format does not have
+// them.
 type backlog []byte
 
 // maxBacklog bounds a backlog of more than one line, in bytes.
@@ -58,20 +58,20 @@ func (b *backlog) add(line []byte) {
 	*b = append(*b, line...)
 }
 
-// A jsonNumber is a number in a line of JSON: where it stands and under which
-// keys, joined by tabs. Numbers inside arrays are not looked at.
+// A jsonNumber is a number in a line of JSON: its place and the keys above it, joined by tabs.
+// Numbers inside arrays are ignored.
 type jsonNumber struct {
 	path       string
 	start, end int
 	text       string
 }
 
-// jsonNumbers lists the numbers of an object, in order.
+// jsonNumbers returns the numbers of an object, in order.
 func jsonNumbers(line []byte) []jsonNumber {
 	var found []jsonNumber
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
-	var path []string // the key that is open at each depth
+	var path []string // the open key at each depth
 	key, arrays := true, 0
 	for {
 		token, err := d.Token()
@@ -108,7 +108,7 @@ func jsonNumbers(line []byte) []jsonNumber {
 	}
 }
 
-// encodeTotals keeps those numbers whose path is wanted.
+// encodeTotals encodes the numbers whose path is wanted.
 func encodeTotals(numbers []jsonNumber, wanted func(path string) bool) Totals {
 	totals := map[string]json.Number{}
 	for _, n := range numbers {
@@ -126,9 +126,9 @@ func encodeTotals(numbers []jsonNumber, wanted func(path string) bool) Totals {
 	return Totals(text)
 }
 
-// subtractTotals rewrites those numbers of a line that run on over a session to
-// what is new since previous, and leaves every other byte as it is. If one of
-// them has become less, they do not run on, and the line is returned as it is.
+// subtractTotals replaces the cumulative numbers in a line by their increase since previous, and
+// keeps every other byte. If one of them has decreased, they are not cumulative and the line is
+// returned unchanged.
 func subtractTotals(line []byte, numbers []jsonNumber, previous Totals) []byte {
 	var before map[string]json.Number
 	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
@@ -153,7 +153,7 @@ func subtractTotals(line []byte, numbers []jsonNumber, previous Totals) []byte {
 	return append(out, line[at:]...)
 }
 
-// nano reads a decimal number as an integer of billionths.
+// nano parses a decimal number as an integer of billionths.
 func nano(text string) (int64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.Abs(f) > 9e9 {
@@ -171,8 +171,7 @@ func formatNano(n int64) string {
 	return text
 }
 
-// withoutKey cuts a key with its value out of an object, and leaves every other
-// byte as it is.
+// withoutKey removes a key with its value from an object and keeps every other byte.
 func withoutKey(line []byte, key string) []byte {
 	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
 		return line
@@ -193,7 +192,7 @@ func withoutKey(line []byte, key string) []byte {
 		}
 		if name == key {
 			to := int(d.InputOffset())
-			if first { // its comma stands behind it
+			if first { // its comma follows it
 				rest := bytes.TrimLeft(line[to:], " \t\r\n")
 				rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
 				to = len(line) - len(rest)
@@ -204,8 +203,8 @@ func withoutKey(line []byte, key string) []byte {
 	return line
 }
 
-// asAsked puts the caller's prompt, in an event that shows the prompt, in the place of
-// what the model was sent of it.
+// asAsked replaces the prompt in an event that shows it: the caller's prompt instead of what the
+// model was sent.
 func (p *Plan) asAsked(event []byte) []byte {
 	if p.Asked == "" {
 		return event
@@ -213,18 +212,18 @@ func (p *Plan) asAsked(event []byte) []byte {
 	return bytes.Replace(event, rawString(p.Prompt), rawString(p.Asked), 1)
 }
 
-// rawString writes text as gemini and vibe write it in JSON: nothing is escaped but what
-// must be (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
+// rawString encodes text the way gemini and vibe write JSON: only what must be escaped is escaped
+// (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
 func rawString(text string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(decoded(text)) // there is no string that it could not write
+	_ = e.Encode(decoded(text)) // every string can be encoded
 	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// decoded returns text as a program of JavaScript has it that decodes UTF-8: of what is none, each beginning of a
-// character that could go on is one replacement character, and so is each other byte.
+// decoded returns text the way a JavaScript program decodes UTF-8: each incomplete but valid
+// beginning of a character becomes one replacement character, and so does each other invalid byte.
 func decoded(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -241,7 +240,8 @@ func decoded(text string) string {
 	return b.String()
 }
 
-// brokenRune returns the length of the longest beginning of a text, which is no character, that could be one's.
+// brokenRune returns the length of the longest prefix of an invalid text that could begin a
+// character.
 func brokenRune(text string) int {
 	most, low, high := 0, byte(0x80), byte(0xbf)
 	switch lead := text[0]; {
@@ -252,7 +252,7 @@ func brokenRune(text string) int {
 	case lead >= 0xf0 && lead <= 0xf4:
 		most = 3
 	}
-	switch text[0] { // overlong forms, surrogates, and what is beyond Unicode
+	switch text[0] { // overlong forms, surrogates, and values beyond Unicode
 	case 0xe0:
 		low = 0xa0
 	case 0xed:

@@ -13,22 +13,22 @@ type speaker int
 const (
 	nobody speaker = iota // the line opens no turn
 	assistant
-	toolOutput // what a tool of the assistant's said
-	other      // somebody known who is not the assistant
-	stranger   // a name that says nothing to us
-	feedback   // no name: what follows are notes on the work
+	toolOutput // output of one of the assistant's tools
+	other      // a known role other than the assistant
+	stranger   // an unknown name
+	feedback   // no name: notes on the work follow
 	everyday   // no name: a word that introduces a line ("Note:", "File:")
 	heading    // a markdown heading that is no known name
 	closing    // the end of a turn
 )
 
-// isTurn reports whether a line of that kind gives the word to somebody.
+// isTurn reports whether a line of that kind opens a speaker's turn.
 func (s speaker) isTurn() bool {
 	return s == assistant || s == toolOutput || s == other || s == stranger
 }
 
-// The names that turns stand under. A plain name also serves as an everyday word:
-// it needs more than a dash or an end of line to be a name.
+// The names over turns. A plain name is also an everyday word: it needs more than a dash or an end
+// of line to be a name.
 var (
 	assistantNames = wordSet{words: `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
 		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`}
@@ -37,7 +37,7 @@ var (
 	otherNames = wordSet{words: "user human system developer customer client me question humanmessage systemmessage"}
 )
 
-// besideNames may stand beside a name: "Assistant (turn 2):", "### Claude's reply".
+// besideNames are words that may accompany a name: "Assistant (turn 2):", "### Claude's reply".
 var besideNames = wordSet{words: `s code cli message output result turn step round said says wrote replied answered previous last your
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
 	b strong em p div span summary`}
@@ -59,7 +59,8 @@ const (
 	latinLetters = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// questionOrAnswer reads "Q:", "A2:", "**Q1.** ..." and the like. letter is "q" or "a", "" for other lines.
+// questionOrAnswer parses "Q:", "A2:", "**Q1.** ..." and the like. letter is "q" or "a", "" for
+// other lines.
 func questionOrAnswer(line string) (letter, rest string) {
 	label := strings.TrimLeft(line, "*_#> \t")
 	if label == "" || !strings.ContainsRune("QA", rune(label[0])) {
@@ -72,12 +73,11 @@ func questionOrAnswer(line string) (letter, rest string) {
 	return strings.ToLower(label[:1]), withoutEmphasis(rest[1:])
 }
 
-// opensTurn reads a line as the start of a turn in any usual notation:
-// "## assistant", "Assistant:", "**Assistant:** text", "[08:15] assistant> text",
-// "<assistant>", `<turn speaker="assistant">`, "<|im_start|>assistant", "[/INST] text",
-// `"role": "assistant"`, "role: assistant". rest is what the line says beyond
-// that, the whole line where it opens no turn. Reading too much as a turn only costs
-// a resume.
+// opensTurn parses a line as the start of a turn in any usual notation: "## assistant",
+// "Assistant:", "**Assistant:** text", "[08:15] assistant> text", "<assistant>", `<turn
+// speaker="assistant">`, "<|im_start|>assistant", "[/INST] text", `"role": "assistant"`, "role:
+// assistant". rest is the text after the name, or the whole line if it opens no turn. Taking too
+// much for a turn only costs a resume.
 func opensTurn(line string) (who speaker, rest string) {
 	if closesTurn(line) {
 		return closing, ""
@@ -107,9 +107,8 @@ func withoutEmphasis(rest string) string {
 	return strings.TrimSpace(strings.TrimLeft(rest, "*_:"))
 }
 
-// namedTurn reads the name over a turn at the start of a line: a name, around it
-// only numbers, times and words that go with a name, and then a sign that sets it
-// off from what is said.
+// namedTurn parses the name over a turn at the start of a line: a name accompanied only by numbers,
+// times and besideNames, then a sign that separates it from the text.
 func namedTurn(line string) (who speaker, rest string) {
 	const longest = 64
 	var name turnName
@@ -137,13 +136,13 @@ func namedTurn(line string) (who speaker, rest string) {
 	return name.speaker, ""
 }
 
-// A turnName is the name over a turn, as far as it has been read.
+// A turnName is the name over a turn, as far as it has been parsed.
 type turnName struct {
 	speaker speaker
 	plain   bool // it is an everyday word too
 }
 
-// add reads a word of the name in lower case, and reports whether it may stand there.
+// add reads a lower-case word of the name and reports whether it is allowed there.
 func (n *turnName) add(word string) bool {
 	found := speakerNamed(word)
 	if n.speaker == nobody {
@@ -152,22 +151,23 @@ func (n *turnName) add(word string) bool {
 	return found != nobody || besideNames.has(word) || calendarWords.has(word) || strings.ContainsAny(word, digitSigns)
 }
 
-// endsAt reports whether the sign between two parts of the line sets the name off from what is said, which it returns.
+// endsAt reports whether sign, between two parts of the line, separates the name from the text, and
+// returns the text.
 func (n *turnName) endsAt(before string, sign rune, after string) (rest string, ok bool) {
 	if n.speaker == nobody {
 		return "", false
 	}
 	if sign == ' ' && strings.HasPrefix(before, "<") {
-		_, rest, ok = strings.Cut(after, ">") // behind the attributes of a tag
+		_, rest, ok = strings.Cut(after, ">") // after the attributes of a tag
 		return rest, ok
 	}
 	return after, setsOff(before, sign, after, n.plain)
 }
 
-// isWordRune reports whether words consist of such characters.
+// isWordRune reports whether c is part of a word.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// wordLength is the length in bytes of the word that text starts with.
+// wordLength returns the length in bytes of the word that text starts with.
 func wordLength(text string) int { return len(text) - len(strings.TrimLeftFunc(text, isWordRune)) }
 
 // setsOff reports whether a sign between two parts of a line ends a name.
@@ -191,8 +191,8 @@ func setsOff(before string, sign rune, after string, plain bool) bool {
 	return false
 }
 
-// roleIn finds the speaker where a turn is written as data: JSON, YAML, XML or a
-// program's own print. A line with several turns is the assistant's if one is.
+// roleIn returns the speaker of a turn written as data: JSON, YAML, XML or a program's own
+// printout. A line with several turns counts as the assistant's if one of them is.
 func roleIn(line string) (who speaker) {
 	if !strings.ContainsAny(line, ":=") {
 		return
@@ -201,7 +201,7 @@ func roleIn(line string) (who speaker) {
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
 		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after, key) {
 			value := strings.TrimLeft(after, "\"'\\:= \t")
-			// Scripts that do not part their words may have a key right behind one.
+			// In scripts without spaces a key may follow a word directly.
 			inside := strings.TrimRight(before, latinLetters+digitSigns) != before
 			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
@@ -217,7 +217,7 @@ func roleIn(line string) (who speaker) {
 	return who
 }
 
-// withoutClosingTag cuts the end of a turn off its last line.
+// withoutClosingTag removes the tag that ends a turn from its last line.
 func withoutClosingTag(text string) string {
 	for _, end := range []string{"<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>"} {
 		if before, ok := strings.CutSuffix(text, end); ok {
@@ -230,7 +230,7 @@ func withoutClosingTag(text string) string {
 	return text
 }
 
-// closesTurn reports whether a line is a closing tag, which ends a turn, and nothing else.
+// closesTurn reports whether a line is only a closing tag, which ends a turn.
 func closesTurn(line string) bool {
 	if !strings.HasPrefix(line, "</") {
 		return false
@@ -239,16 +239,16 @@ func closesTurn(line string) bool {
 	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
 }
 
-// The longest name of a turn that is not known, in words and in characters: of one alone in its line, and of one with
-// what is said behind it.
+// The longest unknown name of a turn, in characters and in words: alone in its line, and followed
+// by text.
 const (
 	longestLabel, labelWords        = 48, 6
 	longestInlineLabel, inlineWords = 28, 3
-	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence stands
+	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence is written
 )
 
-// What makes a label or a heading one over notes on the work, in the languages that callers write: words, what words begin
-// with, and what stands anywhere in a word, for scripts that do not part their words.
+// Signs of a label or heading over notes on the work, in the languages that callers write: whole
+// words, beginnings of words, and parts of words for scripts without spaces.
 var (
 	feedbackWords = wordSet{words: "note qa nit nits ci lint uwag uwagi"}
 	feedbackStems = []string{"feedback", "review", "rejection", "rejected", "finding", "remark", "notes",
@@ -259,22 +259,23 @@ var (
 		"フィードバック", "修正依頼", "피드백", "리뷰", "要修正"}
 )
 
-// isFeedback reports whether a word makes a label one over notes on the work.
+// isFeedback reports whether a word marks a label over notes on the work.
 func isFeedback(word string) bool {
 	return feedbackWords.has(word) ||
 		slices.ContainsFunc(feedbackStems, func(stem string) bool { return strings.HasPrefix(word, stem) }) ||
 		slices.ContainsFunc(feedbackParts, func(part string) bool { return strings.Contains(word, part) })
 }
 
-// notFeedback are words that make such a label one over instructions to a reviewer, or over the work itself.
+// notFeedback are words that make such a label one over instructions to a reviewer, or over the
+// work itself.
 var notFeedback = wordSet{words: "task instructions guidelines criteria rubric checklist guide policy format role received template rules process " +
 	"request requests summary all previous earlier your customer customers user users student candidate output file files under diff " +
 	"security product app hotel film movie book original author first aufgabe kriterien anleitung"}
 
-// roundWords in a heading make it one over the notes of a round.
+// roundWords in a heading mark the notes of a round.
 var roundWords = wordSet{words: "round iteration runde iteración ronda itération iterazione rodada ronde runda раунд итерация"}
 
-// neutralWords introduce a line without giving the word to anybody.
+// neutralWords introduce a line without opening a turn.
 var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
 	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
 	suggestions example examples important reminder also because item point points test tests log command run exit code usage where why
@@ -285,8 +286,8 @@ func isNameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
 }
 
-// readLabel reads a line as the start of a turn under any name, or as a label or heading over something else. label is the
-// name, and text what the line says beyond it.
+// readLabel parses a line as the start of a turn under any name, or as a label or heading over
+// something else. label is the name, text what follows it.
 func readLabel(line string) (who speaker, label, text string) {
 	if who, text = opensTurn(line); who != nobody {
 		label, _, _ = strings.Cut(line, text)
@@ -306,7 +307,7 @@ func readLabel(line string) (who speaker, label, text string) {
 	return wordLabel(line)
 }
 
-// fencedLabel reads a line that begins with three signs that set a label apart.
+// fencedLabel parses a line that begins with three signs that set a label apart.
 func fencedLabel(line string) (who speaker, label, text string) {
 	most, words := longestLabel, labelWords
 	if strings.HasSuffix(line, line[:3]) {
@@ -323,7 +324,7 @@ func fencedLabel(line string) (who speaker, label, text string) {
 	return kindOf(inner, stranger), normalLabel(inner), ""
 }
 
-// tagLabel reads a line that begins with a tag.
+// tagLabel parses a line that begins with a tag.
 func tagLabel(line string) (who speaker, label, text string) {
 	inner, rest, ok := strings.Cut(line[1:], ">")
 	name := inner[:wordLength(inner)]
@@ -333,7 +334,7 @@ func tagLabel(line string) (who speaker, label, text string) {
 	return kindOf(inner, stranger), normalLabel(inner), withoutClosingTag(strings.TrimSpace(rest))
 }
 
-// wordLabel reads "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
+// wordLabel parses "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
 func wordLabel(line string) (who speaker, label, text string) {
 	bare := strings.Trim(line, "*_[]# ")
 	emphasis := bare != line && (strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
@@ -363,11 +364,11 @@ func wordLabel(line string) (who speaker, label, text string) {
 	return nobody, "", line
 }
 
-// sayingWords make a line that ends with a colon one over somebody's words.
+// sayingWords mark a line that ends with a colon as introducing quoted text.
 var sayingWords = wordSet{words: "wrote said says writes answered replied schrieb sagte antwortete écrit dit répondu escribió dijo respondió scrisse disse"}
 
-// speaksOfWork reports whether a line that ends with a colon speaks of the session's work instead of naming a speaker:
-// "CI ran your change and failed:".
+// speaksOfWork reports whether a line that ends with a colon refers to the session's work instead
+// of naming a speaker: "CI ran your change and failed:".
 func speaksOfWork(line string) bool {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) })
 	if len(words) < 3 || shownWords.has(words[len(words)-1]) || slices.ContainsFunc(words, sayingWords.has) {
@@ -378,17 +379,17 @@ func speaksOfWork(line string) bool {
 	return found
 }
 
-// workKinds are the kinds of phrases that speak of the session's work.
+// workKinds are the kinds of phrases that refer to the session's work.
 var workKinds = wordSet{words: "work state log fix"}
 
-// shortLabel reports whether a text is short enough for a label and holds no sentence.
+// shortLabel reports whether a text is short enough for a label and contains no sentence.
 func shortLabel(text string, most, words int) bool {
 	text = strings.TrimRight(text, ":：> ")
 	return text != "" && utf8.RuneCountInString(text) <= most && len(strings.Fields(text)) <= words &&
 		!strings.ContainsAny(text, "!?;。，,={}<>/\\`") && !strings.Contains(text, ". ") && !namesFile(text)
 }
 
-// namesFile reports whether a word of a text has a dot in it.
+// namesFile reports whether a word of a text contains a dot.
 func namesFile(text string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		i := strings.IndexByte(word, '.')
@@ -396,8 +397,8 @@ func namesFile(text string) bool {
 	})
 }
 
-// isName reports whether what stands before a colon may be somebody's name: a few words, each with a capital, a number or
-// of a script without capitals; or the name of what somebody has made.
+// isName reports whether the text before a colon may be a name: a few words, each capitalized, a
+// number or of a script without capitals. The name of a person's or program's output also counts.
 func isName(text string) bool {
 	fields := strings.Fields(strings.Trim(text, "*_[]# "))
 	if len(fields) == 0 || len(fields) > inlineWords || utf8.RuneCountInString(text) > longestInlineLabel {
@@ -423,7 +424,7 @@ func isName(text string) bool {
 	})
 }
 
-// shownWords end a label over what somebody has made.
+// shownWords end a label over such output.
 var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
 
 // kindOf returns what a label introduces: notes on the work, an everyday line, or otherwise.

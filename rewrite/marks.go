@@ -2,11 +2,11 @@ package rewrite
 
 import "bytes"
 
-// marks are words that are looked for in a line, each between double quotes: a line
-// of JSON without any of them needs no parser.
+// marks are words to search a line for, each between double quotes: a line of JSON without any of
+// them need not be parsed.
 type marks struct {
 	firsts [256]bool
-	words  [][]byte // without the first quote
+	words  [][]byte // without the opening quote
 }
 
 func newMarks(words ...string) *marks {
@@ -18,7 +18,7 @@ func newMarks(words ...string) *marks {
 	return m
 }
 
-// in goes from quote to quote: most of a long line stands in few and long strings.
+// in jumps from quote to quote: most of a long line consists of a few long strings.
 func (m *marks) in(line []byte) bool {
 	for {
 		i := bytes.IndexByte(line, '"') + 1

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A message is a turn of a conversation that a prompt gives as JSON.
+// A message is a turn of a conversation that a prompt contains as JSON.
 type message struct {
 	speaker speaker
 	label   string
-	text    string // the name on a line of its own, then what is said
+	text    string // the name on a line of its own, then the text
 }
 
-// The names of the fields that say who speaks and what.
+// The names of the fields that hold the speaker and the text.
 var (
 	speakerKeys = []string{"role", "speaker", "author", "sender", "from", "by", "name"}
 	contentKeys = []string{"content", "text", "message", "body", "value", "parts"}
@@ -22,14 +22,14 @@ var (
 // maxHistories bounds how many places of a prompt are tried as JSON.
 const maxHistories = 64
 
-// cutMessages finds conversations given as JSON and cuts each into a block a message, so that they are compared turn by
-// turn however the text around them moves. Everything else is cut by lines.
+// cutMessages finds conversations in JSON and cuts each into one block a message, so that they are
+// compared turn by turn even if the text around them moves. Everything else is cut by lines.
 func cutMessages(text string) []block {
 	if !strings.Contains(text, `":`) && !strings.Contains(text, `" :`) {
 		return cut(text, 0)
 	}
 	var blocks []block
-	from, rest := 0, text // what stands from there on is still to be cut, and what is still to be looked at
+	from, rest := 0, text // from is the start of the text not yet cut, rest the text not yet searched
 	for tries := 0; rest != "" && tries < maxHistories; {
 		line := strings.TrimLeft(rest, " \t")
 		_, rest, _ = strings.Cut(rest, "\n")
@@ -47,8 +47,8 @@ func cutMessages(text string) []block {
 	return append(blocks, cut(text[from:], from)...)
 }
 
-// readMessages reads the conversation that a text begins with, and returns what stands behind it. It returns no blocks where
-// there is none. at is where the text stands in the prompt.
+// readMessages parses the conversation that a text begins with and returns the text after it. It
+// returns no blocks if there is none. at is the text's place in the prompt.
 func readMessages(text string, at int) (blocks []block, rest string) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var value json.RawMessage
@@ -61,7 +61,7 @@ func readMessages(text string, at int) (blocks []block, rest string) {
 	}
 	for _, one := range messages {
 		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(one, &fields) // what is no object is no message
+		_ = json.Unmarshal(one, &fields) // only an object can be a message
 		m := messageOf(fields)
 		if m == nil {
 			return nil, ""
@@ -71,19 +71,20 @@ func readMessages(text string, at int) (blocks []block, rest string) {
 	return blocks, text[decoder.InputOffset():]
 }
 
-// unfold returns the messages of a conversation: the elements of an array, those of an array in an object with all else that
-// stands in it as the frame, or the object itself. Whether they are messages is not checked.
+// unfold returns the messages of a conversation: the elements of an array; those of an array in an
+// object, with the object's other fields as the frame; or the object itself. It does not check that
+// they are messages.
 func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 	if json.Unmarshal(value, &messages) == nil {
 		return "", messages
 	}
 	var object map[string]json.RawMessage
-	_ = json.Unmarshal(value, &object) // it is no array
+	_ = json.Unmarshal(value, &object) // not an array
 	if messageOf(object) == nil {
 		for _, key := range historyKeys {
 			if json.Unmarshal(object[key], &messages) == nil && len(messages) > 0 {
 				delete(object, key)
-				rest, _ := json.Marshal(object) // it was read from JSON
+				rest, _ := json.Marshal(object) // it came from JSON
 				return string(rest), messages
 			}
 		}
@@ -91,7 +92,7 @@ func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 	return "", []json.RawMessage{value}
 }
 
-// messageOf reads one message, nil where the object is none.
+// messageOf parses one message; it returns nil if the object is none.
 func messageOf(fields map[string]json.RawMessage) *message {
 	who, ok := firstText(fields, speakerKeys)
 	if !ok {
@@ -108,7 +109,8 @@ func messageOf(fields map[string]json.RawMessage) *message {
 	return &message{speaker: kind, label: normalLabel(who), text: who + "\n" + said}
 }
 
-// firstText returns the first of the fields that holds text: a string, or a list of parts with a text each.
+// firstText returns the first of the fields that holds text: a string, or a list of parts with a
+// text each.
 func firstText(fields map[string]json.RawMessage, keys []string) (string, bool) {
 	for _, key := range keys {
 		var text string

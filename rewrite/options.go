@@ -7,36 +7,36 @@ import (
 	"sync"
 )
 
-// Arity says how many arguments an option takes.
+// Arity is how many arguments an option takes.
 type Arity int
 
 // The arities of all the tools' option parsers.
 const (
 	NoValue       Arity = iota
-	OneValue            // takes the next argument, whatever it looks like
+	OneValue            // takes the next argument, whatever it is
 	OptionalValue       // takes the next argument unless it starts with a dash
-	ManyValues          // takes the next argument, and those behind it that do not start with a dash
+	ManyValues          // takes the next argument, and those after it that do not start with a dash
 )
 
 // An Option is one option of a tool, under all its names.
 type Option struct {
-	Names []string // with their dashes; the first is the one used as a setting's name
+	Names []string // with their dashes; the first names the setting
 	Arity Arity
 	Kind  optionKind
 }
 
-// optionKind says what an option means for a resume.
+// optionKind is what an option means for a resume.
 type optionKind int
 
 const (
 	setting     optionKind = iota // part of the settings fingerprint
 	fileSetting                   // likewise, and its value may name a file
-	neutral                       // says nothing about the session
+	neutral                       // irrelevant to the session
 	format                        // the output format
-	streamOnly                    // refused by the tool unless the format is stream-json
+	streamOnly                    // rejected by the tool unless the format is stream-json
 	callerOwned                   // the caller manages its session itself
 	optOut                        // no session is kept
-	unmanaged                     // makes the call something that is not managed
+	unmanaged                     // calls with it are not managed
 	admin                         // --help and the like
 	model                         // the model
 )
@@ -61,14 +61,14 @@ type parsedOption struct {
 type parsedArgs struct {
 	options  []parsedOption
 	operands []argSpan // the positional arguments, one each
-	unknown  string    // the first option that the table does not have
-	bad      bool      // an option lacks its value: the tool will refuse
+	unknown  string    // the first option that is not in the table
+	bad      bool      // an option lacks its value: the tool will reject the call
 }
 
-// parseCommander reads a command line as the commander library does, which
-// claude uses: an option that needs a value takes whatever follows; one with an
-// optional value takes what does not look like an option; a variadic one goes on
-// taking until something looks like one, but not in its "=" form; "--" ends it.
+// parseCommander reads a command line the way the commander library does, which claude uses. An
+// option that needs a value takes whatever follows. One with an optional value takes the next
+// argument unless it looks like an option. A variadic one takes arguments until one looks like an
+// option, unless it has the "=" form. "--" ends the options.
 func parseCommander(args []string, table optionTable) parsedArgs {
 	var p parsedArgs
 	var variadic *parsedOption
@@ -120,8 +120,8 @@ func parseCommander(args []string, table optionTable) parsedArgs {
 
 func looksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// findOption looks an argument up as --name, --name=value, -n or -nvalue. A
-// cluster of short options (-pc) is not taken apart: it counts as unknown.
+// findOption looks up --name, --name=value, -n or -nvalue. It does not split a cluster of short
+// options (-pc), which counts as unknown.
 func findOption(arg string, table optionTable) (o Option, value string, inline, ok bool) {
 	if o, ok = table.find(arg); ok {
 		return o, "", false, true
@@ -140,13 +140,13 @@ func findOption(arg string, table optionTable) (o Option, value string, inline, 
 	return Option{}, "", false, false
 }
 
-// helpOption matches a line of --help that describes an option, as commander,
-// clap, yargs and argparse print it: the names, and the value with its brackets.
+// helpOption matches a line of --help that describes an option, as commander, clap, yargs and
+// argparse print it: the names, and the value in brackets.
 var helpOption = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
 })
 
-// parseHelp reads the options that a help text lists.
+// parseHelp returns the options that a help text lists.
 func parseHelp(help string) []Option {
 	var options []Option
 	for line := range strings.Lines(help) {

@@ -15,7 +15,7 @@ type phrase struct {
 	words []alternatives
 }
 
-// alternatives are the words that may stand in one place of a phrase; nil is a gap.
+// alternatives are the words allowed in one place of a phrase; nil is a gap.
 type alternatives []string
 
 func (a alternatives) match(word string) bool {
@@ -27,8 +27,8 @@ func (a alternatives) match(word string) bool {
 	return false
 }
 
-// phrases is evidenceTable, read when it is first needed: the entries that are looked for in what a prompt adds, and those in
-// what the session was sent before.
+// phrases parses evidenceTable on first use: the phrases to find in what a prompt adds, and those
+// to find in what the session was sent before.
 var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
 	t.added, t.base = newPhraseTable(), newPhraseTable()
 	for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
@@ -36,7 +36,7 @@ var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
 		if kind == "base" || kind == "process" {
 			t.base.add(line)
 		}
-		if kind != "process" { // what is added is judged by the other kinds
+		if kind != "process" { // other kinds judge what is added
 			t.added.add(line)
 		}
 	}
@@ -45,7 +45,7 @@ var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
 
 type phraseTable struct {
 	byWord   map[string][]*phrase // by the words that a phrase may begin with
-	prefixed map[byte][]*phrase   // those that begin with a word that ends in *, by its first byte
+	prefixed map[byte][]*phrase   // those that begin with a word ending in *, by its first byte
 	pieces   []piece              // of the languages without spaces
 }
 
@@ -84,10 +84,10 @@ func (t *phraseTable) add(line string) {
 	}
 }
 
-// longestGap is how many words ".." stands for at most.
+// longestGap is how many words ".." matches at most.
 const longestGap = 3
 
-// match returns the length in words of the phrase where it stands at the beginning of words, else 0.
+// match returns the length of the phrase in words if words begins with it, otherwise 0.
 func (ph *phrase) match(words []textWord) int { return matchPlaces(ph.words, words, 0) }
 
 func matchPlaces(places []alternatives, words []textWord, used int) int {
@@ -107,14 +107,15 @@ func matchPlaces(places []alternatives, words []textWord, used int) int {
 	return matchPlaces(places[1:], words, used+1)
 }
 
-// A textWord is a word of a text in lower case; start reports whether it begins a sentence or a line.
+// A textWord is a lower-case word of a text. start reports whether it begins a sentence or a line.
 type textWord struct {
 	text     string
 	start    bool
-	from, to int // where it stands
+	from, to int // its place in the text
 }
 
-// maxScanned bounds how many bytes of a text are looked at from its beginning, and as many from its end.
+// maxScanned bounds how many bytes of a text are searched from its beginning, and as many from its
+// end.
 const maxScanned = 128 << 10
 
 func textWords(text string) []textWord {
@@ -136,15 +137,15 @@ func textWords(text string) []textWord {
 	return out
 }
 
-// A scan is what has been found in one line, so that it is looked through once, however many sessions a prompt is compared
-// with. No phrase goes on in another line.
+// A scan holds what was found in one line, so that each line is searched once, however many
+// sessions a prompt is compared with. No phrase spans lines.
 type scan struct {
 	added, base         []Finding
 	addedDone, baseDone bool
 	things              []thing
 	thingsDone          bool
-	gist                []Mark // of the paragraph that begins here,
-	gistLines           int    // and how many lines of it that was taken from
+	gist                []Mark // of the paragraph that begins here
+	gistLines           int    // how many lines gist was made from
 }
 
 // added returns the phrases that count in what a prompt adds.
@@ -165,7 +166,8 @@ func (l *promptLine) base() []Finding {
 	return l.scan.base
 }
 
-// scanned returns those of the lines that are looked at: about maxScanned bytes from the beginning, and as many from the end.
+// scanned returns the lines to search: about maxScanned bytes from the beginning, and as many from
+// the end.
 func scanned(lines []*promptLine) []*promptLine {
 	front, back := 0, len(lines)
 	for size := 0; front < back && size < maxScanned; front++ {
@@ -177,10 +179,10 @@ func scanned(lines []*promptLine) []*promptLine {
 	return slices.Concat(lines[:front], lines[back:])
 }
 
-// matchPhrases looks through a text that a prompt adds.
+// matchPhrases searches a text that a prompt adds.
 func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
 
-// match calls found for every phrase of the table that stands in the text, with the words it stands for.
+// match calls found for every phrase of the table in the text, with the words that it matched.
 func (t phraseTable) match(text string, found func(kind, words string)) {
 	if len(text) > 2*maxScanned {
 		t.match(text[:maxScanned], found)

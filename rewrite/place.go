@@ -2,8 +2,7 @@ package rewrite
 
 import "strings"
 
-// ToCopy sends the prompt, or the part of it that is new, to a copy of session id, and
-// leaves that one as it is.
+// ToCopy sends the prompt, or its new part, to a copy of session id, which itself stays unchanged.
 func ToCopy(id string, p *Prompt, c Continuity, always bool) Target {
 	t := ToResume(id, p, c, always)
 	t.copied = true
@@ -13,9 +12,8 @@ func ToCopy(id string, p *Prompt, c Continuity, always bool) Target {
 // Copied reports whether the call goes to a copy of the session.
 func (t Target) Copied() bool { return t.copied }
 
-// fromArgv reports whether all of the caller's prompt stood in argv: then a part of
-// it may stand there again. What came by stdin goes by stdin: argv ends at a NUL, and
-// anybody on the machine can read it.
+// fromArgv reports whether the caller's whole prompt was in argv. Only then may a part of it be
+// there: argv ends at a NUL, and every user of the machine can read it.
 func (t Target) fromArgv(c Call) bool {
 	all := t.asked
 	if t.whole {
@@ -24,8 +22,8 @@ func (t Target) fromArgv(c Call) bool {
 	return all == c.Prompt
 }
 
-// mistakable reports whether a part of a prompt begins as a tool's own commands do,
-// where the prompt itself does not begin so. A heading below the first level is none.
+// mistakable reports whether a part of a prompt begins like a command of the tool although the
+// prompt itself does not. A heading below the first level does not count.
 func mistakable(part, prompt string) bool {
 	line, _, _ := strings.Cut(part, "\n")
 	if startsLikeCommand(part) || headingLevel(line) > 1 {

@@ -12,24 +12,25 @@ import (
 // DigestSize is the length of a Digest in bytes.
 const DigestSize = 16
 
-// A Digest stands for a piece of a prompt in the ledger. It is keyed, so that
-// nobody without the ledger can test a guess against it.
+// A Digest represents a piece of a prompt in the ledger. It is keyed: without the ledger, guesses
+// cannot be tested against it.
 type Digest [DigestSize]byte
 
 // A Key is the ledger's secret for digests.
 type Key []byte
 
-// RoleTextMark separates the name of a role from that of its text.
+// RoleTextMark separates a role's name from the name of its text.
 const RoleTextMark = " #"
 
-// Name returns a short name for a text that tells it from others under the key and says nothing of it.
+// Name returns a short name for a text. Under the key it distinguishes texts and reveals nothing
+// about them.
 func (k Key) Name(text string) string {
 	d := k.Digester()(text)
 	return hex.EncodeToString(d[:8])
 }
 
-// Digester returns the function that digests pieces of text under the key. The
-// function is not safe for concurrent use.
+// Digester returns the function that digests texts under the key. The function is not safe for
+// concurrent use.
 func (k Key) Digester() func(string) Digest {
 	mac := hmac.New(sha256.New, k)
 	var sum [sha256.Size]byte
@@ -43,17 +44,17 @@ func (k Key) Digester() func(string) Digest {
 	}
 }
 
-// A block is a run of lines between blank lines. A heading is a block of its own, a fenced piece of code is never cut,
-// a message of a conversation given as JSON is a block.
+// A block is a run of lines between blank lines. A heading is a block of its own, fenced code is
+// never cut, and a message of a conversation in JSON is one block.
 type block struct {
 	text    string // as the caller wrote it, without its last newline
-	at      int    // where it stands in the prompt
+	at      int    // its place in the prompt
 	level   int    // of a heading, 0 for anything else
 	message *message
 	digest  Digest
 }
 
-// lines returns how many lines the block has; 0 for one that cannot grow by lines.
+// lines returns how many lines the block has, 0 for a block that cannot grow by lines.
 func (b *block) lines() int {
 	if b.level > 0 || b.message != nil {
 		return 0
@@ -64,12 +65,12 @@ func (b *block) lines() int {
 // A Prompt is a prompt cut into blocks.
 type Prompt struct {
 	Text string
-	// Again reports whether a piece of the prompt is sent again in every delta although the session has it: a rule
-	// says so, or the tool acts on it in each turn anew. It may be nil.
+	// Again reports whether a piece of the prompt is sent again in every delta although the session
+	// has it: a rule requires it, or the tool acts on it anew in each turn. It may be nil.
 	Again  func(text string) bool
 	blocks []block
 	digest func(string) Digest
-	// What is made when it is first needed.
+	// Values computed on first use.
 	lines []promptLine   // by turns
 	print *Footprint     // by Footprint
 	first map[Digest]int // by places: the first block of each digest
@@ -77,13 +78,13 @@ type Prompt struct {
 	parts []part         // by sections
 }
 
-// A Footprint is what the ledger keeps of a prompt.
+// A Footprint is what the ledger stores of a prompt.
 type Footprint struct {
 	Blocks  []Digest
 	Lines   []int  // how many lines each block has, 0 for one that cannot grow by lines
-	Opening int    // how many blocks the opening paragraph takes, with its headings
-	Bytes   int    // how much they say: their lines without the space around them
-	First   Digest // of the first line: what continues a prompt begins with the same
+	Opening int    // how many blocks the opening paragraph has, with its headings
+	Bytes   int    // length of the text: its lines without surrounding space
+	First   Digest // of the first line: a prompt that continues this one begins with the same
 	Shape   Shape
 }
 
@@ -97,7 +98,7 @@ func NewPrompt(text string, key Key) *Prompt {
 	return p
 }
 
-// Footprint returns what the ledger keeps of the prompt. Callers must not change its blocks.
+// Footprint returns what the ledger stores of the prompt. Callers must not change its blocks.
 func (p *Prompt) Footprint() Footprint {
 	if p.print != nil {
 		return *p.print
@@ -116,8 +117,7 @@ func (p *Prompt) Footprint() Footprint {
 	return f
 }
 
-// Blocks returns the text of each block, and is meant for showing a prompt to the
-// person who gave it.
+// Blocks returns the text of each block, to show a prompt to the person who sent it.
 func (p *Prompt) Blocks() []string {
 	texts := make([]string, len(p.blocks))
 	for i, b := range p.blocks {
@@ -126,7 +126,7 @@ func (p *Prompt) Blocks() []string {
 	return texts
 }
 
-// opening is the number of blocks up to and with the first that is no heading.
+// opening returns the number of blocks up to and including the first that is no heading.
 func (p *Prompt) opening() int {
 	for i, b := range p.blocks {
 		if b.level == 0 {
@@ -136,10 +136,10 @@ func (p *Prompt) opening() int {
 	return len(p.blocks)
 }
 
-// cut cuts a text that stands at offset into blocks.
+// cut cuts a text that begins at offset into blocks.
 func cut(text string, offset int) []block {
 	var blocks []block
-	from, at := -1, 0 // where the run and the line begin
+	from, at := -1, 0 // where the current block and line begin
 	fence := ""
 	flush := func() {
 		if from != -1 {
@@ -194,8 +194,8 @@ func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence) == ""
 }
 
-// normal is a block's text without what is volatile in itself: space at the end
-// of lines, and the time of day in a line that says nothing else.
+// normal returns a block's text without its volatile parts: space at the end of lines, and the time
+// of day in a line that contains nothing else.
 func normal(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if normalLine(line) != line {
@@ -206,14 +206,15 @@ func normal(text string) string {
 			return strings.Join(lines, "\n")
 		}
 	}
-	return text // nearly always
+	return text // the usual case
 }
 
 func normalLine(line string) string {
 	return withoutCount(withoutClock(strings.TrimRight(line, " \t\r")))
 }
 
-// countWords name what a caller counts its rounds by; turnWords are those of them that hardly mean anything else.
+// countWords are what callers name their rounds by; turnWords are those that rarely mean anything
+// else.
 var (
 	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch iteración ronda tour itération giro
 		iterazione rodada ronde runda раунд итерация`}
@@ -223,8 +224,8 @@ var (
 // longestCount is the length of the longest line that is searched for a count.
 const longestCount = 160
 
-// withoutCount returns a line without the number of the round that it is written in: "Round 2 of 5" where it says nothing
-// else, "Turn 3/50" wherever it stands.
+// withoutCount returns a line without the number of its round: "Round 2 of 5" if the line contains
+// nothing else, "Turn 3/50" anywhere.
 func withoutCount(line string) string {
 	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
 		return line
@@ -263,8 +264,8 @@ func withoutCount(line string) string {
 	return out.String() + line[at:]
 }
 
-// wordBytes is the length of a text without the space around its lines, and
-// without the lines that hold neither letter nor digit: neither tells two jobs apart.
+// wordBytes returns the length of a text without space around lines and without lines that have no
+// letter or digit: neither distinguishes two jobs.
 func wordBytes(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -275,8 +276,8 @@ func wordBytes(text string) int {
 	return max(n-1, 0)
 }
 
-// mentions reports whether a sign such as @ stands in the text where a tool takes what follows for a name: before anything
-// but space and, unless anywhere is set, only behind space or at the beginning of the text.
+// mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
+// anything but space and, unless anywhere is set, only after space or at the beginning of the text.
 func mentions(text string, sign byte, anywhere bool) bool {
 	for i := 0; i < len(text)-1; i++ {
 		if text[i] != sign {

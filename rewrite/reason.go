@@ -1,67 +1,67 @@
 package rewrite
 
-// A Mode is what becomes of an invocation.
+// A Mode is how a call is handled.
 type Mode string
 
 // The modes.
 const (
-	Passthrough Mode = "passthrough" // the real binary runs in our place
-	Observe     Mode = "observe"     // unchanged, but watched for its id and usage
-	Fresh       Mode = "fresh"       // managed, in a session of its own
-	Resume      Mode = "resume"      // managed, in a session of the chain, or in a copy of it
-	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, which somebody else has used since
+	Passthrough Mode = "passthrough" // the real binary replaces the shim
+	Observe     Mode = "observe"     // unchanged, but read for its session ID and usage
+	Fresh       Mode = "fresh"       // managed, in a new session
+	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
+	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
 )
 
-// Continues tells of a call that goes on from what a session was sent before.
+// Continues reports whether the call continues what a session was sent before.
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
-// A Reason says in one word why a call was treated as it was. The words are
-// shown to users and kept in the ledger: they are never renamed.
+// A Reason says in one word why a call was handled as it was. Users see the words and the ledger
+// stores them: they are never renamed.
 type Reason string
 
-// Why a call is not managed.
+// Reasons why a call is not managed.
 const (
-	NotManaged      Reason = "not_managed"      // a tool or subcommand we leave alone
-	Interactive     Reason = "interactive"      // somebody sits at the terminal
+	NotManaged      Reason = "not_managed"      // an unmanaged tool or subcommand
+	Interactive     Reason = "interactive"      // a person uses the terminal
 	Admin           Reason = "admin"            // --help, --version, a subcommand
 	CallerSession   Reason = "caller_session"   // the caller names a session itself
 	OptedOut        Reason = "opted_out"        // the caller wants no session kept
-	Nested          Reason = "nested"           // called from inside a tool's own run
-	UnknownOption   Reason = "unknown_option"   // an option neither we nor --help know
-	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call something else
-	BadUsage        Reason = "bad_usage"        // the tool will refuse this command line
+	Nested          Reason = "nested"           // called from within a tool's own run
+	UnknownOption   Reason = "unknown_option"   // an option known neither to the grammar nor to --help
+	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call unmanaged
+	BadUsage        Reason = "bad_usage"        // the tool will reject this command line
 	SlashCommand    Reason = "slash_command"
-	FrameContent    Reason = "message_content"  // stream-json: the first message is more than a text
-	ControlFirst    Reason = "control_request"  // stream-json: the caller changes the session by more than messages
-	NoMessage       Reason = "no_message"       // stream-json: there is no message
-	StdinOpen       Reason = "stdin_open"       // stdin is open and silent: the prompt is not known
-	StdinTooBig     Reason = "stdin_large"      // stdin is larger than we read
-	StdoutGone      Reason = "stdout_gone"      // nobody reads stdout: the tool is to find out by itself
+	MessageContent  Reason = "message_content"  // stream-json: the first message is not a plain text
+	ControlRequest  Reason = "control_request"  // stream-json: the caller changes the session by a request
+	NoMessage       Reason = "no_message"       // stream-json: the caller sends no message
+	StdinOpen       Reason = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
+	StdinTooBig     Reason = "stdin_large"      // stdin exceeds what the shim reads
+	StdoutGone      Reason = "stdout_gone"      // stdout has no reader: the tool must find out by itself
 	VerboseSetting  Reason = "verbose_set"      // a settings file may change the json format
-	HookSetting     Reason = "hook_set"         // a settings file may change what the session keeps
-	FileNotRegular  Reason = "file_not_regular" // a file of settings is a pipe or a device: only the tool may read it
-	FileTooLarge    Reason = "file_too_large"   // a settings file is larger than what is read
+	HookSetting     Reason = "hook_set"         // a settings file may change what the session stores
+	FileNotRegular  Reason = "file_not_regular" // a settings file is a pipe or a device: only the tool may read it
+	FileTooLarge    Reason = "file_too_large"   // a settings file exceeds what the shim reads
 	SwitchedOff     Reason = "switched_off"     // REPRISE_OFF
 	NoResume        Reason = "no_resume_support"
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
 
-// NextTurn is why a call is observed that is a later turn of a conversation: the caller goes on with
-// its own session.
+// NextTurn is the reason of a later turn of a conversation: the caller goes on with its own
+// session in the same process.
 const NextTurn Reason = "next_turn"
 
-// NoAttempt stands for the number of an attempt that is not known.
+// NoAttempt is the number of an attempt that is not known.
 const NoAttempt = -1
 
-// Why a managed call is fresh.
+// Reasons why a managed call is fresh.
 const (
 	FirstCall           Reason = "first_call"
 	ForcedFresh         Reason = "forced_fresh"
 	Disabled            Reason = "disabled"
 	Ambiguous           Reason = "ambiguous"
-	NoEvidence          Reason = "no_evidence" // nothing says that the prompt goes on with the session's own work
-	NewRole             Reason = "new_role"    // the prompt gives a role, asks for a judgement or speaks of another's work
-	CleanStart          Reason = "clean_start" // the prompt asks for answers that stand alone
+	NoEvidence          Reason = "no_evidence" // nothing shows that the prompt continues the session's own work
+	NewRole             Reason = "new_role"    // the prompt assigns a role, asks for a judgement or refers to another agent's work
+	CleanStart          Reason = "clean_start" // the prompt asks for independent answers
 	UnnamedOff          Reason = "unnamed_off" // unnamed = "off"
 	BaseTooSmall        Reason = "base_too_small"
 	BaseChanged         Reason = "base_changed"
@@ -73,37 +73,37 @@ const (
 	InstructionsChanged Reason = "instructions_changed" // CLAUDE.md, AGENTS.md, GEMINI.md
 	DirectoryReplaced   Reason = "directory_replaced"   // another directory or repository under the same name
 	BranchChanged       Reason = "branch_changed"
-	CommitGone          Reason = "commit_gone" // the commit at the end of the last run is no ancestor of HEAD
+	CommitGone          Reason = "commit_gone" // the commit at the end of the last run is not an ancestor of HEAD
 	JobChanged          Reason = "job_changed" // another CI job or tenant, for calls without a name
 	UserChanged         Reason = "user_changed"
 	PreviousFailed      Reason = "previous_failed"
 	PreviousKilled      Reason = "previous_killed"
-	PreviousUnknown     Reason = "previous_unknown" // it ended without our seeing how
+	PreviousUnknown     Reason = "previous_unknown" // it ended, and the shim did not see how
 	SessionDead         Reason = "session_dead"
 	SessionGone         Reason = "session_file_gone"
-	CallersOwn          Reason = "callers_own"     // the caller has gone on with the session by itself
-	SessionMoved        Reason = "session_changed" // somebody else has written to it
+	CallersOwn          Reason = "callers_own"     // the caller itself has continued the session
+	SessionMoved        Reason = "session_changed" // another process has written to it
 	Idle                Reason = "idle"
 	TooOld              Reason = "max_age"
 	ContextFull         Reason = "context_full"
 	ErrorLimit          Reason = "error_limit"
 	Leased              Reason = "leased"
-	Never               Reason = "never"         // a rule's: calls that stand alone
+	Never               Reason = "never"         // a rule says that each call is independent
 	AttemptReset        Reason = "attempt_reset" // the caller counts from the start again
-	ContextReset        Reason = "context_reset" // a prompt or another role's answer asked for it
+	ContextReset        Reason = "context_reset" // a prompt or another role's answer requested it
 	Dearer              Reason = "dearer"        // resumes of its rule have cost more than fresh runs
-	HeldOut             Reason = "held_out"      // one of those that are not resumed, to compare with
+	HeldOut             Reason = "held_out"      // kept fresh for comparison
 )
 
-// Why a call that may copy its session is fresh all the same, as the detail of Leased or
+// Reasons why a call that may copy its session is fresh all the same, as the detail of Leased or
 // SessionMoved.
 const (
 	NothingToFork Reason = "nothing_to_fork" // no run of it has ended yet
-	NoForkPoint   Reason = "no_fork_point"   // no message is found where our last run ended
+	NoForkPoint   Reason = "no_fork_point"   // no message is found at the end of our last run
 )
 
-// How a prompt relates to what the session was sent; each is also the reason of
-// the decision it leads to.
+// How a prompt relates to what the session was sent; each is also the reason of the decision it
+// leads to.
 const (
 	Identical Reason = "identical"
 	Extends   Reason = "extends"
@@ -111,7 +111,7 @@ const (
 	Unrelated Reason = "unrelated"
 )
 
-// Why a session is dead.
+// Reasons why a session is dead.
 const (
 	RefusedUnknown  Reason = "refused_unknown_session"
 	RefusedOtherID  Reason = "refused_other_id"
@@ -123,18 +123,18 @@ const (
 	Pruned          Reason = "pruned" // shimctl prune has removed its file
 )
 
-// TurnLimit is why a session is alive whose last run failed.
+// TurnLimit is why a session stays usable although its last run failed.
 const TurnLimit Reason = "turn_limit"
 
-// Why a call that is resumed sends the whole prompt all the same.
+// Reasons why a resumed call sends the whole prompt.
 const (
 	DeltaOff         Reason = "delta_off"
-	Compacted        Reason = "compacted"          // the tool has shortened what the session was sent
-	OtherTemplate    Reason = "other_template"     // little of the prompt is known to the session
+	Compacted        Reason = "compacted"          // the tool has shortened its history
+	OtherTemplate    Reason = "other_template"     // the session knows little of the prompt
 	NothingNew       Reason = "nothing_new"        // an identical prompt that is to be resumed
 	ShortPrompt      Reason = "short_prompt"       // under 2 KB
 	SavesTooLittle   Reason = "saves_too_little"   // less than a third
-	NoCleanCut       Reason = "no_clean_cut"       // what is new cannot be told apart from what is known
-	SentAgain        Reason = "sent_again"         // what is known holds something that the tool acts on each time
+	NoCleanCut       Reason = "no_clean_cut"       // new and known text cannot be separated
+	SentAgain        Reason = "sent_again"         // the known text has something that the tool acts on each time
 	LooksLikeCommand Reason = "looks_like_command" // the tool would take the part for a command
 )

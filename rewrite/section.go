@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// A Shape is what the ledger keeps of a prompt's exact text, so that a delta can be proved: digests of the text as it
-// stands, byte for byte.
+// A Shape is what the ledger stores of a prompt's exact text to prove a delta: digests of the text
+// byte for byte.
 type Shape struct {
-	Size  int // of the text without the space at its end
+	Size  int // of the text without trailing space
 	Whole Digest
-	// HeadSize is where the closing section begins, 0 if there is none. Head is the text before it, Tail the section
-	// without the space at its end.
+	// HeadSize is where the closing section begins, 0 if there is none. Head is the text before it,
+	// Tail the section without trailing space.
 	HeadSize   int
 	Head, Tail Digest
-	// FirstTurn is the block that the first turn of a conversation begins in, -1 where there is none.
+	// FirstTurn is the block in which the first turn of a conversation begins, -1 if there is none.
 	FirstTurn int
-	Parts     []Part // none where there are too many
+	Parts     []Part // empty if there are too many
 }
 
-// A Part is a section of a prompt: a heading with what stands under it up to the next heading. The first part is what
-// stands between the opening, which every delta repeats, and the first heading behind it.
+// A Part is a section of a prompt: a heading and the text up to the next heading. The first part is
+// the text between the opening, which every delta repeats, and the first heading after it.
 type Part struct {
-	Name Digest // of the line of the heading
-	Text Digest // of all of it
+	Name Digest // of the heading's line
+	Text Digest // of the whole section
 }
 
-// maxParts bounds how many sections are told apart.
+// maxParts bounds how many sections a prompt is cut into.
 const maxParts = 512
 
-// part is a section of the prompt at hand.
+// part is a section of the current prompt.
 type part struct {
 	from, to int
 	level    int
@@ -52,7 +52,7 @@ func (p *Prompt) sections() []part {
 	return p.parts
 }
 
-// trimmed is the prompt without the space at its end.
+// trimmed returns the prompt without trailing space.
 func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") }
 
 // partText returns a section with its heading.
@@ -75,8 +75,8 @@ func (p *Prompt) shape() Shape {
 	return s
 }
 
-// closing returns where the closing section begins: the last section with those below it, or without headings the last
-// block. It returns 0 if there is none.
+// closing returns where the closing section begins: the last section with its subsections, or
+// without headings the last block. It returns 0 if there is none.
 func (p *Prompt) closing() int {
 	parts := p.sections()
 	if last := len(parts) - 1; last > 0 {
@@ -91,8 +91,8 @@ func (p *Prompt) closing() int {
 	return p.blocks[len(p.blocks)-1].at
 }
 
-// closingLevel is the level of the headings that cut a prompt into its sections: the highest that there are two of, else that
-// of the last.
+// closingLevel returns the heading level that divides a prompt into its sections: the highest level
+// with two headings or more, otherwise the last heading's.
 func closingLevel(parts []part) int {
 	var count [7]int
 	for _, s := range parts {

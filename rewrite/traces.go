@@ -8,27 +8,27 @@ import (
 	"unicode"
 )
 
-// A Mark is a short keyed digest of a word or of some words.
+// A Mark is a short keyed digest of one or several words.
 type Mark uint64
 
 func markOf(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
-// Traces is what the ledger keeps of a run so that a later prompt can be seen to speak of it.
+// Traces is what the ledger stores of a run to recognize a later prompt that refers to it.
 type Traces struct {
 	Things []Mark // the files it touched, and the names that its answer said first
 	Gist   []Mark // a sample of the answer's runs of three words
 }
 
-// The bounds of what is kept.
+// The bounds of what is stored.
 const (
 	MaxThings = 128
 	maxGist   = 128
-	// maxTraced is how much of an answer is looked at, in bytes. The caller waits for it when the tool has ended, and each
-	// run of three words costs a digest: megabytes would take seconds.
+	// maxTraced is how many bytes of an answer are read. The caller waits for this when the tool
+	// has ended, and each run of three words costs a digest: megabytes would take seconds.
 	maxTraced = 256 << 10
 )
 
-// NewTraces digests what a run that was sent p has answered, and the files that it touched.
+// NewTraces digests the answer of a run that was sent p, and the files that the run touched.
 func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 	answer = answer[:min(len(answer), maxTraced)]
 	digest := key.Digester()
@@ -53,8 +53,8 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 	return t
 }
 
-// names returns the words of a text that look like the name of a file, a function or a test, each with the name of
-// the file that a path ends with.
+// names yields the words of a text that look like the name of a file, a function or a test. For a
+// path it also yields the file's base name.
 func names(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r) }) {
@@ -75,7 +75,7 @@ func names(text string) func(yield func(string) bool) {
 	}
 }
 
-// looksLikeName reports whether a word can hardly be one of a language.
+// looksLikeName reports whether a word is unlikely to be ordinary language.
 func looksLikeName(word string) bool {
 	if len(word) < 4 || len(word) > 200 || strings.Contains(word, "//") {
 		return false
@@ -93,7 +93,7 @@ func looksLikeName(word string) bool {
 	return letters && (inner || mixed)
 }
 
-// findThings looks for names that the session touched or said first.
+// findThings finds names that the session touched or said first.
 func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
 	if len(things) == 0 {
 		return
@@ -107,7 +107,7 @@ func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
 	}
 }
 
-// A thing is a name that a line holds.
+// A thing is a name in a line.
 type thing struct {
 	name string
 	mark Mark
@@ -123,8 +123,8 @@ func (p *Prompt) thingsIn(l *promptLine) []thing {
 	return l.scan.things
 }
 
-// gist returns the marks of a text's runs of three words: all of them, or of a long text the least ones, so that the same
-// runs are taken of every text.
+// gist returns the marks of a text's runs of three words. For a long text it returns the least
+// ones, so that every text yields the same sample of the same runs.
 func gist(text string, digest func(string) Digest, most int) []Mark {
 	words := textWords(text)
 	var marks []Mark
@@ -136,8 +136,8 @@ func gist(text string, digest func(string) Digest, most int) []Mark {
 	return marks[:min(len(marks), most)]
 }
 
-// quotes reports whether a paragraph of what is added repeats part of the session's newest answer: at least three of its
-// runs of words come from there, and more than a third of them.
+// quotes reports whether a paragraph of the addition repeats part of the session's newest answer:
+// at least three of its runs of words, and more than a third of them, come from there.
 func (p *Prompt) quotes(sent Sent, added []passage) bool {
 	if len(sent.Gist) == 0 {
 		return false

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// promptLine is a line of a prompt that is not blank, seen as a line of a conversation.
+// promptLine is a line of a prompt that is not blank, as a line of a conversation.
 type promptLine struct {
-	block    int // the block it stands in
-	index    int // which line of the block it is
+	block    int // its block
+	index    int // its index within the block
 	speaker  speaker
 	label    string // the name over a turn that the line opens, in lower case without digits
-	full     string // the line as it stands
-	line     string // the same without the space around it
-	text     string // the same without the name of the speaker
-	step     string // how its indentation differs from that of the line before
+	full     string // the line as written
+	line     string // the line without surrounding space
+	text     string // the line without the speaker's name
+	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
 	scan     scan
@@ -64,7 +64,7 @@ func (p *Prompt) conversation() []promptLine {
 	return lines
 }
 
-// allQuoted reports whether every line of a block is quoted as in a mail.
+// allQuoted reports whether every line of a block is quoted as in an email.
 func allQuoted(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if !strings.HasPrefix(line, ">") {
@@ -74,8 +74,8 @@ func allQuoted(text string) bool {
 	return true
 }
 
-// step returns how the indentation of a line differs from the one before it, and that indentation. Steps stay the
-// same where a whole text is indented.
+// step returns how the indentation of a line differs from the previous line's, and the indentation.
+// Steps stay the same if a whole text is indented.
 func step(before, line string) (step, indent string) {
 	indent = line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	if indent == before {
@@ -88,17 +88,18 @@ func step(before, line string) (step, indent string) {
 	return strconv.Itoa(len(before)-same) + indent[same:], indent
 }
 
-// An Answer is what the ledger keeps of one answer: the digests of its lines that are not blank, and its length.
+// An Answer is what the ledger stores of one answer: the digests of its lines that are not blank,
+// and its length.
 type Answer struct {
 	Lines []Digest
 	Bytes int
-	// Said are the other forms that the answer may be shown in: callers that read
-	// events show all that a run says, not its final text alone.
+	// Said are the other forms in which the answer may be shown: callers that read events show
+	// everything a run says, not only its final text.
 	Said []Answer
 }
 
-// NewAnswer digests an answer, and all the texts of its run where it had more than one: each on lines of its own, and
-// run together as deltas are.
+// NewAnswer digests an answer and, if its run had more than one text, all texts in two forms: each
+// on lines of its own, and joined the way streamed deltas are.
 func NewAnswer(text string, said []string, key Key) Answer {
 	digest := key.Digester()
 	a := digestLines(text, digest)
@@ -117,7 +118,7 @@ func digestLines(text string, digest func(string) Digest) Answer {
 			continue
 		}
 		if change, indent = step(indent, full); len(a.Lines) == 0 {
-			change = "" // the first line may stand behind a name
+			change = "" // the first line may follow a name
 		}
 		a.Lines = append(a.Lines, digest(stepped(change, line)))
 		a.Bytes += len(line)
@@ -125,7 +126,7 @@ func digestLines(text string, digest func(string) Digest) Answer {
 	return a
 }
 
-// stepped marks a line by its indentation: what is indented otherwise is another program.
+// stepped marks a line by its change of indentation: differently indented code is another program.
 func stepped(step, line string) string {
 	if step == "" {
 		return line
@@ -133,7 +134,7 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigest returns the digest of line i of the conversation, wherever it is indented.
+// lineDigest returns the digest of line i of the conversation, whatever its indentation.
 func (p *Prompt) lineDigest(i int) Digest {
 	l := &p.lines[i]
 	if !l.digested {
@@ -142,21 +143,22 @@ func (p *Prompt) lineDigest(i int) Digest {
 	return l.digest
 }
 
-// distinctiveAnswer is the length in bytes from which an answer that turns up again under no name is no accident.
+// distinctiveAnswer is the length in bytes from which an answer that recurs without a name is no
+// coincidence.
 const distinctiveAnswer = 40
 
 // history is what a prompt shows of a session's answers.
 type history struct {
-	newest   bool   // every answer stands there unchanged and in order, the newest in what the prompt adds
-	turns    bool   // the newest is laid out as the turn of a conversation
-	sameName bool   // the newest stands under the assistant's name, or that of the answers before it
-	tools    bool   // before the newest, the prompt shows something new that tools said
-	proven   bool   // newest, as turns, and nothing else is put into anybody's mouth
+	newest   bool   // every answer is there unchanged and in order, the newest in what the prompt adds
+	turns    bool   // the newest is laid out as a turn of a conversation
+	sameName bool   // the newest is under the assistant's name, or that of the answers before it
+	tools    bool   // before the newest, the prompt shows new tool output
+	proven   bool   // newest, as turns, and no other turn is attributed to anyone
 	marked   bool   // a turn under an assistant's name that the session never had
-	slipped  bool   // something new stands before the newest answer that is neither its name nor a tool's turn
-	part     bool   // most lines of the newest answer stand there, but not all of it
-	foreign  string // what is added has a turn under this name
-	end      int    // the line behind the newest answer
+	slipped  bool   // something new precedes the newest answer that is neither its name nor a tool's turn
+	part     bool   // most lines of the newest answer are there, but not all of it
+	foreign  string // the name of a foreign turn that the prompt adds
+	end      int    // the line after the newest answer
 	spans    []span // the answers, with the lines of their names
 	label    string // the name over the last answer found, "" for none
 	speaker  speaker
@@ -173,7 +175,7 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
-// historyOf looks for the session's answers in the prompt, in order.
+// historyOf finds the session's answers in the prompt, in order.
 func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
 	h := &history{}
 	lines := p.conversation()
@@ -181,7 +183,7 @@ func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
 	for i := 0; i < len(lines); {
 		l := &lines[i]
 		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
-			slipped = slipped || inTool && at.label == "" // a tool's words stand between a name and its turn
+			slipped = slipped || inTool && at.label == "" // tool output between a name and its turn
 			inTool = false
 			h.spans = append(h.spans, span{i, at.to})
 			if len(h.spans) == len(sent.Answers) {
@@ -210,7 +212,7 @@ func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
 	return h
 }
 
-// lookAtTurns looks at the turns that the prompt adds beside the session's answers.
+// lookAtTurns examines the turns that the prompt adds to the session's answers.
 func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 	lines := p.conversation()
 	known := map[string]bool{} // the names of the turns that the session was sent
@@ -229,32 +231,32 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label]) &&
 		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
 	h.turns = follows || h.speaker == assistant
-	// An answer under the name of somebody who has spoken before is put into the wrong mouth.
+	// An answer under the name of an earlier speaker is attributed to the wrong one.
 	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
 
-// lookForOthers looks for turns that the prompt adds and that are neither the session's answers nor what is said to it.
+// lookForOthers finds added turns that are neither the session's answers nor addressed to it.
 func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity) {
 	lines := p.conversation()
 	first := p.firstTurnOf(known, c)
-	turned, inside := false, true // a turn of somebody known follows; the turns have begun
+	turned, inside := false, true // turned: a known speaker's turn follows; inside: the turns have begun
 	for i := range slices.Backward(lines) {
 		l := &lines[i]
 		inside = inside && i != first
 		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
-			h.marked = true // the name asked for an answer, and another one stands there
+			h.marked = true // the name requested an answer, and another answer is there
 		}
 		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
 			continue
 		}
 		behind := h.newest && i >= h.end
 		if l.speaker == stranger && turned && inside && !known[l.label] && !behind {
-			h.marked = true // between known speakers another one speaks
+			h.marked = true // an unknown speaker between known ones
 		}
 		turned = turned || known[l.label]
 		switch {
-		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end asks for the answer
+		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
 		case l.speaker == assistant:
 			h.marked = true
 		case l.speaker == toolOutput && !behind:
@@ -265,14 +267,16 @@ func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity)
 	}
 }
 
-// A found answer: from its first line to behind its last, and the name it stands under, "" for none.
+// A foundAnswer is an answer's place, from its first line to after its last, and the name over it,
+// "" for none.
 type foundAnswer struct {
 	first, to int
 	label     string
 }
 
-// nextAnswer reports whether line i opens the session's answer n where that may stand: the newest in what the prompt adds,
-// and each other one of a conversation in what the session was sent before, with all of them but the newest.
+// nextAnswer reports whether line i opens the session's answer n in an allowed place: the newest in
+// what the prompt adds; each other answer of a conversation in what the session was sent before,
+// with all of them but the newest.
 func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bool) {
 	if n == len(sent.Answers) {
 		return foundAnswer{}, false
@@ -289,8 +293,8 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 	return at, ok
 }
 
-// findAnswer reports whether line i opens a turn that is the answer, from its first line to its last, or where it is long
-// enough to be no accident, begins the answer without a name.
+// findAnswer reports whether line i opens a turn that is exactly the answer, or begins the answer
+// without a name if it is long enough to be no coincidence.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
 	if l := &p.conversation()[i]; l.speaker.isTurn() || l.speaker == heading || l.speaker == feedback {
 		first, named := i, l.text != ""
@@ -312,8 +316,8 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 	return foundAnswer{}, false
 }
 
-// endsTurn reports whether a turn under such a name is over before line i: another turn begins there, or something that the
-// session was sent before. Under a heading another heading ends it.
+// endsTurn reports whether a turn under such a name is over before line i: another turn begins
+// there, or text that the session was sent before. Under a heading, another heading ends the turn.
 func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 	lines := p.conversation()
 	for i < len(lines) && isRule(lines[i].line) {
@@ -330,7 +334,7 @@ func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 	}
 }
 
-// firstTurnOf returns the first line that the session was sent of a speaker who speaks again.
+// firstTurnOf returns the first line that the session was sent from a speaker who speaks again.
 func (p *Prompt) firstTurnOf(known map[string]bool, c *Continuity) int {
 	again := map[string]bool{}
 	for i := range p.lines {
@@ -341,18 +345,19 @@ func (p *Prompt) firstTurnOf(known map[string]bool, c *Continuity) int {
 	return slices.IndexFunc(p.lines, func(l promptLine) bool { return c.old(&l) && again[l.label] })
 }
 
-// endsSection reports whether line i is a heading above that of line name: what stands under name is a part of a section that ends
-// there, and the heading opens no turn.
+// endsSection reports whether line i is a heading of a higher level than line name's, so that the
+// section around name ends there, and opens no turn.
 func (p *Prompt) endsSection(name, i int) bool {
 	above := headingLevel(p.lines[i].line)
 	return above > 0 && above < headingLevel(p.lines[name].line)
 }
 
-// isRule reports whether a line is nothing but signs that set texts apart.
+// isRule reports whether a line consists of separator signs only.
 func isRule(line string) bool { return strings.Trim(line, "-=_*") == "" }
 
-// answerAt reports whether the answer, in any of its forms, stands from line first on, and returns the line behind it. named has
-// its first line stand behind a name, tagged its last line before the sign that ends the turn.
+// answerAt reports whether the answer, in any of its forms, starts at line first, and returns the
+// line after it. With named its first line follows a name; with tagged its last line precedes the
+// sign that ends the turn.
 func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok bool) {
 	if p.standsAt(a.Lines, first, named, tagged) {
 		return first + len(a.Lines), true
@@ -365,7 +370,7 @@ func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok b
 	return
 }
 
-// standsAt reports whether all lines of one form of an answer stand from line first on.
+// standsAt reports whether all lines of one form of an answer follow from line first on.
 func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
 	if len(answer) == 0 || first+len(answer) > len(p.conversation()) {
 		return false
@@ -378,8 +383,8 @@ func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
 	return true
 }
 
-// shownDigest returns the digest of a line as one of an answer: without the name before it, with the step of its
-// indentation, without the tag that ends its turn.
+// shownDigest returns the digest of a line as a line of an answer: without the name before it, with
+// its step of indentation, without the tag that ends its turn.
 func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	if first && !named && !tagged {
 		return p.lineDigest(i)
@@ -402,8 +407,8 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	return p.digest(text)
 }
 
-// showsMost reports whether most of an answer's lines stand in what the prompt adds: it shows the answer, but cut
-// short or changed.
+// showsMost reports whether most of an answer's lines are in what the prompt adds: the answer is
+// shown cut short or changed.
 func (p *Prompt) showsMost(a Answer, c *Continuity) bool {
 	if a.Bytes < distinctiveAnswer {
 		return false

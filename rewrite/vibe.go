@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// vibe is Mistral Vibe. Facts in this file were measured with 3.0.3 and are
-// written down in docs/internals/vibe.md, unless they name another version.
+// vibe is Mistral Vibe. Facts in this file were measured with 3.0.3 unless they name another
+// version; docs/internals/vibe.md lists them all.
 //
-// A call is run in the format that its caller asked for, text included: that a
-// run has failed stands in no format, so that text could not be told from the
-// other formats for certain. What the output does not tell is read from the
-// files that --output-dir has vibe write.
+// A call runs in the caller's format, text included: no format shows that a run has failed, so text
+// rendered from another format could be wrong. What the output lacks is read from the files that
+// vibe writes to --output-dir.
 type vibe struct{}
 
 func init() { Register(vibe{}) }
@@ -23,7 +22,7 @@ var vibeDescriptor = Descriptor{
 	Unattended:  []string{"vibe", "--auto-approve", "-p"},
 	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
 	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
-	// Set by vibe's launcher, which overrides what it was before: only vibe's own children have it.
+	// Set by vibe's launcher, which overrides an earlier value: only vibe's own children have it.
 	Nested:   []string{"VIBE_APP_SERVER_BIN"},
 	Provider: "mistral_ai",
 	Home:     vibeStore,
@@ -31,7 +30,8 @@ var vibeDescriptor = Descriptor{
 	StandIn: StandIn{
 		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
 		Config: ".vibe/config.toml",
-		// The provider is the one that vibe has by default, moved. vibe 3.0.3 would go on trying for five minutes.
+		// The provider is vibe's default at another address. vibe 3.0.3 would retry for five
+		// minutes.
 		Text: `active_model = "stand-in"
 vibe_base_url = "URL"
 console_base_url = "URL"
@@ -61,8 +61,7 @@ cached_input_price = 0.15
 
 func (vibe) Descriptor() *Descriptor { return &vibeDescriptor }
 
-// vibeOptions is every option of vibe 3.0.3: those of --help, and the hidden
-// ones.
+// vibeOptions lists every option of vibe 3.0.3: those in --help, and the hidden ones.
 var vibeOptions = optionTable{
 	{[]string{"--add-dir"}, OneValue, setting},
 	{[]string{"--agent"}, OneValue, setting},
@@ -91,13 +90,13 @@ var vibeOptions = optionTable{
 	{[]string{"--worktree"}, OptionalValue, unmanaged},
 }
 
-// Variables: vibe reads any key of its configuration from VIBE_KEY.
+// Variables returns the prefix VIBE_: vibe reads any configuration key from VIBE_KEY.
 func (vibe) Variables() Variables {
 	return Variables{
 		Settings: []string{"VIBE_*"},
 		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
 		Neutral: []string{
-			"VIBE_ACTIVE_MODEL", // its value is the call's model
+			"VIBE_ACTIVE_MODEL", // already counted as the call's model
 			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
 		},
 	}
@@ -116,7 +115,7 @@ func (v vibe) Parse(in Invocation) Call {
 		call.Mode = Fresh
 	case CallerSession:
 		if call.Format == StreamJSON && !in.StdoutTTY {
-			call.Mode = Observe // each of its lines carries the id
+			call.Mode = Observe // each output line contains the session ID
 		}
 	}
 	return call
@@ -125,8 +124,8 @@ func (v vibe) Parse(in Invocation) Call {
 // vibeFormats are the values of --output.
 var vibeFormats = map[string]Format{"text": Text, "json": JSON, "streaming": StreamJSON}
 
-// readVibe takes from the options all that does not decide whether the call is
-// managed. Of an option that is given twice the last counts.
+// readVibe copies into the call every option that does not decide whether it is managed. If an
+// option occurs twice, the last counts.
 func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	c.Unknown, c.Dir, c.Model = p.unknown, in.Env("VIBE_CWD"), in.Env("VIBE_ACTIVE_MODEL")
 	agent := ""
@@ -162,14 +161,13 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	}
 }
 
-// vibeStore is the directory that holds the sessions. VIBE_SESSION_LOGGING can move
-// it out of VIBE_HOME, which is how sessions outlive a caller that makes a new
-// VIBE_HOME for each call.
+// vibeStore returns the directory that holds the sessions. VIBE_SESSION_LOGGING can move it out of
+// VIBE_HOME, so that sessions survive a caller that makes a new VIBE_HOME for each call.
 func vibeStore(env func(string) string) string {
 	var logging struct {
 		SaveDir string `json:"save_dir"`
 	}
-	// What is not JSON is refused by vibe itself.
+	// vibe itself rejects anything but JSON.
 	if json.Unmarshal([]byte(env("VIBE_SESSION_LOGGING")), &logging) == nil && logging.SaveDir != "" {
 		if below, ok := strings.CutPrefix(logging.SaveDir, "~/"); ok {
 			return env("HOME") + "/" + below
@@ -186,8 +184,8 @@ func vibeHome(env func(string) string) string {
 	return env("HOME") + "/.vibe"
 }
 
-// vibeSettingsFiles are the configuration, the user's and the project's, and the
-// agent's file where one is named.
+// vibeSettingsFiles returns the user's and the project's configuration, and the agent's file if one
+// is named.
 func vibeSettingsFiles(agent, dir string, env func(string) string) []string {
 	if dir == "" {
 		dir = "."
@@ -202,8 +200,8 @@ func vibeSettingsFiles(agent, dir string, env func(string) string) []string {
 	return files
 }
 
-// vibeWatched are the files that vibe reads by itself at the start of a session. The
-// file of variables holds its key.
+// vibeWatched returns the files that vibe reads on its own at the start of a session. .env contains
+// its key.
 func vibeWatched(home string) []Watch {
 	return []Watch{
 		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: AuthChanged},
@@ -217,7 +215,7 @@ func vibeWatched(home string) []Watch {
 	}
 }
 
-// vibeReason says why the call is not managed, or "".
+// vibeReason returns why the call is not managed, or "".
 func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	has := func(k optionKind) bool {
 		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
@@ -242,7 +240,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case has(callerOwned):
 		return CallerSession
 	case c.outputDir != "" && c.Format == Text:
-		return UnmanagedOption // no id that is this call's for certain: see File
+		return UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
 		return BadUsage
 	case IsSlashCommand(c.Prompt):
@@ -251,10 +249,9 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	return ""
 }
 
-// ResolveWithEnv leaves alone what is older than 2.26.1, newer than 3, or of no version
-// that can be told: --output-dir would be refused by an older one, and no other
-// has been measured. The texts of the configuration count as settings, since a
-// session goes on with the model that it began with, whatever they say now
+// ResolveWithEnv passes through versions before 2.26.1, after 3 and unknown ones: older ones reject
+// --output-dir, others have not been measured. The content of the configuration counts as settings,
+// since a session keeps the model it began with, whatever the configuration says now
 // (recordings/vibe/resume-model-changed).
 func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 	if s.Version == "" || !atLeast(s.Version, 2, 26, 1) || atLeast(s.Version, 4) {
@@ -270,7 +267,7 @@ func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 	return c
 }
 
-// ActsOn: vibe puts in what "@" names.
+// ActsOn reports file mentions ("@").
 func (vibe) ActsOn(text string) bool { return mentions(text, '@', true) || mentions(text, '$', false) }
 
 func (vibe) HelpArgs() []string { return []string{"--help"} }
@@ -282,7 +279,7 @@ func (vibe) Options(help string) Probe {
 	return Probe{Known: prompt, Resume: resume, Options: options}
 }
 
-// EffectivePrompt: what comes on stdin is trimmed, what stands in argv is not.
+// EffectivePrompt trims stdin but not argv, as vibe does.
 func (vibe) EffectivePrompt(c Call, stdin string) string {
 	if c.Stdin == StdinPrompt {
 		return strings.TrimSpace(stdin)
@@ -290,17 +287,17 @@ func (vibe) EffectivePrompt(c Call, stdin string) string {
 	return c.Prompt
 }
 
-// vibeExport is the file in --output-dir that tells how a run ended, and
-// vibeCheckpoint one of the copy of the session beside it.
+// vibeExport is the file in --output-dir that says how a run ended, vibeCheckpoint a file of the
+// session's copy beside it.
 const (
 	vibeExport     = "export.json"
 	vibeCheckpoint = "checkpoint.json"
 )
 
-// Plan adds a private --output-dir, which changes nothing else of what vibe does
-// (recordings/vibe/output-dir-*). A resume gets the prompt in place of the
-// caller's; all stands in front, where "--" has not been passed. The values are
-// attached: both options would do without one.
+// Plan adds a private --output-dir, which changes nothing else in vibe's behavior
+// (recordings/vibe/output-dir-*). A resume gets the new prompt in place of the caller's. Added
+// options come first, before any "--". Their values are attached, since both options also work
+// without one.
 func (vibe) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args)}
@@ -323,28 +320,27 @@ func (p *Plan) resumeVibe(c Call) {
 	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
 	if c.Stdin == StdinPrompt || len(p.Prompt) > longestArg {
 		front[0] = "--prompt"
-		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe will
+		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe does
 		p.Stdin, p.HasStdin = p.Prompt, true
 	}
 	p.Args = append(front, p.Args...)
 }
 
-// ForkPoint: vibe makes no copies from its command line (3.0.3).
+// ForkPoint returns "": vibe cannot copy a session from its command line (3.0.3).
 func (vibe) ForkPoint([]byte) string { return "" }
 
-// ValidID: ids look like lower-case UUIDs, but their version digit is random. vibe
-// takes the first eight characters for the whole; we never do.
+// ValidID accepts what looks like a lower-case UUID; the version digit is random. vibe accepts the
+// first eight characters as well, the shim never does.
 func (vibe) ValidID(id string) bool { return isUUID(id) }
 
-// SessionPaths: home is the directory of sessions. A session keeps the files of its
-// last two generations, named by number, and each run begins a new one: the last
-// of its journals is empty after a run, and grows or goes when somebody else
-// goes on with the session.
+// SessionPaths returns journals of the session; home is the directory of sessions. A session keeps
+// the files of its last two generations, named by number, and each run begins a new one. The last
+// journal is empty after a run, and grows or disappears if another process continues the session.
 func (vibe) SessionPaths(home, cwd, id string) []string {
 	return []string{Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
 }
 
-// SessionFiles: a session is a directory.
+// SessionFiles returns the session's directory.
 func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	if below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
 		return SessionFiles{}, false
@@ -352,10 +348,10 @@ func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	return SessionFiles{Paths: []string{"unified/" + id}, Lock: "active/" + id + ".lock"}, true
 }
 
-// IsOrphanFile: a lock beside a session belongs to a process that has it open.
+// IsOrphanFile returns false: a lock beside a session belongs to a process that has it open.
 func (vibe) IsOrphanFile(string, []byte) bool { return false }
 
-// vibeRefusals are how vibe begins to say that it does not take a resume.
+// vibeRefusals lists how vibe's messages begin when it refuses a resume.
 var vibeRefusals = []struct {
 	text   string
 	reason Reason
@@ -367,8 +363,8 @@ var vibeRefusals = []struct {
 	{"Invalid Unified session store: ", RefusedBroken},
 }
 
-// Refused reads a run that left no export behind. What it does not know is not
-// taken for a refusal: vibe's other errors are the API's.
+// Refused reads a run that left no export. An unknown message is no refusal: vibe's other errors
+// come from the API.
 func (vibe) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""

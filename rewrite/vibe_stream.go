@@ -12,18 +12,18 @@ import (
 	"sync"
 )
 
-// vibeStream reads vibe's output in the caller's format. It changes only what a
-// resumed run shows: json shows the whole session, and is cut to this call's
-// turn; json and streaming show the prompt, which is to be the caller's.
+// vibeStream reads vibe's output in the caller's format. It changes only what a resumed run shows:
+// json, which contains the whole session, is cut to this call's turn; json and streaming show the
+// caller's prompt in place of the delta.
 type vibeStream struct {
 	call    Call
 	plan    Plan
-	private bool // nobody else writes to the followed directory
+	private bool // only this run writes to the followed directory
 	seen    StreamState
 
-	output     []byte // all of stdout; not kept of streaming
+	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
-	odd        bool   // an entry was not as expected
+	odd        bool   // an entry had an unexpected shape
 	ended      bool
 }
 
@@ -33,8 +33,8 @@ func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
 
 func (s *vibeStream) Seen() *StreamState { return &s.seen }
 
-// MaxLine: text and json are kept whole and shown as they are. A tool whose long
-// line waited here would not learn that its reader has left.
+// MaxLine returns NoLines for text and json, which are shown unchanged or cut at the end. If a long
+// line waited here, vibe would not notice that its reader is gone.
 func (s *vibeStream) MaxLine() int {
 	if s.call.Format == StreamJSON {
 		return LongestLine
@@ -44,10 +44,10 @@ func (s *vibeStream) MaxLine() int {
 
 func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }
 
-// ErrLine: stderr is the caller's; what it says stands in the export too.
+// ErrLine returns the line unchanged: the export contains what stderr says.
 func (s *vibeStream) ErrLine(line []byte) []byte { return line }
 
-// TakeStderr: nothing is missing there in any format.
+// TakeStderr returns "": stderr is complete in every format.
 func (s *vibeStream) TakeStderr() string { return "" }
 
 func (s *vibeStream) Line(line []byte) []byte {
@@ -85,7 +85,7 @@ func (s *vibeStream) End() []byte {
 	return nil
 }
 
-// endJSON reads the array of entries, and gives what of it a resumed run shows.
+// endJSON parses the array of entries and returns the part that a resumed run shows.
 func (s *vibeStream) endJSON() []byte {
 	start, entries, turn, ok := findVibeEntries(s.output)
 	for i := range entries {
@@ -106,8 +106,9 @@ func (s *vibeStream) endJSON() []byte {
 	return slices.Concat(before, []byte("["), s.plan.asAsked(after))
 }
 
-// endUnread shows what is no array that we know as it is. One that was cut short holds the session's earlier turns, which
-// vibe would not have shown: it is kept for a run that vibe itself takes for whole.
+// endUnread shows output that is no known array unchanged. If it was cut short it contains earlier
+// turns, which vibe would not have shown: it is kept for a run that vibe itself considers
+// successful.
 func (s *vibeStream) endUnread() []byte {
 	begins := 0
 	if !bytes.HasPrefix(s.output, []byte("[")) {
@@ -122,8 +123,8 @@ func (s *vibeStream) endUnread() []byte {
 	return s.output[:begins]
 }
 
-// findVibeEntries looks for the array of entries, which begins a line: something beside
-// vibe may have written before it.
+// findVibeEntries finds the array of entries, which starts a line: another program may have written
+// before it.
 func findVibeEntries(output []byte) (start int, entries []vibeEntry, last vibeTurn, ok bool) {
 	const tries = 100 // each may read to the end
 	for range tries {
@@ -139,12 +140,12 @@ func findVibeEntries(output []byte) (start int, entries []vibeEntry, last vibeTu
 	return
 }
 
-// A vibeTurn is where a turn begins in an array of entries: its first entry, and
-// what stands behind the comma before that.
+// A vibeTurn is where a turn begins in an array of entries: the index of its first entry, and the
+// offset after the comma before it.
 type vibeTurn struct{ first, offset int }
 
-// readVibeEntries reads an array of entries. The last turn in it is the one that
-// the run has made (recordings/vibe/resume-ok-json).
+// readVibeEntries parses an array of entries. The last turn in it is this run's
+// (recordings/vibe/resume-ok-json).
 func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool) {
 	if !bytes.HasPrefix(array, []byte("[")) {
 		return
@@ -153,7 +154,7 @@ func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool)
 	_, _ = d.Token() // the bracket
 	id := ""
 	last.offset = int(d.InputOffset())
-	var asked *vibeTurn // the entry before, where it is a prompt that lacks nothing but its turn
+	var asked *vibeTurn // the entry before, if it is a prompt that lacks only its turn
 	for at := last.offset; d.More(); at = int(d.InputOffset()) {
 		rest := bytes.TrimPrefix(array[at:], []byte(","))
 		var text json.RawMessage
@@ -181,7 +182,7 @@ func readVibeEntries(array []byte) (entries []vibeEntry, last vibeTurn, ok bool)
 	return entries, last, true
 }
 
-// A vibeEntry holds the fields of all kinds of entries that matter here.
+// A vibeEntry holds the fields of all kinds of entries that are read.
 type vibeEntry struct {
 	SessionID string
 	TurnID    string
@@ -190,7 +191,7 @@ type vibeEntry struct {
 	Kind      string
 	Content   json.RawMessage
 
-	whole bool // every field above was as expected
+	whole bool // every field above had the expected type
 }
 
 func (e *vibeEntry) known() bool {
@@ -199,9 +200,9 @@ func (e *vibeEntry) known() bool {
 
 func (e *vibeEntry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
 
-// learn takes from an entry of this run what the ledger and the gate want to
-// know. The first one, the caller's prompt, is written before the model is asked,
-// and shows no more than that the resume was taken.
+// learn records what the ledger and the gate need from an entry of this run. The first one, the
+// caller's prompt, is written before the model is asked and shows only that the resume was
+// accepted.
 func (s *vibeStream) learn(e *vibeEntry) {
 	s.learnID(e)
 	if e.known() || e.Type == "" {
@@ -225,15 +226,15 @@ func (s *vibeStream) learn(e *vibeEntry) {
 	}
 }
 
-// note takes down whether all that was read was as expected. A run with an entry that
-// was not is no ground to go on from.
+// note records whether everything read had the expected shape. A run with an unexpected entry
+// cannot be resumed.
 func (s *vibeStream) note(whole bool) {
 	s.odd = s.odd || !whole
 	s.seen.Failed = s.seen.Failed || s.odd
 }
 
-// learnID takes the id of an entry of a kind that is known. One that is not as expected
-// names no session.
+// learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
+// session.
 func (s *vibeStream) learnID(e *vibeEntry) {
 	if e.known() {
 		s.learnIDFrom(e.SessionID, "stdout", e.whole)
@@ -252,9 +253,8 @@ func (s *vibeStream) learnIDFrom(id, source string, sure bool) {
 	}
 }
 
-// File reads what --output-dir has vibe write. A directory of the caller's own may
-// hold the export of another run, which is told by its id: it is not believed
-// unless stdout has shown that id.
+// File reads what vibe writes to --output-dir. The caller's own directory may hold another run's
+// export, so an export counts only if stdout has shown its ID.
 func (s *vibeStream) File(name string, data []byte) {
 	switch path.Base(name) {
 	case vibeExport:
@@ -269,7 +269,7 @@ func (s *vibeStream) File(name string, data []byte) {
 	}
 }
 
-// A vibeRun is what export.json tells of a run. Its figures are the run's alone
+// A vibeRun is what export.json says about a run. Its figures are this run's alone
 // (recordings/vibe/output-dir-2).
 type vibeRun struct {
 	Outcome   string
@@ -302,13 +302,13 @@ func (s *vibeStream) learnRun(e *vibeRun, whole bool) {
 	}
 }
 
-// vibeBadRequest tells of a history that the API does not take, in the words of
-// either of vibe's two kinds of providers.
+// vibeBadRequest matches the message about a history that the API rejects, from either of vibe's
+// two kinds of providers.
 var vibeBadRequest = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(Client error '400 |API error occurred: Status 400\b)`)
 })
 
-// refusal reads an export for what makes a session unfit to be gone on with.
+// refusal returns why an export shows a session unfit to continue, or "".
 func (s *vibeStream) refusal(e *vibeRun) Reason {
 	reason := vibeRefusal(e.Error.Message)
 	switch {
@@ -317,7 +317,7 @@ func (s *vibeStream) refusal(e *vibeRun) Reason {
 	case reason != "":
 		return reason
 	case strings.HasPrefix(e.Error.Code, "compaction_"):
-		return RefusedContext // it was tried since the history was too long
+		return RefusedContext // it tried this because the history was too long
 	case vibeBadRequest().MatchString(e.Error.Message):
 		return RefusedBroken
 	case s.plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
@@ -326,8 +326,8 @@ func (s *vibeStream) refusal(e *vibeRun) Reason {
 	return ""
 }
 
-// learnCheckpoint reads how full the session's context is and whether it was
-// ever shortened. There is a checkpoint for each of the last two generations.
+// learnCheckpoint reads how full the session's context is and whether it was ever shortened. There
+// is one checkpoint for each of the last two generations.
 func (s *vibeStream) learnCheckpoint(name string, data []byte) {
 	var c struct {
 		Compactions int   `json:"compaction_count"`

@@ -5,13 +5,11 @@ import (
 	"strings"
 )
 
-// parseYargs reads a command line as the yargs library does, which gemini uses:
-// an option that needs a value does not take one that looks like an option; a
-// flag takes a "true" or "false" that follows it; "--no-x" turns a flag off;
-// "--outputFormat" is "--output-format"; single letters may stand together, the
-// last of which may take a value. An array takes one value for each time it is
-// named. "--" and what follows it count as bad usage: gemini ignores a prompt
-// that stands there (docs/internals/gemini.md).
+// parseYargs reads a command line the way the yargs library does, which gemini uses. An option that
+// needs a value does not take one that looks like an option. A flag takes a "true" or "false" that
+// follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single letters may
+// cluster, and the last may take a value. An array takes one value per occurrence. "--" and what
+// follows count as bad usage: gemini ignores a prompt there (docs/internals/gemini.md).
 func parseYargs(args []string, table optionTable) parsedArgs {
 	var p parsedArgs
 	for at := 0; at < len(args) && p.unknown == "" && !p.bad; {
@@ -28,7 +26,7 @@ func parseYargs(args []string, table optionTable) parsedArgs {
 	return p
 }
 
-// yargsOption reads the option at args[at] and tells how many arguments it takes.
+// yargsOption reads the option at args[at] and returns how many arguments it takes.
 func (p *parsedArgs) yargsOption(args []string, at int, table optionTable) int {
 	arg := args[at]
 	name, value, inline := strings.Cut(arg, "=")
@@ -56,22 +54,21 @@ func (p *parsedArgs) yargsOption(args []string, at int, table optionTable) int {
 	return found.span.n
 }
 
-// yargsCluster reads all of "-abc" but its last letter, which it returns as an
-// option of its own. Only flags may stand before the last.
+// yargsCluster reads all of "-abc" but its last letter, which it returns as an option of its own.
+// Only flags may precede the last.
 func (p *parsedArgs) yargsCluster(arg string, at int, inline bool, table optionTable) string {
 	last := len(arg) - 1
 	for i := 1; i < last; i++ {
 		option, ok := table.find("-" + arg[i:i+1])
 		if !ok || option.Arity != NoValue || inline {
-			return arg // which no table has
+			return arg // not in any table
 		}
 		p.options = append(p.options, parsedOption{Option: option, values: []string{"true"}, span: argSpan{at, 1}})
 	}
 	return "-" + arg[last:]
 }
 
-// yargsFlag sets the value of a flag, and returns how many of the arguments behind it
-// that takes.
+// yargsFlag sets the value of a flag and returns how many of the following arguments that takes.
 func (p *parsedArgs) yargsFlag(flag *parsedOption, rest []string, value string, inline, off bool) int {
 	switch {
 	case off:
@@ -87,8 +84,8 @@ func (p *parsedArgs) yargsFlag(flag *parsedOption, rest []string, value string, 
 	return 0
 }
 
-// findYargs looks an option up under the names that yargs takes for it; off tells
-// that the name turns a flag off.
+// findYargs looks up an option under the names that yargs accepts for it. off reports that the name
+// turns a flag off.
 func findYargs(name string, table optionTable) (o Option, off, ok bool) {
 	if o, ok = table.find(kebabCase(name)); ok {
 		return o, false, true
@@ -116,8 +113,8 @@ func kebabCase(name string) string {
 	return b.String()
 }
 
-// takesYargs reports whether an option takes the argument that follows it. One that
-// needs a value takes a negative number, too.
+// takesYargs reports whether an option takes the argument that follows it. One that needs a value
+// also takes a negative number.
 func takesYargs(arity Arity, next string) bool {
 	if !looksLikeOption(next) {
 		return arity != OptionalValue || next != "-"
@@ -125,8 +122,8 @@ func takesYargs(arity Arity, next string) bool {
 	return arity != OptionalValue && next[1] >= '0' && next[1] <= '9'
 }
 
-// repeated reports whether an option that is no flag and no array is named twice,
-// of which yargs makes an array that the tool did not reckon with.
+// repeated reports whether an option that is neither flag nor array occurs twice. yargs turns it
+// into an array, which the tool does not expect.
 func (p parsedArgs) repeated(allowed ...string) bool {
 	seen := map[string]bool{}
 	for _, o := range p.options {

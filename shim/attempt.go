@@ -13,54 +13,55 @@ import (
 	"reprise/watch"
 )
 
-// An attempt is one run of the tool under supervision, in three steps: a reader for each of
-// its streams (reader.go), one event loop that decides (loop.go), and a writer for each of the
-// caller's streams (writer.go). The event loop alone uses what is in here: no step waits
-// for a lock that another one holds.
+// An attempt is one supervised run of the tool. A reader reads each of the tool's streams
+// (reader.go), one event loop decides (loop.go), and a writer writes each of the caller's
+// streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
+// for another one's lock.
 type attempt struct {
 	plan    rewrite.Plan
 	stream  rewrite.Stream
 	tool    rewrite.Tool
-	pinned  func(id string, pid int) // told as soon as the session's id is known, nil once it was
+	pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
 	fault   func(what string, err error)
-	signals *inbox // caught for the tool
+	signals *inbox // signals to forward to the tool
 
-	talk    *relay         // nil where stdin is no conversation
-	sweeper *sweeper       // of a resumed run, nil where there is nothing to sweep
-	watcher *watch.Watcher // nil where nothing is followed
+	talk    *relay         // nil unless stdin is a conversation
+	sweeper *sweeper       // for a resumed run; nil if the tool leaves no orphan files
+	watcher *watch.Watcher // nil if no file is followed
 	process *process
 	taps    []*tap
 	stdout  *sink
 	stderr  *sink
-	tail    ring // the end of stderr
+	tail    ring // the last bytes of stderr
 	events
 
 	state   runState
-	refusal rewrite.Reason // why the run was given up
-	broken  bool           // our own code broke down over its output
+	refusal rewrite.Reason // why the tool refused the resume
+	broken  bool           // our code panicked on the tool's output
 	ended   *status        // nil while the tool runs
-	// stopped is the first signal that asked for the end of the run, 0 for none: it is not
-	// run again.
+	// stopped is the first signal that asked for the end of the run, 0 for none. After one
+	// the tool is not run again.
 	stopped   syscall.Signal
 	stoppedAt time.Time
-	// abandoned is how the caller sees us end if it takes too long to take what waits.
+	// abandoned is the status that the caller sees if it does not read its output in time.
 	abandoned status
 }
 
-// A runState says what becomes of the tool's output.
+// A runState says what happens to the tool's output.
 type runState int
 
 const (
-	stateShowing    runState = iota // it is shown as it comes
-	stateHolding                    // it waits until the tool has shown that it took the resume
-	stateRefusing                   // it is thrown away: the tool refused, and was told to end
-	stateRefused                    // likewise, and the tool has ended
-	stateDelivering                 // the tool has ended, the writers still have some of it
-	stateDelivered                  // all of it has been written, as far as the caller took it
-	stateAbandoned                  // the caller wanted an end, and did not take the rest
+	stateShowing    runState = iota // the output is passed on as it comes
+	stateHolding                    // the output is held until the tool has accepted the resume
+	stateRefusing                   // the tool refused and was told to end; its output is dropped
+	stateRefused                    // the tool refused and has ended; its output is dropped
+	stateDelivering                 // the tool has ended, the writers still have output
+	stateDelivered                  // the writers have written all that the caller accepted
+	stateAbandoned                  // a signal ended delivery before the caller had read everything
 )
 
-// run starts the tool and sees it through. The attempt owns stdin, and closes it.
+// run starts the tool and returns when its output has been delivered. It fails if the tool
+// cannot be started.
 func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
 	out, outWrite, err := os.Pipe()
 	if err != nil {
@@ -93,7 +94,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	close(a.starting)
 	a.process, err = start(path, args, environ, child, a.plan.ReexecsSelf)
 	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
-		a.tell(a.plan.Resume)
+		a.pin(a.plan.Resume)
 	}
 	outWrite.Close()
 	if err != nil {
@@ -110,8 +111,8 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	return a.supervise(gateTimeout), nil
 }
 
-// connect prepares what is between the tool's streams and the caller's. Where both of the
-// caller's lead to one file a single writer keeps their order.
+// connect makes taps, sinks and writers. If the caller's stdout and stderr are one file, a
+// single writer keeps their order.
 func (a *attempt) connect(stdout, stderr, out, errOut *os.File) {
 	a.writers = []*writer{newWriter()}
 	if !sameFile(stdout, stderr) {
@@ -125,8 +126,8 @@ func (a *attempt) connect(stdout, stderr, out, errOut *os.File) {
 	}
 }
 
-// shown is the status that the caller is to see: in another format the tool may
-// exit with another.
+// shown returns the status that the caller gets. It can differ from the tool's, whose exit
+// code depends on the output format.
 func (a *attempt) shown(st status) status {
 	if exit := a.stream.Seen().Exit; exit != 0 && st.signal == 0 {
 		st.exit = exit
@@ -134,15 +135,15 @@ func (a *attempt) shown(st status) status {
 	return st
 }
 
-// sameFile reports whether two descriptors lead to one file, as after 2>&1.
+// sameFile reports whether two descriptors refer to one file, as after 2>&1.
 func sameFile(a, b *os.File) bool {
 	infoA, _ := a.Stat()
 	infoB, _ := b.Stat()
-	return os.SameFile(infoA, infoB) // false for what could not be looked at
+	return os.SameFile(infoA, infoB) // false if either Stat failed
 }
 
-// follow begins to follow the files that the plan names. The tool runs without
-// that as well.
+// follow starts to follow the files that the plan names. If that fails, the tool runs all
+// the same.
 func (a *attempt) follow() {
 	if len(a.plan.Follow) == 0 {
 		return
@@ -155,8 +156,8 @@ func (a *attempt) follow() {
 	a.watcher = w
 }
 
-// readFile hands what is new in a followed file to the event loop, from the watcher's
-// goroutine. Before the tool runs nothing in it can be the tool's.
+// readFile runs in the watcher's goroutine and sends new data of a followed file to the
+// event loop. It ignores data from before the tool's start.
 func (a *attempt) readFile(path string, data []byte) {
 	if !isClosed(a.starting) {
 		return
@@ -167,8 +168,8 @@ func (a *attempt) readFile(path string, data []byte) {
 	}
 }
 
-// recoverLine has a line that our own code breaks down over shown as it is. The run is
-// then no ground to go on from.
+// recoverLine wraps read: if read panics, the line is shown as it is, and the run's session
+// is not resumed later.
 func (a *attempt) recoverLine(read func([]byte) []byte) func([]byte) []byte {
 	return func(line []byte) (shown []byte) {
 		if !a.unbroken(func() { shown = read(line) }) {
@@ -178,7 +179,7 @@ func (a *attempt) recoverLine(read func([]byte) []byte) func([]byte) []byte {
 	}
 }
 
-// unbroken reports whether a step of our own did not break down.
+// unbroken runs step and reports whether it did not panic.
 func (a *attempt) unbroken(step func()) (ok bool) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -190,14 +191,14 @@ func (a *attempt) unbroken(step func()) (ok bool) {
 	return true
 }
 
-// write writes to one of the caller's streams, but for a run that was given up.
+// write writes to one of the caller's streams, unless the tool has refused the resume.
 func (a *attempt) write(to *sink, data []byte, from *buffer) {
 	if a.state != stateRefusing {
 		to.write(data, from)
 	}
 }
 
-// show takes what the stream has rendered, and looks at what it has learned.
+// show writes what the stream has rendered, and updates the gate.
 func (a *attempt) show(rendered []byte, from *buffer) {
 	a.write(a.stderr, []byte(a.stream.TakeStderr()), from)
 	a.write(a.stdout, rendered, from)
@@ -210,11 +211,12 @@ func (a *attempt) named() bool {
 	return seen.ID != "" && !seen.WrongID
 }
 
-// updateGate acts on what the stream has learned by now.
+// updateGate pins the session's ID once it is known. While output is held, it opens the
+// gate on the model's first content, and refuses on a refusal or another session's ID.
 func (a *attempt) updateGate() {
 	seen := a.stream.Seen()
 	if a.named() {
-		a.tell(seen.ID)
+		a.pin(seen.ID)
 	}
 	if a.state != stateHolding {
 		return
@@ -229,23 +231,23 @@ func (a *attempt) updateGate() {
 	}
 }
 
-// tell has the session's id and the tool's process noted, once. Of a resume both are
-// known from the start, so that a tool that outlives us has its session to itself also
-// before it has said a word. A copy has an id of its own.
-func (a *attempt) tell(id string) {
+// pin records the session's ID and the tool's process, once. For a resume in place both are
+// known at the start: a tool that outlives the shim keeps its lease even before its first
+// event. A copy gets an ID of its own.
+func (a *attempt) pin(id string) {
 	if a.pinned != nil {
 		a.pinned(id, a.process.pid)
 		a.pinned = nil
 	}
 }
 
-// refuse gives this run up. Nothing of it is shown.
+// refuse ends a run that did not accept the resume. Its output is dropped.
 func (a *attempt) refuse(why rewrite.Reason) {
 	a.state, a.refusal = stateRefusing, why
 	a.process.end()
 }
 
-// letOut lets out what was held.
+// letOut passes on what was held.
 func (a *attempt) letOut() {
 	if a.state != stateHolding {
 		return
@@ -258,16 +260,16 @@ func (a *attempt) letOut() {
 	}
 }
 
-// release opens the gate when it has been closed for too long.
+// release opens the gate after the gate timeout.
 func (a *attempt) release() {
 	if a.state == stateHolding && a.ended == nil && (a.talk == nil || a.talk.scout == nil) {
 		a.letOut()
 	}
 }
 
-// checkRefusal looks for a refusal in what a run has left that was never shown. Of one that
-// was killed, or asked to end, or whose caller has gone, nothing is shown either, where
-// it had said that it refuses; but it is not run again.
+// checkRefusal looks for a refusal in the stderr of a run that ended with its output still
+// held. If the run was killed or told to end, or if its caller has gone, the tool's silence
+// is no refusal, and the tool is not run again.
 func (a *attempt) checkRefusal(st status) {
 	exit := st.exit
 	if st.signal != 0 {
@@ -280,8 +282,9 @@ func (a *attempt) checkRefusal(st status) {
 	}
 }
 
-// finish judges a run that has ended, shows what was kept for the end, and leaves the
-// rest to the writers.
+// finish is called when the tool has ended and its streams have been read. It drops the
+// output of a refused run. Otherwise it renders the end of the output and leaves it to the
+// writers.
 func (a *attempt) finish() {
 	seen := a.stream.Seen()
 	if a.state == stateHolding && !seen.Final && a.plan.Resume != "" {
@@ -304,7 +307,7 @@ func (a *attempt) finish() {
 	a.deliver()
 }
 
-// endStream returns what the stream has kept for the end.
+// endStream returns the output that the stream renders at the end.
 func (a *attempt) endStream() (last []byte) {
 	a.unbroken(func() { last = a.stream.End() })
 	return last

@@ -265,9 +265,9 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	a.signals.add(syscall.SIGTERM)
 	for a.ended == nil {
 		<-a.signals.children
-		a.lookAtTool()
+		a.checkTool()
 	}
-	if a.stopped != syscall.SIGTERM || a.signals.take() != nil || *a.ended != (status{exit: 5}) {
+	if a.stopped != syscall.SIGTERM || a.signals.next() != nil || *a.ended != (status{exit: 5}) {
 		t.Errorf("stopped by %v, ended with %+v", a.stopped, *a.ended)
 	}
 	a.state = stateRefused

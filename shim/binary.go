@@ -17,18 +17,18 @@ import (
 	"reprise/rewrite"
 )
 
-// probeTimeout bounds the one --help that a new binary is asked for; gemini takes
-// more than two seconds to start.
+// probeTimeout is how long a new binary may take to print its help. gemini takes more than two
+// seconds to start.
 const probeTimeout = 10 * time.Second
 
-// learn asks the real binary's own help for the options it knows. Each binary is
-// asked once; the answer is kept in the ledger.
+// learn returns the options that the real binary's help names. Each binary is run once for
+// that; the ledger keeps the answer.
 func (c *call) learn() rewrite.Probe {
 	if _, err := c.target(); err != nil {
 		return rewrite.Probe{}
 	}
 	if c.openLedger() != "" {
-		return rewrite.Probe{} // asking at every call would be felt
+		return rewrite.Probe{} // without a ledger every call would run --help
 	}
 	fingerprint := c.real.fingerprint()
 	probe, known, err := c.ledger.Probe(fingerprint)
@@ -49,7 +49,7 @@ func (c *call) learn() rewrite.Probe {
 	return probe
 }
 
-// Ask runs a binary for its help, without stdin and terminal, and reads the answer.
+// Ask runs a binary with its help option, without stdin and terminal, and parses the output.
 func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	help, err := ask(path, environ, probeTimeout, tool.HelpArgs()...)
 	if err != nil {
@@ -58,9 +58,9 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	return tool.Options(string(help))
 }
 
-// ask returns what a program prints. It takes no longer than the limit, whatever the program leaves behind: what
-// still holds its output is not waited for, and what runs when the time is up is killed. A session of its own
-// keeps it from the terminal, and makes it and its children one group.
+// ask runs a program and returns its stdout. After the limit the program's process group is
+// killed. A child that keeps the output open is not waited for. The program runs in a session
+// of its own, so that it has no terminal.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -71,20 +71,20 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	cmd.WaitDelay = limit / 20
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it has ended well, and left a child with its output
+		err = nil // the program has succeeded; a child keeps its output open
 	}
 	return out, err
 }
 
-// A Place says where a tool's name leads to on PATH.
+// A Place says what a tool's name on PATH refers to.
 type Place struct {
 	Name  string
-	First string // the executable that a caller gets, "" for none
-	Ours  bool   // that is a shim of ours
+	First string // the executable that a caller runs, "" for none
+	Ours  bool   // First is a shim of reprise
 	Real  string // the binary behind the shim, "" for none
 }
 
-// Locate looks a tool's name up as a caller and as the shim do.
+// Locate looks up a tool's name on PATH, as callers do and as the shim does.
 func Locate(env Env, name, configured string) Place {
 	p := Place{Name: name}
 	ours := ourShims(env, name)
@@ -98,7 +98,7 @@ func Locate(env Env, name, configured string) Place {
 	return p
 }
 
-// Version asks a binary for its version, "" where it does not say.
+// Version runs a binary with --version and returns the first line, "" if that fails.
 func Version(path string, environ []string) string {
 	out, err := ask(path, environ, probeTimeout, "--version")
 	if err != nil {
@@ -108,8 +108,8 @@ func Version(path string, environ []string) string {
 	return line
 }
 
-// ourShims identifies the shims that are installed: those beside the running
-// program, and those in the usual directory.
+// ourShims returns the IDs of the installed shims of a name: those beside the running program
+// and those in the default directory.
 func ourShims(env Env, name string) []string {
 	dirs := []string{filepath.Dir(executablePath())}
 	if dir, err := config.BinDir(env.Own); err == nil {
@@ -124,16 +124,14 @@ func ourShims(env Env, name string) []string {
 	return ids
 }
 
-// fingerprint tells one build of a binary from another: a shim of ours never asks
-// the binary itself for it.
+// fingerprint identifies a build of a binary, without running it.
 func (t target) fingerprint() string {
 	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
 }
 
-// version is the binary's version as its place tells it, without running it: a
-// file named by its version, as claude's own installer lays them, the npm package
-// that it is a command of, or the Python package that it is a script of; "" where
-// none is found.
+// version returns the binary's version without running it: from the file's name, where claude's
+// own installer puts it, from the npm package that it is a command of, or from the Python
+// package that it is a script of; "" if there is none of these.
 func (t target) version() string {
 	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
@@ -146,7 +144,7 @@ func (t target) version() string {
 			Bin     map[string]string
 		}
 		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
-		_ = json.Unmarshal(text, &pkg) // what is none names no command
+		_ = json.Unmarshal(text, &pkg) // invalid JSON leaves pkg without commands
 		for _, command := range pkg.Bin {
 			if filepath.Join(dir, command) == t.real {
 				return pkg.Version
@@ -156,14 +154,13 @@ func (t target) version() string {
 	return pythonVersion(t.real)
 }
 
-// pythonVersion is the version of the Python package that a script belongs to: the
-// one installed beside it whose entry points name it; "" if there are none, or
-// several of different versions.
+// pythonVersion returns the version of the Python package whose entry points name a script
+// beside it; "" if there is none, or several of different versions.
 func pythonVersion(script string) string {
 	bin, name := filepath.Split(script)
 	files, err := filepath.Glob(filepath.Join(rewrite.Literal(bin), "../lib/python3*/*-packages/*.dist-info/entry_points.txt"))
 	if err != nil {
-		return "" // the pattern is broken
+		return "" // a malformed pattern
 	}
 	version := ""
 	for _, file := range files {
@@ -171,7 +168,7 @@ func pythonVersion(script string) string {
 		if err != nil || !hasEntry(string(text), name) {
 			continue
 		}
-		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // a package's own name has no dash there
+		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // the package's name has no dash in .dist-info
 		v = strings.TrimSuffix(v, ".dist-info")
 		if version != "" && v != version {
 			return ""
@@ -181,7 +178,7 @@ func pythonVersion(script string) string {
 	return version
 }
 
-// hasEntry reports whether a file of entry points has one of that name.
+// hasEntry reports whether the text of an entry_points.txt names a command.
 func hasEntry(text, name string) bool {
 	for line := range strings.Lines(text) {
 		if entry, _, ok := strings.Cut(line, "="); ok && strings.TrimRight(entry, " \t") == name {

@@ -6,9 +6,8 @@
 // when there is no tool to run or REPRISE_VERBOSE asks for it. It never reads
 // configuration from the working directory.
 //
-// Its invariant: whatever goes wrong inside reprise before the tool has started,
-// the real binary still runs, with the caller's own arguments and all of its
-// stdin.
+// Invariant: if anything fails inside reprise before the tool has started, the real
+// binary still runs, with the caller's own arguments and all of its stdin.
 package shim
 
 import (
@@ -27,12 +26,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A call is one invocation of a shim on its way.
+// A call is one invocation of a shim.
 type call struct {
 	env    Env
 	name   string
 	guard  guard
-	skip   string // the files that are not the real binary
+	skip   string // IDs of the files that are not the real binary
 	config config.Config
 	log    *log
 
@@ -44,7 +43,7 @@ type call struct {
 	real   target
 
 	rule  config.Match
-	unset []string // variables that the run does not get
+	unset []string // variables that are removed from the tool's environment
 
 	decision ledger.Decision
 	ticket   *ledger.Ticket
@@ -52,13 +51,13 @@ type call struct {
 	started  time.Time
 	signals  *inbox // for the tool
 
-	facts   ledger.Fingerprints // what a scout was started with
-	preview bool                // look only: nothing is recorded, nothing is run
-	failed  error               // the last thing that went wrong inside reprise
+	facts   ledger.Fingerprints // that a scout was started with
+	preview bool                // only explain: record nothing, run nothing
+	failed  error               // the last failure inside reprise
 }
 
-// Main carries out the call and returns its exit status. Where the real binary
-// takes this process over it does not return at all.
+// Main carries out the call and returns its exit code. If this process becomes the real
+// binary, Main does not return.
 func Main(env Env) int {
 	ignoreAsCaller()
 	c := newCall(env)
@@ -66,7 +65,7 @@ func Main(env Env) int {
 		return c.passthrough(rewrite.SwitchedOff)
 	}
 	if !startPoller() {
-		return c.passthrough(rewrite.Fault) // without a word: there is nothing to open the log with
+		return c.passthrough(rewrite.Fault) // not logged: there are no descriptors to open the log with
 	}
 	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
@@ -80,8 +79,8 @@ func Main(env Env) int {
 	return c.run()
 }
 
-// runSteps takes the steps that come before the tool is started. A reason means that
-// the real binary runs in our place; so it does if our own code breaks down.
+// runSteps runs steps until one returns a reason, and returns that reason: the real binary is
+// to run instead. If a step panics the reason is Fault.
 func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -103,8 +102,8 @@ func newCall(env Env) *call {
 	return c
 }
 
-// toolName is the name this program was called by, or, where that says nothing,
-// the name its file has.
+// toolName returns the name by which the program was called if that is a tool's, or else the
+// name of the program's file.
 func toolName(env Env) string {
 	if len(env.Args) > 0 {
 		if name := filepath.Base(env.Args[0]); slices.Contains(rewrite.Names, name) {
@@ -114,8 +113,8 @@ func toolName(env Env) string {
 	return filepath.Base(executablePath())
 }
 
-// parse reads configuration and command line. A reason means that the call is
-// none of ours.
+// parse reads the configuration and the command line. It returns a reason if the call is not
+// to be managed.
 func (c *call) parse() rewrite.Reason {
 	if reason := c.configure(); reason != "" {
 		return reason
@@ -138,8 +137,8 @@ func (c *call) parse() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	// A tool that fails at its first word where nobody reads it (codex 0.169.0: exit
-	// status 101) would not notice behind our pipe.
+	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
+	// Behind the shim's pipe it would not.
 	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
 		return rewrite.StdoutGone
 	}
@@ -162,7 +161,7 @@ func (c *call) configure() rewrite.Reason {
 	return ""
 }
 
-// fault notes what went wrong inside reprise; the call goes on without it.
+// fault logs a failure inside reprise and returns the reason Fault.
 func (c *call) fault(what string, err error) rewrite.Reason {
 	c.log.fault(what, err)
 	c.failed = fmt.Errorf("%s: %w", what, err)
@@ -175,7 +174,7 @@ func (c *call) openLog(settings config.Log) {
 	}
 	path, err := config.LogFile(c.env.Own)
 	if err != nil {
-		return // without a home there is nowhere to write
+		return // there is no home directory
 	}
 	if c.env.Get("REPRISE_LOG") == "debug" {
 		settings.Level = config.LogDebug
@@ -183,7 +182,7 @@ func (c *call) openLog(settings config.Log) {
 	c.log = newLog(path, settings, c.name, c.env.Now)
 }
 
-// target finds the real binary once.
+// target returns the real binary, and finds it on the first call.
 func (c *call) target() (target, error) {
 	if c.real.path != "" {
 		return c.real, nil
@@ -198,10 +197,11 @@ func (c *call) target() (target, error) {
 	return t, err
 }
 
-// passthrough becomes the real binary, with all of the caller's stdin.
+// passthrough becomes the real binary, with all of the caller's stdin. It returns only if that
+// fails.
 func (c *call) passthrough(reason rewrite.Reason) int {
 	c.log.passthrough(reason)
-	c.say(rewrite.Passthrough, reason)
+	c.printVerbose(rewrite.Passthrough, reason)
 	var stdin *os.File
 	var err error
 	if c.talk != nil {
@@ -221,13 +221,13 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	return c.execReal(stdin)
 }
 
-// Main runs in the process's first thread: an exec from another one would lose the
-// signals that wait for the first alone, and a tool that another one has made would end
-// with it.
+// Main runs in the process's first thread. An exec from another thread would lose signals that
+// are pending for the first one, and a tool that another thread has started would be killed
+// when that thread ends.
 func init() { runtime.LockOSThread() }
 
-// startPoller has Go open its poller now, and reports whether it could: where the two descriptors for
-// that cannot be had later, Go ends the process.
+// startPoller makes Go open its poller now, and reports whether that was possible. If no
+// descriptors are left when Go opens it later, Go ends the process.
 func startPoller() bool {
 	if !spare(4) {
 		return false
@@ -241,11 +241,11 @@ func startPoller() bool {
 	return true
 }
 
-// spare reports whether so many descriptors can be had.
+// spare reports whether n more descriptors can be opened.
 func spare(n int) bool {
 	var got []int
 	for range n {
-		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // Go has opened it where it was closed
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // Go has opened 0 if it was closed
 		if err != nil {
 			break
 		}

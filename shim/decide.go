@@ -13,22 +13,21 @@ import (
 	"reprise/rewrite"
 )
 
-// UnknownWindow is the context window that is assumed where a tool does not tell
-// its own, in tokens.
+// UnknownWindow is the context window, in tokens, that is assumed if a tool does not report
+// one.
 const UnknownWindow = 200_000
 
-// minBase is how much text an unnamed job must have, in bytes, for its prompt to
-// tell it from another.
+// minBase is how long, in bytes, the prompt of an unnamed job must be to identify it.
 const minBase = 200
 
-// minEvident is the same where there is evidence that the call goes on with the job: enough to be no mere word.
+// minEvident is the same if there is evidence that the call continues the job.
 const minEvident = 24
 
-// key opens the ledger and gathers what says where the call belongs: the tool, and
-// where it works.
+// key opens the ledger and fills in the parts of the chain's key that need no prompt: tool,
+// working directory and the tool's home.
 func (c *call) key() rewrite.Reason {
 	if _, err := c.target(); err != nil {
-		return rewrite.Fault // passthrough finds the same, and says it
+		return rewrite.Fault // passthrough fails in the same way, and reports it
 	}
 	if reason := c.openLedger(); reason != "" {
 		return reason
@@ -41,7 +40,7 @@ func (c *call) key() rewrite.Reason {
 		if reason := c.checkFiles(); reason != "" {
 			return reason
 		}
-		c.parsed = c.tool.ResolveWithEnv(c.parsed, c.surroundings(cwd))
+		c.parsed = c.tool.ResolveWithEnv(c.parsed, c.hostEnv(cwd))
 	}
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
@@ -71,9 +70,8 @@ func (c *call) openLedger() rewrite.Reason {
 	return ""
 }
 
-// surroundings reads the settings files that the call asks for, and finds out which
-// version of the tool it is for.
-func (c *call) surroundings(cwd string) rewrite.HostEnv {
+// hostEnv reads the settings files that the call depends on, and the tool's version.
+func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 	s := rewrite.HostEnv{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := readRegular(path, maxSize(path)); err == nil {
@@ -83,10 +81,10 @@ func (c *call) surroundings(cwd string) rewrite.HostEnv {
 	return s
 }
 
-// decide reads the prompt and lets the ledger say what becomes of the call.
+// decide reads the prompt and has the ledger decide.
 func (c *call) decide() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Observe {
-		return "" // its session is the caller's
+		return "" // the caller manages the session
 	}
 	reason := c.readPrompt()
 	if reason == rewrite.StdinOpen && c.talk != nil {
@@ -102,11 +100,11 @@ func (c *call) decide() rewrite.Reason {
 	return ""
 }
 
-// busyPause is how often a session that is waited for is looked at.
+// busyPause is the time between two looks at a busy session.
 const busyPause = 50 * time.Millisecond
 
-// begin has the ledger decide, once the session is free where the rule says to wait
-// for that. A signal meanwhile ends us as it would the tool.
+// begin has the ledger decide and record the call. If the rule says to wait for a busy session,
+// it first waits. A signal then ends the shim, as it would end the tool.
 func (c *call) begin() (err error) {
 	until := c.started
 	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.waits) {
@@ -122,7 +120,7 @@ func (c *call) begin() (err error) {
 	}
 }
 
-// readPrompt puts the prompt together as the tool would.
+// readPrompt reads stdin and composes the prompt as the tool does.
 func (c *call) readPrompt() rewrite.Reason {
 	if c.parsed.Stdin == rewrite.StdinFrames {
 		return c.readOpening()
@@ -164,11 +162,10 @@ func (c *call) readOpening() (reason rewrite.Reason) {
 	return c.matchRules()
 }
 
-// matchRules finds the rule that holds for the call, and lets it say which job the
-// call belongs to.
+// matchRules applies the first rule that matches the call, and computes the guards.
 func (c *call) matchRules() rewrite.Reason {
 	c.rule = c.config.Match(config.Subject{
-		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: withoutPrompt(c.parsed), Prompt: c.record.Prompt.Text,
+		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: argsForRules(c.parsed), Prompt: c.record.Prompt.Text,
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
@@ -184,15 +181,15 @@ func (c *call) matchRules() rewrite.Reason {
 	return ""
 }
 
-// withoutPrompt returns the command line without the prompt, which has patterns of
+// argsForRules returns the command line without the prompt, for which rules have a pattern of
 // its own.
-func withoutPrompt(parsed rewrite.Call) []string {
+func argsForRules(parsed rewrite.Call) []string {
 	return slices.DeleteFunc(slices.Clone(parsed.Args), func(arg string) bool {
 		return parsed.Prompt != "" && (arg == parsed.Prompt || strings.HasSuffix(arg, "="+parsed.Prompt))
 	})
 }
 
-// apply writes down what a rule says of a call.
+// apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
 	r.Never, r.Strict, r.Resets = m.Never, m.Strict, m.Resets
@@ -212,8 +209,8 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	}
 }
 
-// sentAgain returns what has a piece of the prompt sent again: a rule, or the tool, which acts on some words anew each
-// time.
+// sentAgain returns a function that reports whether a part of the prompt must be sent again: a
+// rule says so, or the tool acts on some word in it on every turn.
 func sentAgain(name string, keep func(string) bool) func(string) bool {
 	tool, known := rewrite.Lookup(name)
 	return func(text string) bool {
@@ -221,13 +218,13 @@ func sentAgain(name string, keep func(string) bool) func(string) bool {
 	}
 }
 
-// maxTail is how much of a session's file is looked through for its last message, in
-// bytes: far more than the longest line that claude 2.1.329 writes behind one.
+// maxTail is how many bytes at the end of a session's file are searched for its last message:
+// far more than claude 2.1.329 writes after one.
 const maxTail = 4 << 20
 
-// forkPoint finds the last message in so much of a session's file as our last run
-// left, or says why there is none. What another process writes behind that does not
-// count.
+// forkPoint returns the last message among the first size bytes of a session's file, which are
+// what the last recorded run left, or the reason why there is none. It ignores what other
+// processes have appended since.
 func (c *call) forkPoint(path string, size int64) (message string, why rewrite.Reason) {
 	if fileState(path, size) == ledger.FileGone {
 		return "", rewrite.SessionGone

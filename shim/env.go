@@ -14,15 +14,15 @@ import (
 	"unsafe"
 )
 
-// An Env is all that a call can see of the world: nothing else in this package
-// reads os.Args, the environment or the clock.
+// An Env is the outside world of a call. Nothing else in this package reads os.Args, the
+// environment or the clock.
 type Env struct {
 	Args                  []string // with argv[0]
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
 	Now                   func() time.Time
-	// AccountHome is the home directory of the user's account where files of ours may be
-	// although HOME is another one; "" to look below HOME alone.
+	// AccountHome is the home directory of the user's account, where reprise's files may be
+	// even if HOME is another directory; "" to look below HOME only.
 	AccountHome string
 }
 
@@ -34,8 +34,8 @@ func OSEnv() Env {
 	}
 }
 
-// environ returns the variables as the caller has set them. Of several entries of one name
-// os.Environ has only the first.
+// environ returns the variables as the caller has set them. Unlike os.Environ it keeps several
+// entries of one name.
 func environ() (entries []string) {
 	for at := C.environ; at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
 		entries = append(entries, C.GoString(*at))
@@ -43,8 +43,8 @@ func environ() (entries []string) {
 	return entries
 }
 
-// Get returns a variable, "" where it is not set. Of several entries of one name the
-// first counts, as it does for getenv.
+// Get returns a variable, "" if it is not set. Of several entries of one name the first
+// counts, as for getenv.
 func (e Env) Get(name string) string {
 	for _, entry := range e.Environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -54,7 +54,7 @@ func (e Env) Get(name string) string {
 	return ""
 }
 
-// path returns PATH, or the system's default path where it is not set.
+// path returns PATH, or the system's default path if PATH is not set.
 func (e Env) path() string {
 	for _, entry := range e.Environ {
 		if strings.HasPrefix(entry, "PATH=") {
@@ -65,16 +65,16 @@ func (e Env) path() string {
 	return C.GoString(C.reprise_path(&none[0]))
 }
 
-// without returns an environment in which none of the names is set.
-func without(environ, names []string) []string {
+// unsetEnv returns a copy of an environment in which none of the names is set.
+func unsetEnv(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(names, name)
 	})
 }
 
-// with returns an environment in which a variable is set.
-func with(environ []string, name, value string) []string {
+// setEnv returns a copy of an environment in which a variable is set.
+func setEnv(environ []string, name, value string) []string {
 	out := make([]string, 0, len(environ)+1)
 	for _, entry := range environ {
 		if !strings.HasPrefix(entry, name+"=") {
@@ -84,8 +84,8 @@ func with(environ []string, name, value string) []string {
 	return append(out, name+"="+value)
 }
 
-// AccountHome returns the home directory that the system has for this user, whatever HOME
-// says; "" if it has none.
+// AccountHome returns the home directory of this user's account, regardless of HOME; "" if it
+// has none.
 func AccountHome() string {
 	var home [C.PATH_MAX]C.char
 	if !C.reprise_account_home(&home[0]) {
@@ -94,9 +94,9 @@ func AccountHome() string {
 	return C.GoString(&home[0])
 }
 
-// Own returns a variable as it holds for files of our own. A caller may give a tool a HOME
-// of its own: configuration, ledger and log are then still those of the account, if reprise
-// has been used there. What names their place explicitly wins.
+// Own returns the value of a variable for finding reprise's own files. A caller may give a tool
+// another HOME. Configuration, ledger and log are then still those of the account, if reprise
+// has been used there. Variables that name a file's place explicitly are not changed.
 func (e Env) Own(name string) string {
 	value := e.Get(name)
 	if name == "HOME" && filepath.IsAbs(value) && e.AccountHome != value && hasOwnFiles(e.AccountHome) {
@@ -105,7 +105,7 @@ func (e Env) Own(name string) string {
 	return value
 }
 
-// hasOwnFiles reports whether a home directory has configuration, ledger or shims of ours.
+// hasOwnFiles reports whether a home directory contains reprise's configuration, ledger or shims.
 func hasOwnFiles(home string) bool {
 	if !filepath.IsAbs(home) {
 		return false

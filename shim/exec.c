@@ -1,17 +1,17 @@
-// Finding the real binary, and becoming it before the Go runtime starts.
+// Find the real binary, and become it before the Go runtime starts.
 //
-// A Go program that execs costs over a millisecond, loses the signals that its
-// caller ignores, and does not start at all under a tight `ulimit -v`. So a call
-// that certainly is not managed never gets as far as Go: start(), at the end of
-// this file, is run by the C library before main, and execs. Whenever something is
-// not certain it returns, and Go decides. Finding is done here for Go as well.
+// A Go program that calls exec costs over a millisecond, loses the caller's ignored signals, and
+// does not start at all under a tight `ulimit -v`. So a call that is certainly not managed never
+// reaches Go: the C library runs start(), at the end of this file, before main, and start() calls
+// exec. If anything is uncertain it returns, and Go decides. Go uses the same code to find the
+// real binary.
 //
-// The shim also starts itself for two things that Go cannot do in a child, and that end before Go
-// starts: to become a tool with the signals ignored and blocked as the caller had them (start_tool), and
-// to be a small process that has all signals blocked from its start (witness).
+// The shim also starts itself for two tasks that Go cannot do in a child. Both end before Go
+// starts: start_tool becomes a tool with the caller's ignored and blocked signals, and witness is
+// a small process that blocks all signals.
 //
-// For a Go reader: a constructor is an init function of the whole program; static
-// means not exported; execve only returns if it failed.
+// For Go readers: a constructor is an init function of the whole program, static means not
+// exported, and execve returns only if it fails.
 #define _GNU_SOURCE // memmem, strsep
 
 #include <errno.h>
@@ -37,20 +37,20 @@
 
 // --- which calls are certainly not managed ---
 
-// What makes each call of a tool one that is passed through, as far as the first
-// argument and the environment tell. rewrite/ is the truth about that, and a test
-// compares: a call named here must be a passthrough there, not the other way round.
+// A tool's calls that are passed through, as far as the first argument and the environment show.
+// rewrite/ decides on all calls. A test checks that it passes through each call that is passed
+// through here.
 struct tool {
 	const char *name;
-	const char *const *managed;  // where there are any: every first word but these is a subcommand
+	const char *const *managed;  // if not empty: all other first words are subcommands
 	const char *const *commands; // first words
-	const char *const *alone;    // options, if they are the only argument
-	const char *const *nested;   // variables of the tool's own children
+	const char *const *alone;    // options that are the only argument
+	const char *const *nested;   // variables that the tool sets for its children
 };
 
 #include "tools_table.h"
 
-// in reports whether a list, which ends with NULL, has a word.
+// in reports whether a list, which ends with NULL, contains a word.
 static bool in(const char *const *list, const char *word)
 {
 	for (; *list; list++)
@@ -59,7 +59,7 @@ static bool in(const char *const *list, const char *word)
 	return false;
 }
 
-// lookup returns a variable, NULL where it is not set.
+// lookup returns a variable, NULL if it is not set.
 static const char *lookup(char **envp, const char *name)
 {
 	size_t n = strlen(name);
@@ -69,15 +69,14 @@ static const char *lookup(char **envp, const char *name)
 	return NULL;
 }
 
-// value returns a variable, "" where it is not set.
+// value returns a variable, "" if it is not set.
 static const char *value(char **envp, const char *name)
 {
 	const char *text = lookup(envp, name);
 	return text ? text : "";
 }
 
-// reprise_path returns PATH. Where that is not set it is the system's default path, as execvp has it: an empty one
-// would be the working directory.
+// reprise_path returns PATH, or like execvp the system's default path if PATH is not set.
 const char *reprise_path(char **envp)
 {
 	static char usual[PATH_MAX];
@@ -102,8 +101,8 @@ static const struct tool *tool_of(const struct reprise_start *s)
 	return NULL;
 }
 
-// reprise_unmanaged reports whether Go is certain to pass the call through without a
-// word on stderr or in the log.
+// reprise_unmanaged reports whether Go would certainly pass the call through and write nothing to
+// stderr or the log.
 bool reprise_unmanaged(const struct reprise_start *s)
 {
 	const struct tool *tool = tool_of(s);
@@ -127,9 +126,8 @@ bool reprise_unmanaged(const struct reprise_start *s)
 	return in(tool->commands, first) || (s->argc == 2 && in(tool->alone, first));
 }
 
-// reprise_plain_config reports whether a configuration certainly names no binary and
-// asks for no more log. A key or value may be spelled with escapes: those count as
-// a yes.
+// reprise_plain_config reports whether a configuration certainly sets no path and no debug log. A
+// configuration with escapes, which can spell a key, is not plain.
 bool reprise_plain_config(const char *text, size_t size)
 {
 	static const char *const words[] = {"path", "debug", "\\u", "\\U", "\\x", NULL};
@@ -139,15 +137,15 @@ bool reprise_plain_config(const char *text, size_t size)
 	return true;
 }
 
-// plain_file reports whether a configuration file is plain, or is not there.
+// plain_file reports whether a configuration file is plain or missing.
 static bool plain_file(const char *path)
 {
-	static char text[16384]; // a longer one is left to Go
+	static char text[16384]; // longer files are left to Go
 	struct stat st;
 	ssize_t size;
 	int fd;
 
-	if (strstr(path, "/..")) // Go takes ".." for the directory above by name
+	if (strstr(path, "/..")) // Go resolves ".." by name, the system by directory
 		return false;
 	if (stat(path, &st) != 0)
 		return errno == ENOENT || errno == ENOTDIR;
@@ -169,8 +167,8 @@ static bool plain_in(const char *base, const char *below)
 	return n < (int)sizeof path && plain_file(path);
 }
 
-// plain_config looks for the configuration where Go does (config/paths.go, shim/env.go).
-// Which of two homes Go takes does not matter where both are plain.
+// plain_config looks for the configuration where Go does (config/paths.go, shim/env.go). If there
+// are two homes, both configurations must be plain.
 static bool plain_config(char **envp)
 {
 	char account[PATH_MAX];
@@ -187,8 +185,8 @@ static bool plain_config(char **envp)
 
 // --- the account ---
 
-// reprise_account_home finds the home directory that the system has for this user. On Linux
-// it reads the file itself: a static binary has no other way that is certain.
+// reprise_account_home finds the home directory of this user's account. On Linux it reads
+// /etc/passwd itself, since getpwuid does not work reliably in a static binary.
 bool reprise_account_home(char home[PATH_MAX])
 {
 #ifdef __linux__
@@ -216,7 +214,7 @@ bool reprise_account_home(char home[PATH_MAX])
 
 // --- the guard ---
 
-// listed reports whether an id stands in a list of ids.
+// listed reports whether a list, separated by commas, contains an ID.
 static bool listed(const char *list, const char *id)
 {
 	size_t n = strlen(id);
@@ -226,7 +224,7 @@ static bool listed(const char *list, const char *id)
 	return false;
 }
 
-// now is a clock that never goes back, in milliseconds.
+// now returns a monotonic clock in milliseconds.
 static long long now(void)
 {
 	struct timespec t;
@@ -234,9 +232,9 @@ static long long now(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-// reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID"; what it cannot read counts as none, and so does what is too old
-// to belong to a loop. WHEN stands among the ids, where older versions take it for one. The program itself, unless
-// its id is "", counts as tried.
+// reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID". A malformed value is ignored, and so is one too old
+// for a loop. Older versions read @WHEN as one of the IDs. The program itself counts as tried,
+// unless self is "".
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
 	char own[32];
@@ -266,7 +264,7 @@ void reprise_read_guard(const char *text, long pid, const char *self, struct rep
 		snprintf(g->tried, sizeof g->tried, "%s,%s", self, tried);
 }
 
-// reprise_write_guard adds a target to what was tried.
+// reprise_write_guard writes the guard with one more target.
 void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid, char text[2 * REPRISE_GUARD_SIZE])
 {
 	snprintf(text, 2 * REPRISE_GUARD_SIZE, "%ld:%d:@%lld,%s%s%s", pid, g->hops + 1, now(), g->tried, g->tried[0] ? "," : "", id);
@@ -289,11 +287,11 @@ bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE])
 	return true;
 }
 
-// reprise_self identifies the running program, also after its file was replaced.
+// reprise_self returns the ID of the running program, even if its file was replaced.
 bool reprise_self(char id[REPRISE_ID_SIZE])
 {
 #ifdef __linux__
-	const char *started = (const char *)getauxval(AT_EXECFN); // where /proc is missing
+	const char *started = (const char *)getauxval(AT_EXECFN); // for systems without /proc
 	return reprise_identify("/proc/self/exe", id) || (started && reprise_identify(started, id));
 #else
 	char path[PATH_MAX];
@@ -303,7 +301,8 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 #endif
 }
 
-// runnable reports whether a shell would run the file, and whether it is one of a list of ids, or none of them.
+// runnable reports whether a shell would run the file, and the file is (one) or is not (!one) in a
+// list of IDs.
 static bool runnable(struct reprise_target *t, const char *ids, bool one)
 {
 	struct stat st;
@@ -313,8 +312,8 @@ static bool runnable(struct reprise_target *t, const char *ids, bool one)
 	return listed(ids, t->id) == one && access(t->path, X_OK) == 0;
 }
 
-// find finds the real binary: the configured path, unless that is "", else the first executable of that name on
-// PATH which is one of a list of ids, or none of them. Files are compared by device and inode, never by name.
+// find finds the first file that runnable accepts: the configured path, unless that is "", or the
+// executables of that name on PATH. Files are compared by device and inode, never by name.
 static bool find(const char *name, const char *configured, const char *path, const char *ids, bool one,
 	struct reprise_target *found)
 {
@@ -339,14 +338,14 @@ static bool find(const char *name, const char *configured, const char *path, con
 	}
 }
 
-// reprise_find finds the real binary, which is none of the files to be skipped, a list of ids.
+// reprise_find finds the real binary. skip lists the IDs of files that are not.
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found)
 {
 	return find(name, configured, path, skip, false, found);
 }
 
-// reprise_find_behind finds the real binary behind us and all that was tried before. Where there is none it is the
-// one that was tried last: a tool may exec itself by its name.
+// reprise_find_behind finds the real binary among those that were not tried. If there is none, it
+// is the one that was tried last: a tool may run itself by its name.
 bool reprise_find_behind(const char *name, const char *configured, const char *path, const char *tried,
 	struct reprise_target *found)
 {
@@ -356,8 +355,7 @@ bool reprise_find_behind(const char *name, const char *configured, const char *p
 
 // --- becoming ---
 
-// exec_or_sh execs a program, or a script without a first line as a shell would. It returns if
-// it cannot.
+// exec_or_sh runs a program, or like a shell a script without "#!". It returns only if that fails.
 static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 {
 	char *script[argc + 2];
@@ -370,8 +368,8 @@ static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 	execve("/bin/sh", script, envp);
 }
 
-// run execs a target with the guard in its environment. The arrays are no larger than
-// those that the system has put on this stack already.
+// run becomes a target, with the guard in its environment. Its arrays are about as large as argv
+// and the environment, which are on this stack already.
 static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
 {
 	static const char name[] = "REPRISE_GUARD=";
@@ -391,8 +389,8 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 	exec_or_sh(target->path, s->argc, s->argv, envp);
 }
 
-// become execs the real binary. It returns if there is none, or it cannot be run:
-// Go finds the same, and says it.
+// become becomes the real binary. It returns if there is none or it cannot be run; Go then fails
+// in the same way, and reports it.
 static void become(const struct reprise_start *s, const char *name)
 {
 	struct reprise_guard guard;
@@ -407,8 +405,8 @@ static void become(const struct reprise_start *s, const char *name)
 		run(s, &guard, pid, &target);
 }
 
-// start_tool is "reprise-start IGNORED BLOCKED PATH ARGV...": it becomes the program with these
-// signals ignored and blocked, bit 0 for signal 1. Go does neither in a child for those it handles.
+// start_tool runs "reprise-start IGNORED BLOCKED PATH ARGV...": it becomes the program at PATH with
+// these signals ignored and blocked. Bit 0 is signal 1.
 static void start_tool(const struct reprise_start *s)
 {
 	unsigned long long ignored = strtoull(s->argv[1], NULL, 16), blocked = strtoull(s->argv[2], NULL, 16);
@@ -438,10 +436,10 @@ void reprise_close_others(int first)
 }
 
 #ifdef __linux__
-// witness is "reprise-witness PARENT", started with all signals blocked (inherit_witness): it does
-// nothing but stand in the shim's process group and report on descriptor 0, a byte each, which signals
-// it gets. Asked by the last signal there is, which is delivered after all others, it reports 0. Of
-// the shim's own signals it reports nothing else: a SIGCONT from there is to wake it.
+// witness runs "reprise-witness PARENT", which inherit_witness starts with all signals blocked. As a
+// member of the shim's process group it receives the group's signals, and writes each to descriptor
+// 0 as a byte. The shim asks with the highest signal, which is delivered after all others; the
+// answer is 0. Other signals from the shim are not reported: its SIGCONT only continues the witness.
 static void witness(const struct reprise_start *s)
 {
 	const pid_t parent = atoi(s->argv[1]);
@@ -463,21 +461,21 @@ static void witness(const struct reprise_start *s)
 }
 #endif
 
-// tty is what isatty does in Go; musl's own asks for something else.
+// tty reports what go-isatty reports. musl's isatty uses another ioctl.
 static bool tty(int fd)
 {
 	struct termios t;
 	return tcgetattr(fd, &t) == 0;
 }
 
-// 101 lets it come before any other constructor of this program.
+// Priority 101 runs it before all other constructors of this program.
 #if !defined(__linux__) || defined(__GLIBC__)
 __attribute__((constructor(101))) static void start(int argc, char **argv, char **envp)
 {
 #else
-// musl gives a constructor no arguments. The system lays out argc, argv with its NULL
-// and the environment one behind the other; so the way back from there leads to
-// them, as long as nobody has moved the environment to the heap, far below.
+// musl passes a constructor no arguments. The system places argc, argv with its NULL and the
+// environment one after the other, so argc and argv are found by going back from environ, unless
+// the environment has been moved to the heap, which is at lower addresses.
 __attribute__((constructor(101))) static void start(void)
 {
 	char **envp = environ, **argv = environ - 1;

@@ -5,29 +5,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What a file is told by, whatever its name: "DEVICE.INODE", both in hex.
+// The size of a file's ID: "DEVICE.INODE", both in hex.
 #define REPRISE_ID_SIZE 40
 
-// How often one call may pass through a shim of ours.
+// How often one call may pass through shims of reprise.
 #define REPRISE_MAX_HOPS 20
 
-// A value of REPRISE_GUARD that is not shorter was not written by us: two ids for each
-// hop need less.
+// Longer values of REPRISE_GUARD are ignored: two IDs for each hop need less.
 #define REPRISE_GUARD_SIZE 2048
 
-// How many milliseconds may pass between two hops of one loop. A program that ran for longer before it called
-// the tool is no wrapper but a tool at work, as an agent that starts its successor is.
+// How many milliseconds may pass between two hops of one loop. A program that takes longer before
+// it calls the tool is no wrapper, but for example an agent that starts its successor.
 #define REPRISE_LOOP_MS 2000
 
-// What the shim calls itself where it starts a tool with signals ignored or blocked (start_tool).
+// argv[0] of the shim when it starts a tool with signals ignored or blocked (start_tool).
 #define REPRISE_START "reprise-start"
 
-// And where it is the witness of signals to the process group (witness).
+// argv[0] of the shim when it is the witness of signals to the process group (witness).
 #define REPRISE_WITNESS "reprise-witness"
 
-// The chain of shims that a call has come through: how many, and the ids of the files
-// that are not the real binary, with commas between. Those that were tried count only
-// inside the process that tried them: a child starts afresh, but for the hops.
+// The shims that a call has passed through: their number, and the IDs, separated by commas, of the
+// files that are not the real binary. The IDs count only in the process that tried them; a child
+// inherits only the number.
 struct reprise_guard {
 	int hops;
 	char tried[REPRISE_GUARD_SIZE + REPRISE_ID_SIZE];
@@ -38,7 +37,7 @@ struct reprise_target {
 	char id[REPRISE_ID_SIZE];
 };
 
-// A start of this program, as far as it decides whether Go is needed.
+// The facts about a start of this program that decide whether Go is needed.
 struct reprise_start {
 	int argc;
 	char **argv, **envp;

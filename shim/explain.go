@@ -9,58 +9,57 @@ import (
 	"reprise/rewrite"
 )
 
-// An Explanation is what the shim would do with a call, and why. Its plan is the
-// very plan that the shim would run.
+// An Explanation says what the shim would do with a call, and why. Its plan is the one that the
+// shim would run.
 type Explanation struct {
 	Tool     string
-	Real     string // path of the real binary, "" where there is none
+	Real     string // path of the real binary, "" if there is none
 	Mode     rewrite.Mode
 	Reason   rewrite.Reason
 	Detail   rewrite.Reason
-	Changed  []string // names of what has changed, where Reason says that something has
-	Rule     string   // the name of the rule that holds, "" where none does
+	Changed  []string // names of what has changed, if Reason says that something has
+	Rule     string   // the name of the rule that matches, "" for none
 	Task     string
 	Role     string
-	Attempt  int // rewrite.NoAttempt where the rule does not tell
+	Attempt  int // rewrite.NoAttempt if the rule captures none
 	Chain    int64
 	Session  string
-	Prices   ledger.Prices   // where Reason is dearer
+	Prices   ledger.Prices   // if Reason is dearer
 	Context  rewrite.Context // of the chain's session
-	Full     bool            // it is about to be given up for its context, or already is
-	Unknown  string          // the option that is not known, where Reason says so
+	Full     bool            // the session's context is nearly or entirely full
+	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
 	WhyWhole rewrite.Reason   // why a resume sends the whole prompt
-	Evidence rewrite.Evidence // where the prompt extends what the nearest session was sent, and nothing names the task
-	Nearest  *Nearest         // nil where there is no chain to compare the prompt with
+	Evidence rewrite.Evidence // if the prompt extends what the nearest session was sent and nothing names the task
+	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
-	Stdin    bool // stdin is part of it
+	Stdin    bool // stdin is a part of the prompt
 	Fault    error
 }
 
-// Nearest is the chain that the prompt was compared with: the decision's, or where
-// that is none the one whose session has most of the prompt.
+// Nearest is the chain that the prompt was compared with: the decision's, or if the decision has
+// none, the one whose session was sent most of the prompt.
 type Nearest struct {
 	Chain    int64
-	Session  string // "" while it is not known
+	Session  string // "" if it is not known yet
 	Relation rewrite.Reason
 }
 
-// A Block is a part of the caller's prompt, and whether the nearest chain's session
-// has been sent it.
+// A Block is a part of the caller's prompt. Sent reports whether the nearest chain's session was
+// sent it.
 type Block struct {
 	Text string
 	Sent bool
 }
 
-// Explain says what would become of a call, without running anything but, where
-// an option is not known, the binary's --help. Nothing is recorded. env.Args is
-// the command line of the call, env.Stdin its stdin; its output is taken to go to
-// a program.
+// Explain returns what the shim would do with a call. It records nothing and runs nothing, except
+// the binary's --help if an option is not known. env.Args is the call's command line, env.Stdin
+// its stdin. Its output is assumed to go to a program.
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true
-	c.skip = strings.Join(ourShims(env, c.name), ",") // the running program is none of them
+	c.skip = strings.Join(ourShims(env, c.name), ",") // the running program is shimctl
 	e := c.explain()
 	e.Tool = c.name
 	if t, err := c.target(); err == nil {
@@ -105,7 +104,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
 		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
-		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: targetOf(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
+		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
 	switch {
@@ -129,7 +128,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	return e
 }
 
-// nearest finds the chain to compare with; of equal ones the most recently used.
+// nearest returns the chain to compare with, of equal ones the most recently used, or nil.
 func nearest(d ledger.Decision, chains []ledger.ChainFacts) *ledger.ChainFacts {
 	var best *ledger.ChainFacts
 	most := 0
@@ -150,8 +149,8 @@ func nearest(d ledger.Decision, chains []ledger.ChainFacts) *ledger.ChainFacts {
 	return best
 }
 
-// openPreview opens the ledger to be looked at; where there is none yet, an empty
-// one that is kept in memory stands for it.
+// openPreview opens the ledger for reading. If there is none yet, it returns an empty one in
+// memory.
 func openPreview(path string) (*ledger.Ledger, error) {
 	l, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits on what is read of a file that the working directory or the caller can
-// choose, and of one that the tool itself keeps in the user's home.
+// Limits, in bytes, for reading a file that the working directory or the caller can choose, and
+// for one that the tool itself keeps in the user's home.
 const (
 	maxSettings = 1 << 20
 	maxOwnState = 16 << 20
 )
 
-// Errors of files that are not read.
+// Errors for files that are not read.
 var (
 	errNotRegular = errors.New("not a regular file")
 	errTooLarge   = errors.New("larger than what is read")
 )
 
-// lookAt reports what stands at a path, without opening it: to open a FIFO or a device
-// can already change something. It fails with errNotRegular for what is neither a
-// regular file nor a directory, and for the file that is also the call's stdin.
-func (c *call) lookAt(path string) (fs.FileInfo, error) {
+// stat is os.Stat for a file that may be read. It fails with errNotRegular for anything but
+// regular files and directories, which merely opening could change, and for the file that is
+// the call's stdin.
+func (c *call) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -43,8 +43,7 @@ func (c *call) lookAt(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// isStdin reports whether a file is the call's stdin: /dev/stdin leads to a regular
-// file where stdin is one.
+// isStdin reports whether a file is the call's stdin, as /dev/stdin may be.
 func (c *call) isStdin(info fs.FileInfo) bool {
 	if c.env.Stdin == nil {
 		return false
@@ -53,8 +52,8 @@ func (c *call) isStdin(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(stdin, info)
 }
 
-// readRegular reads a regular file of at most max bytes. It does not wait, whatever
-// takes the file's place meanwhile.
+// readRegular reads a regular file of at most max bytes. It never blocks, even if a FIFO
+// replaces the file meanwhile.
 func readRegular(path string, max int64) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -95,22 +94,21 @@ func readRegular(path string, max int64) (string, error) {
 	return string(data[:n]), nil
 }
 
-// checkFiles looks at each file that the call's settings depend on before any of them
-// is read. A reason means that what the tool is going to read cannot be known, or
-// would be used up: only the tool itself may read it.
+// checkFiles checks all files that the call's settings depend on before any of them is read. It
+// returns a reason if one of them cannot be read without changing what the tool will read.
 func (c *call) checkFiles() rewrite.Reason {
 	for _, s := range c.parsed.Settings {
 		if !s.File {
 			continue
 		}
 		for _, path := range s.Paths() {
-			if info, err := c.lookAt(path); errors.Is(err, errNotRegular) || err == nil && info.IsDir() {
+			if info, err := c.stat(path); errors.Is(err, errNotRegular) || err == nil && info.IsDir() {
 				return rewrite.FileNotRegular
 			}
 		}
 	}
 	for _, path := range c.parsed.SettingsFiles {
-		switch info, err := c.lookAt(path); {
+		switch info, err := c.stat(path); {
 		case errors.Is(err, errNotRegular):
 			return rewrite.FileNotRegular
 		case err == nil && !info.IsDir() && info.Size() > maxSize(path):
@@ -120,25 +118,25 @@ func (c *call) checkFiles() rewrite.Reason {
 	return ""
 }
 
-// maxSize is how much of a settings file is read.
+// maxSize returns the limit for reading a settings file.
 func maxSize(path string) int64 {
-	if filepath.Base(path) == ".claude.json" { // grows with the number of projects
+	if filepath.Base(path) == ".claude.json" { // its size grows with the number of projects
 		return maxOwnState
 	}
 	return maxSettings
 }
 
-// isAbsent reports whether an error says that there is no such file, or that the text
-// is no path at all.
+// isAbsent reports whether an error says that a file does not exist, or that its path is not
+// valid.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
 		errors.Is(err, syscall.EINVAL)
 }
 
-// contentOf returns what stands for a file's content: the content itself, or for a file
-// that is not read, or is larger than max, what tells it from another one under the same name.
-func (c *call) contentOf(path string, max int64) (content string, present bool) {
-	info, err := c.lookAt(path)
+// fileContent returns a file's content for comparison. For a file that is not read, or is
+// larger than max bytes, it returns an identification of its present state instead.
+func (c *call) fileContent(path string, max int64) (content string, present bool) {
+	info, err := c.stat(path)
 	if info == nil {
 		return "", err != nil && !isAbsent(err)
 	}
@@ -152,17 +150,17 @@ func (c *call) contentOf(path string, max int64) (content string, present bool) 
 	case info.IsDir():
 		return "", false
 	case !info.Mode().IsRegular():
-		return c.unlikeAny(), true
+		return c.unique(), true
 	}
-	return "file " + stateOf(info), true
+	return "file " + identity(info), true
 }
 
-// unlikeAny returns what stands for something that cannot be known: no other call has the
-// same.
-func (c *call) unlikeAny() string { return fmt.Sprint(os.Getpid(), " ", c.started.UnixNano()) }
+// unique returns a text that no other call has. It stands for what cannot be known, so that it
+// differs from every other call's.
+func (c *call) unique() string { return fmt.Sprint(os.Getpid(), " ", c.started.UnixNano()) }
 
-// stateOf tells one state of a file from the next without reading it.
-func stateOf(info fs.FileInfo) string {
+// identity identifies the present state of a file without reading it.
+func identity(info fs.FileInfo) string {
 	st, _ := info.Sys().(*syscall.Stat_t)
 	if st == nil {
 		return ""
@@ -170,8 +168,7 @@ func stateOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %d %d %d", st.Dev, st.Ino, info.Size(), info.ModTime().UnixNano())
 }
 
-// workingDir is the directory that the tool is going to work in, by its real
-// name.
+// workingDir returns the directory that the tool will work in, with symbolic links resolved.
 func workingDir(asked string) (string, error) {
 	dir, err := filepath.Abs(asked)
 	if err != nil {
@@ -180,8 +177,7 @@ func workingDir(asked string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// canonical returns a path's real name, or the name it has where it does not
-// exist yet.
+// canonical returns a path with symbolic links resolved, or only cleaned if it does not exist.
 func canonical(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -189,7 +185,7 @@ func canonical(path string) string {
 	return filepath.Clean(path)
 }
 
-// fileState compares a session's file with what our last run left.
+// fileState compares a session's file with the size that the last recorded run left.
 func fileState(path string, size int64) ledger.FileState {
 	info, err := os.Stat(path)
 	switch {

@@ -71,8 +71,8 @@ func TestContentOfAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &call{}
-		content, present := c.contentOf(path, maxSettings)
-		again, _ := (&call{started: c.started.Add(1)}).contentOf(path, maxSettings)
+		content, present := c.fileContent(path, maxSettings)
+		again, _ := (&call{started: c.started.Add(1)}).fileContent(path, maxSettings)
 		absent := what == "nothing" || what == "a broken link" || what == "a directory"
 		unknown := what == "a FIFO" || what == "a link to zeros"
 		if what == "a link to stdin" {
@@ -82,7 +82,7 @@ func TestContentOfAnything(t *testing.T) {
 			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)
 		}
 	}
-	if _, present := (&call{}).contentOf(strings.Repeat(`{"a":1}`, 10_000), maxSettings); present {
+	if _, present := (&call{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), maxSettings); present {
 		t.Error("a text that is no path is a file")
 	}
 }

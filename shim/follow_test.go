@@ -55,7 +55,7 @@ func childrensInbox(t *testing.T) *inbox {
 	t.Cleanup(func() { signal.Stop(ended) })
 	go func() {
 		for range ended {
-			tell(in.children)
+			notify(in.children)
 		}
 	}()
 	return in

@@ -15,25 +15,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits on what is read of a repository: its small files, and the end of its log of HEAD.
+// Limits, in bytes, for reading a repository's files and the end of HEAD's reflog.
 const (
 	maxGitFile = 1 << 20
 	maxReflog  = 64 << 10
 )
 
-// gitTimeout bounds how long git may take to answer; what it does not answer in time counts
-// as a no.
+// gitTimeout is how long git may take. No answer in time counts as no.
 const gitTimeout = 500 * time.Millisecond
 
-// A repository is the git repository that a directory is in.
+// A repository is a git repository with one of its work trees.
 type repository struct {
-	root   string // of the work tree
-	dir    string // where HEAD is
-	common string // where branches and configuration are, which work trees share
+	root   string // the work tree's root
+	dir    string // the directory with HEAD
+	common string // the directory with branches and configuration, which all work trees share
 }
 
-// findRepository looks for the repository of a directory, there and above. It fails with
-// fs.ErrNotExist where there is none.
+// findRepository finds the repository that a directory is in. It fails with fs.ErrNotExist if
+// there is none.
 func findRepository(dir string) (repository, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(filepath.Join(at, ".git"))
@@ -76,15 +75,15 @@ func (r repository) read(dir, name string) string {
 	return strings.TrimSpace(text)
 }
 
-// head returns the branch that is checked out, "" for none, and the commit at its head, ""
-// before the first one.
+// head returns the branch that is checked out, "" for none, and its last commit, "" if it has
+// none.
 func (r repository) head(environ []string) (branch, commit string) {
 	head := r.read(r.dir, "HEAD")
 	branch, onBranch := strings.CutPrefix(head, "ref: ")
 	switch {
 	case !onBranch:
 		return "", commitID(head)
-	case branch == "refs/heads/.invalid": // the format "reftable" has no files that could be read
+	case branch == "refs/heads/.invalid": // the "reftable" format, which only git reads
 		branch, _ = r.ask(environ, "symbolic-ref", "-q", "HEAD")
 		commit, _ = r.ask(environ, "rev-parse", "-q", "--verify", "HEAD")
 		return branch, commitID(commit)
@@ -105,7 +104,7 @@ func (r repository) head(environ []string) (branch, commit string) {
 	return branch, commit
 }
 
-// commitID returns a text if it is a commit's full id, or else "".
+// commitID returns a text if it is a commit's full ID, or else "".
 func commitID(text string) string {
 	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
 		return ""
@@ -113,8 +112,8 @@ func commitID(text string) string {
 	return text
 }
 
-// remotes returns the addresses of the repository's remotes, without the credentials in
-// them, which may be made anew for each job.
+// remotes returns the URLs of the repository's remotes, without credentials, which may differ
+// for each job.
 func (r repository) remotes() string {
 	var urls []string
 	inRemote := false
@@ -138,8 +137,8 @@ func (r repository) remotes() string {
 	return strings.Join(urls, "\n")
 }
 
-// descends reports whether a commit is an ancestor of the one at the head. The log of HEAD
-// answers where commits were made one after the other, git elsewhere.
+// descends reports whether a commit is an ancestor of head. If the reflog of HEAD does not show
+// it, git is asked.
 func (r repository) descends(commit, head string, environ []string) bool {
 	if r.loggedCommits(commit, head) {
 		return true
@@ -148,8 +147,8 @@ func (r repository) descends(commit, head string, environ []string) bool {
 	return err == nil
 }
 
-// loggedCommits reports whether the log of HEAD shows nothing but plain commits from one
-// commit to another.
+// loggedCommits reports whether the reflog of HEAD leads from one commit to another by plain
+// commits only.
 func (r repository) loggedCommits(from, to string) bool {
 	log := readEnd(filepath.Join(r.dir, "logs", "HEAD"), maxReflog)
 	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
@@ -166,7 +165,7 @@ func (r repository) loggedCommits(from, to string) bool {
 	return false
 }
 
-// readEnd returns the end of a regular file.
+// readEnd returns at most so many bytes of the end of a regular file, "" if it cannot be read.
 func readEnd(path string, most int64) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -182,37 +181,36 @@ func readEnd(path string, most int64) string {
 	return string(data[:n])
 }
 
-// ask runs git for something that needs no more than to read the repository. Nothing that
-// the repository's configuration names is run: these commands have no hooks, look at no
-// work tree, and must not fetch.
+// ask runs a git command that only reads the repository. Such commands run nothing that the
+// repository's configuration names: they have no hooks, read no work tree, and may not fetch.
 func (r repository) ask(environ []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
-	git.Dir = r.root // found by git itself, which then refuses the repository of another user
+	git.Dir = r.root // git finds the repository itself, and refuses another user's
 	git.WaitDelay = gitTimeout
-	git.Env = without(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
+	git.Env = unsetEnv(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
 		"GIT_NAMESPACE", "GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"})
 	git.Env = append(git.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	out, err := git.Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// place reads where a directory is in its history, from the files of its repository.
+// place returns a directory's place in its repository's history, zero if it is in none.
 func (c *call) place(dir string) ledger.Place {
 	repo, err := findRepository(dir)
 	if err != nil {
 		return ledger.Place{}
 	}
-	print := c.printer()
+	digest := c.digester()
 	branch, commit := repo.head(c.env.Environ)
 	return ledger.Place{
-		Repository: print("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: print("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 
-// projectDirs returns the directories by which a tool may know the project: the working
-// directory, and the root of its repository.
+// projectDirs returns the directories under which a tool may store a project's settings: the
+// working directory and the root of its repository.
 func projectDirs(cwd string) []string {
 	dirs := []string{cwd}
 	if repo, err := findRepository(cwd); err == nil && !slices.Contains(dirs, repo.root) {

@@ -12,20 +12,20 @@ import (
 	"reprise/rewrite"
 )
 
-// Limits on the files that the tool reads by itself: how many, and how much of all of them is read.
+// Limits on the files that the tool reads by itself: their number, and their bytes together.
 const (
 	maxWatched      = 100
 	maxWatchedBytes = 4 << 20
 )
 
-// fingerprintSize is how many bytes are kept of the digest of one thing.
+// fingerprintSize is how many bytes of each digest are kept.
 const fingerprintSize = 8
 
-// guards gathers what must be equal between a session and a call that resumes it, and where
-// the directory is in its history.
+// guards computes what must be equal between a session and a call that resumes it, and the
+// working directory's place in its repository's history.
 func (c *call) guards() {
 	r := c.record
-	r.Fingerprints = c.prints()
+	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)
@@ -33,16 +33,16 @@ func (c *call) guards() {
 	}
 }
 
-// prints digests each thing that must be equal. Settings may hold whole system prompts,
-// variables credentials: nothing is kept of them but names and keyed digests.
-func (c *call) prints() ledger.Fingerprints {
-	print := c.printer()
+// fingerprints digests everything that must be equal. Settings can contain system prompts and
+// variables credentials, so only names and keyed digests are kept.
+func (c *call) fingerprints() ledger.Fingerprints {
+	digest := c.digester()
 	var settings, auth []ledger.Digest
 	add := func(guard rewrite.Reason, name, value string) {
 		if guard == "" {
 			guard = rewrite.SettingsChanged
 		}
-		d := ledger.Digest{Guard: guard, Name: name, Value: print(name + "\x00" + value)}
+		d := ledger.Digest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
 		if guard == rewrite.AuthChanged {
 			auth = append(auth, d)
 		} else {
@@ -53,16 +53,16 @@ func (c *call) prints() ledger.Fingerprints {
 		value := s.Value
 		if s.File {
 			for _, path := range s.Paths() {
-				if content, present := c.contentOf(path, maxSettings); present {
+				if content, present := c.fileContent(path, maxSettings); present {
 					value += "\x00" + content
 				}
 			}
 		}
 		add(s.Guard, s.Name, value)
 	}
-	for _, s := range rewrite.Environment(c.tool, without(c.env.Environ, c.unset), c.record.Task != "") {
-		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") { // the credential cannot be read, so no other call has the same
-			s.Value = c.unlikeAny()
+	for _, s := range rewrite.Environment(c.tool, unsetEnv(c.env.Environ, c.unset), c.record.Task != "") {
+		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") { // the credential cannot be read, so it counts as another one
+			s.Value = c.unique()
 		}
 		add(s.Guard, s.Name, s.Value)
 	}
@@ -78,7 +78,8 @@ func (c *call) prints() ledger.Fingerprints {
 	}
 }
 
-func (c *call) printer() func(string) string {
+// digester returns a function that returns a text's keyed digest in hex.
+func (c *call) digester() func(string) string {
 	digest := c.ledger.Key().Digester()
 	return func(text string) string {
 		d := digest(text)
@@ -86,8 +87,7 @@ func (c *call) printer() func(string) string {
 	}
 }
 
-// watched adds the files that the tool reads by itself, and those that instructions take
-// in.
+// watched adds the files that the tool reads by itself, and those that instructions import.
 func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path, name string)
@@ -95,7 +95,7 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 		if seen[path] || len(seen) > maxWatched {
 			return
 		}
-		content, present := c.contentOf(path, min(maxSettings, left))
+		content, present := c.fileContent(path, min(maxSettings, left))
 		if !present {
 			return
 		}
@@ -105,11 +105,11 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 		if w.Guard != rewrite.InstructionsChanged {
 			return
 		}
-		for _, taken := range rewrite.Imports(content) {
-			if home, found := strings.CutPrefix(taken, "~/"); found {
-				taken = filepath.Join(c.env.Get("HOME"), home)
+		for _, imported := range rewrite.Imports(content) {
+			if rest, found := strings.CutPrefix(imported, "~/"); found {
+				imported = filepath.Join(c.env.Get("HOME"), rest)
 			}
-			read(w, absolute(filepath.Dir(path), taken), taken)
+			read(w, absolute(filepath.Dir(path), imported), imported)
 		}
 	}
 	for _, w := range c.parsed.Watched {
@@ -128,8 +128,8 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 	}
 }
 
-// watchedPaths returns the files that a Watch may stand for. A directory that is not there
-// costs one look.
+// watchedPaths returns the paths that a Watch refers to. Files need not exist; patterns are
+// expanded.
 func watchedPaths(w rewrite.Watch, cwd string) []string {
 	if filepath.IsAbs(w.Path) {
 		return expand("/", strings.Split(w.Path[1:], "/"))
@@ -143,8 +143,8 @@ func watchedPaths(w rewrite.Watch, cwd string) []string {
 	}
 }
 
-// expand returns the files below a directory that the elements of a path name; each may
-// have one *.
+// expand returns the paths below a directory that match a path's elements. Each element may
+// contain one *.
 func expand(dir string, elements []string) []string {
 	at := slices.IndexFunc(elements, func(e string) bool { return strings.Contains(e, "*") })
 	if at < 0 {

@@ -31,7 +31,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 
 // gather does what the guards add to a call.
 func (c *call) gather() {
-	c.parsed = c.tool.ResolveWithEnv(c.parsed, c.surroundings(c.record.Cwd))
+	c.parsed = c.tool.ResolveWithEnv(c.parsed, c.hostEnv(c.record.Cwd))
 	c.guards()
 }
 

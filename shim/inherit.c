@@ -1,11 +1,11 @@
-// What the tool inherits from our caller, and how this process stops and ends. Each needs C:
+// What the tool inherits from the caller, and how this process stops and ends. Each part needs C:
 //
-// - The Go runtime installs handlers before main, and opens what is closed of descriptors 0 to 2.
-//   What the caller had ignored and closed is noted before it starts.
-// - The handlers turn some deaths by a signal into an exit status or a traceback. To stop or die
-//   by a signal its default action is put back, and a stop needs the signal blocked in one thread.
-// - The witness, and processes that go on copying a stream, must have all signals blocked from
-//   their start. Go cannot block signals in a child.
+// - The Go runtime installs signal handlers before main, and opens closed descriptors 0 to 2. So
+//   what the caller ignores and has closed is recorded before the runtime starts.
+// - Go's handlers turn some deaths by a signal into an exit code or a traceback. So the default
+//   action is restored before the process stops or dies by a signal.
+// - The witness, and processes that copy a stream, must block all signals from their start. Go
+//   cannot block signals in a child.
 #define _GNU_SOURCE
 #include "exec.h"
 #include "inherit.h"
@@ -26,7 +26,7 @@
 
 static char ignored[NSIG];
 static sigset_t mask;
-static char closed[3]; // the Go runtime opens what is closed of 0 to 2
+static char closed[3]; // descriptors 0 to 2 that were closed at the start
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
@@ -37,19 +37,19 @@ __attribute__((constructor)) static void inherit_record(void) {
 		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 }
 
-// inherit_closed reports whether the caller has left one of the descriptors 0 to 2 closed.
+// inherit_closed reports whether a descriptor from 0 to 2 was closed when the shim was started.
 int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
 
-// inherit_close closes it again, for an exec that is to follow.
+// inherit_close closes these descriptors again, before an exec.
 void inherit_close(void) {
 	for (int fd = 0; fd < 3; fd++)
 		if (closed[fd]) close(fd);
 }
 
-// inherit_ignored reports whether the caller has us ignore a signal.
+// inherit_ignored reports whether the caller has started the shim with a signal ignored.
 int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
 
-// inherit_signals returns what the caller has us ignore and block: bit 0 stands for signal 1.
+// inherit_signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
 void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
 	*all_ignored = *blocked = 0;
 	for (int sig = 1; sig <= 64 && sig < NSIG; sig++) {
@@ -58,8 +58,7 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
-// inherit_ignore ignores and blocks what the caller had us ignore and block, for an
-// exec in this thread that is to follow.
+// inherit_ignore ignores and blocks the same signals again, before an exec in this thread.
 void inherit_ignore(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
@@ -73,8 +72,8 @@ static sigset_t block_all(void) {
 	return old;
 }
 
-// inherit_witness starts our own program as the witness (witness in exec.c), which reports on that
-// descriptor. It returns the pid, or -1.
+// inherit_witness starts this program as the witness (witness in exec.c), which reports on the
+// given descriptor. It returns the pid, or -1.
 pid_t inherit_witness(int report) {
 	pid_t pid = -1;
 #ifdef __linux__
@@ -114,7 +113,7 @@ static int write_all(int fd, const char *data, ssize_t size) {
 	return 0;
 }
 
-// leave_two leaves a child two descriptors, as its first.
+// leave_two makes two descriptors a child's 0 and 1, and closes all others.
 static void leave_two(int from, int to) {
 	from = fcntl(from, F_DUPFD, 3);
 	to = fcntl(to, F_DUPFD, 3);
@@ -122,7 +121,7 @@ static void leave_two(int from, int to) {
 	reprise_close_others(2);
 }
 
-// copy copies descriptor 0 to descriptor 1 until its end or until nobody listens.
+// copy copies descriptor 0 to descriptor 1 until the end or until no process reads it.
 static void copy(void) {
 	static char buf[64 << 10];
 	struct pollfd ends[2] = {{.fd = 0, .events = POLLIN}, {.fd = 1}};
@@ -139,9 +138,8 @@ static void copy(void) {
 	}
 }
 
-// inherit_feeder makes a process that writes data to a descriptor and copies another to it
-// then, as inherit_copier does. It is no child of ours: the program that we become has
-// none that it did not start.
+// inherit_feeder starts a process that writes data to one descriptor and then copies another to
+// it. The process is no child of the shim, which becomes a program that expects no children.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	int failed = 0;
 	sigset_t old = block_all();
@@ -158,9 +156,8 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 	return child < 0 ? failed : WIFEXITED(failed) ? WEXITSTATUS(failed) : 0;
 }
 
-// inherit_copier makes a process that copies one descriptor to another until its end
-// or until nobody listens, and outlives us. It heeds no signal: it ends with those
-// that it copies for.
+// inherit_copier starts a process that copies one descriptor to another until the end or until
+// no process reads it. It outlives the shim and blocks all signals.
 int inherit_copier(int from, int to) {
 	sigset_t old = block_all();
 	pid_t child = fork();
@@ -184,9 +181,9 @@ static int goes_on(pid_t tool) {
 	return waitid(P_PID, tool, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-// inherit_stop stops this process by a signal, as the tool was stopped, unless the
-// tool goes on by now. A SIGCONT that comes later takes the signal back before it has
-// stopped us; but for SIGSTOP, which stops us at once.
+// inherit_stop stops this process by a signal, as the tool was stopped, unless the tool has been
+// continued since. A SIGCONT that comes later cancels the pending signal, except SIGSTOP, which
+// stops at once.
 void inherit_stop(pid_t tool, int sig) {
 	struct sigaction action = {.sa_handler = SIG_DFL}, old;
 	sigset_t set;
@@ -195,18 +192,16 @@ void inherit_stop(pid_t tool, int sig) {
 	sigaction(sig, &action, &old);
 	pthread_kill(pthread_self(), sig);
 	if (goes_on(tool)) {
-		action.sa_handler = SIG_IGN; // that drops it
+		action.sa_handler = SIG_IGN; // discards the pending signal
 		sigaction(sig, &action, 0);
 	}
 	act(sig, SIG_UNBLOCK, &set);
 	sigaction(sig, &old, 0);
 }
 
-// inherit_die ends this process by a signal, as the tool ended. The Go runtime's own
-// handlers would turn some signals into an exit code or a traceback; so this puts
-// the system's default action back first. The tool has left the core already, if
-// anybody wants one: ours would have prompts in it, and a limit of 0 alone does not
-// keep it from a program that collects cores.
+// inherit_die ends this process by a signal, as the tool ended, after restoring the signal's
+// default action. It leaves no core dump, which would contain prompts. A limit of 0 alone does
+// not prevent one if a program collects core dumps.
 void inherit_die(int sig) {
 	struct rlimit none = {0, 0};
 	struct sigaction action = {.sa_handler = SIG_DFL};
@@ -218,5 +213,5 @@ void inherit_die(int sig) {
 	sigaction(sig, &action, 0);
 	act(sig, SIG_UNBLOCK, &set);
 	kill(getpid(), sig);
-	sleep(1); // it may be another thread that is hit
+	sleep(1); // the signal may be delivered to another thread
 }

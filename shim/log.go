@@ -22,10 +22,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A log writes one line of JSON for each call that is managed or that went wrong,
-// with REPRISE_LOG=debug for every call. It never holds a word of a prompt or of
-// an answer. The zero log writes nothing, as does one whose file cannot be
-// opened. It may be used by several goroutines.
+// A log writes one line of JSON for each call that is managed or failed, and with
+// REPRISE_LOG=debug for every call. It never contains text of a prompt or an answer. The zero
+// log writes nothing, nor does one whose file cannot be opened. Several goroutines may use it.
 type log struct {
 	path   string
 	max    int64
@@ -36,7 +35,7 @@ type log struct {
 	logger zerolog.Logger
 }
 
-// line begins a line; the file is opened with the first.
+// line starts a line. The first one opens the file.
 func (l *log) line(level zerolog.Level) *zerolog.Event {
 	if l.path == "" {
 		return nil
@@ -46,16 +45,15 @@ func (l *log) line(level zerolog.Level) *zerolog.Event {
 }
 
 func (l *log) open() {
-	zerolog.ErrorHandler = func(error) {} // by default it writes on the caller's stderr
+	zerolog.ErrorHandler = func(error) {} // the default writes to the caller's stderr
 	l.logger = zerolog.Nop()
 	if f, err := openLogFile(l.path, l.max); err == nil {
 		l.logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()
 	}
 }
 
-// openLogFile opens the log for appending. One that has outgrown max is set aside
-// first, in the place of the one set aside before. What is no file, as a link or a
-// named pipe, is nothing to write to.
+// openLogFile opens the log for appending. A log larger than max bytes is first renamed to
+// PATH.1, which it replaces. Opening fails for anything but a regular file.
 func openLogFile(path string, max int64) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -75,8 +73,8 @@ func openLogFile(path string, max int64) (*os.File, error) {
 	return f, err
 }
 
-// setAside moves the log aside, and reports whether it is out of the way. Of several shims one does that: the others
-// must not move the new log over the old one. Where that one is not done yet the old log takes a line more.
+// setAside renames the log, and reports whether its name is free or another file's. A lock lets
+// one shim rename it; another that finds the lock taken appends one more line to the old log.
 func setAside(f *os.File, path string) (aside bool, err error) {
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return false, nil
@@ -91,8 +89,7 @@ func setAside(f *os.File, path string) (aside bool, err error) {
 	return true, os.Rename(path, path+".1")
 }
 
-// openPrivate opens a file that nobody but the user can read, also where it has
-// been there before.
+// openPrivate opens or creates a file and makes it readable by the user only.
 func openPrivate(path string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -127,7 +124,7 @@ func (l *log) refused(d ledger.Decision, why rewrite.Reason) {
 		Msg("the tool did not take the resume, the call runs fresh")
 }
 
-// decided writes the trail of a decision.
+// decided logs the facts of a decision.
 func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
@@ -147,8 +144,8 @@ func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
 	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
 }
 
-// say prints one line about the call on stderr, for who asked for it.
-func (c *call) say(mode rewrite.Mode, reason rewrite.Reason) {
+// printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
+func (c *call) printVerbose(mode rewrite.Mode, reason rewrite.Reason) {
 	if c.env.Get("REPRISE_VERBOSE") == "1" {
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)\n", c.name, mode, reason)
 	}
@@ -161,9 +158,9 @@ func newLog(path string, settings config.Log, tool string, now func() time.Time)
 	return &log{path: path, max: settings.MaxBytes, debug: settings.Level == config.LogDebug, tool: tool, now: now}
 }
 
-// ForgetInLog overwrites the lines of the log that tell of a chain, in the file at
-// path and in the one set aside before it, and gives their number. Lines keep their
-// length and their place: shims that write meanwhile are not disturbed.
+// ForgetInLog overwrites the lines that mention a chain, in the log at path and in the older one
+// beside it, and returns their number. Lines keep length and offset, so that shims can go on
+// writing.
 func ForgetInLog(path string, c ledger.ChainName) (lines int, err error) {
 	for _, name := range []string{path, path + ".1"} {
 		n, err := forgetInFile(name, c)
@@ -184,16 +181,16 @@ func forgetInFile(name string, c ledger.ChainName) (lines int, err error) {
 	return forgetIn(f, c)
 }
 
-// forgetIn reads the file that is open: its name may be another file's by now, since shims set the log aside.
+// forgetIn overwrites lines in an open log, which may have been renamed since it was opened.
 func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
-	text, err := io.ReadAll(f) // it is no longer than log.max_bytes and a line
+	text, err := io.ReadAll(f) // at most log.max_bytes and a line
 	if err != nil {
 		return 0, err
 	}
 	at := 0
 	for line := range bytes.Lines(text) {
 		body := bytes.TrimSuffix(line, []byte("\n"))
-		if tellsOf(body, c) {
+		if mentions(body, c) {
 			blank := append([]byte("{}"), bytes.Repeat([]byte(" "), len(body)-2)...)
 			if _, err := f.WriteAt(blank, int64(at)); err != nil {
 				return lines, err
@@ -205,20 +202,20 @@ func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
 	return lines, f.Sync()
 }
 
-// tellsOf reports whether a line names the chain, one of its sessions or its task.
-func tellsOf(line []byte, c ledger.ChainName) bool {
+// mentions reports whether a line names the chain, one of its sessions or its task.
+func mentions(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false
 	}
 	if slices.ContainsFunc(c.NativeIDs, func(id string) bool { return strings.Contains(string(line), id) }) {
 		return true
 	}
-	var said struct {
+	var entry struct {
 		Chain           int64
 		Task, Role, Cwd string
 	}
-	if json.Unmarshal(line, &said) != nil {
+	if json.Unmarshal(line, &entry) != nil {
 		return false
 	}
-	return said.Chain == c.ID || c.Task != "" && said.Task == c.Task && said.Role == c.Role && said.Cwd == c.Cwd
+	return entry.Chain == c.ID || c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd
 }

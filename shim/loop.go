@@ -7,35 +7,36 @@ import (
 	"time"
 )
 
-// patience is how long output is still delivered after both a signal that asks for the
-// end and the tool's end. Without us the tool would be gone by then.
+// patience is how long output is still delivered once a signal has asked for the end and
+// the tool has ended. Without the shim the caller would see the end at once.
 const patience = 300 * time.Millisecond
 
-// How long before the tool's end a signal may have come to count as its cause: it may take
-// some time to clean up, but then it seldom exits with 0.
+// A signal counts as the cause of the tool's end if it came recently before it. A tool that
+// cleans up takes some time, and seldom exits with 0; for exit code 0 justNow holds.
 const (
 	recently = 10 * time.Second
 	justNow  = time.Second
 )
 
-// What there can be at most on its way to the event loop: all pieces of two streams with their ends, and each of the
-// caller's streams reported by its writer and by whoever waits for it to hang up.
+// Capacities of the event loop's channels. mostPieces has room for all buffers and the ends of
+// two streams. mostGone has room for two reports on each of the caller's streams: one by its
+// writer, one by whenHungUp.
 const (
 	mostPieces = 2 * (buffersPerStream + 1)
 	mostGone   = 4
 )
 
-// events are what the event loop waits for.
+// events are the channels of the event loop.
 type events struct {
-	pieces   chan piece    // from the readers, with room for all that there can be
+	pieces   chan piece    // from the readers; sending never blocks
 	files    chan followed // from the watcher
 	gone     chan *sink    // the caller has closed its end
 	starting chan struct{} // closed when the tool starts
-	stop     chan struct{} // closed when the loop has ended: readers, writers and watcher end too
+	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
-	unfollowed chan struct{}    // closed when followed files have nothing more to tell
-	written    chan struct{}    // closed when the writers have written all
-	exhausted  <-chan time.Time // patience has run out
+	unfollowed chan struct{}    // closed when the watcher has reported all data
+	written    chan struct{}    // closed when the writers have written everything
+	exhausted  <-chan time.Time // fires when patience has run out
 	writers    []*writer
 	writing    sync.WaitGroup
 	reading    int // readers that have not ended
@@ -48,15 +49,15 @@ func newEvents() events {
 	}
 }
 
-// A followed is what is new in a followed file.
+// A followed is new data of a followed file.
 type followed struct {
 	path string
 	data []byte
 }
 
-// supervise is the event loop. It never waits for one event alone, so that a signal reaches
-// the tool whatever the streams do. The witness is sent away when the tool has ended; it
-// must be closed later.
+// supervise is the event loop. It waits for all events at once, so that a signal reaches the
+// tool whatever the streams do. It dismisses the witness when the tool has ended; the caller
+// of supervise closes it.
 func (a *attempt) supervise(gateTimeout time.Duration) status {
 	defer close(a.stop)
 	a.begin()
@@ -71,11 +72,11 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 		case s := <-a.gone:
 			a.callerGone(s)
 		case <-a.signals.arrived:
-			if sig := a.signals.take(); sig != nil {
+			if sig := a.signals.next(); sig != nil {
 				a.handleSignal(sig)
 			}
 		case <-a.signals.children:
-			a.lookAtTool()
+			a.checkTool()
 		case line, open := <-a.frames():
 			a.takeFrame(line, open)
 		case <-a.fed():
@@ -103,7 +104,7 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 	return a.result()
 }
 
-// begin starts readers and writers.
+// begin starts the readers and writers.
 func (a *attempt) begin() {
 	for _, w := range a.writers {
 		a.writing.Go(func() { w.run(a.stop, a.gone) })
@@ -122,18 +123,18 @@ func (a *attempt) over() bool {
 	return a.state == stateRefused || a.state == stateDelivered || a.state == stateAbandoned
 }
 
-// result is how the run ended, for the caller.
+// result returns the status of the run for the caller.
 func (a *attempt) result() status {
 	switch {
 	case a.state == stateAbandoned:
 		return a.abandoned
 	case a.state == stateRefused && a.stopped != 0:
-		return status{signal: a.stopped} // it is we who have ended the tool
+		return status{signal: a.stopped} // the shim has ended the tool
 	}
 	return *a.ended
 }
 
-// takePiece takes what a reader has read, or its end.
+// takePiece handles a piece that a reader has read, or the reader's end.
 func (a *attempt) takePiece(p piece) {
 	p.tap.take(p.buffer)
 	p.buffer.release()
@@ -149,9 +150,10 @@ func (a *attempt) takeFile(f followed) {
 	a.updateGate()
 }
 
-// callerGone lets the tool learn that its stream is not read any more, as it would have
-// without us. What is shown at the end only, the tool would not have written yet. What a
-// tool has left that has ended is still read, for the ledger.
+// callerGone closes the tool's stream after the caller has closed its own, so that the tool's
+// next write fails as it would without the shim. Two cases are read on: a format that is shown
+// only at the end, since the tool itself would not have written yet, and a tool that has
+// ended, for the ledger.
 func (a *attempt) callerGone(s *sink) {
 	s.gone = true
 	if a.ended != nil || s == a.stdout && a.stream.HoldsOutput() {
@@ -169,8 +171,8 @@ func terminates(sig os.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// handleSignal passes a signal on to the tool. Once that has ended we are in its place: a
-// terminating signal ends delivery, and us.
+// handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
+// itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *attempt) handleSignal(sig os.Signal) {
 	switch {
 	case a.ended == nil:
@@ -187,25 +189,25 @@ func (a *attempt) handleSignal(sig os.Signal) {
 	}
 }
 
-// noteStop notes the first signal that asks for the end of the run.
+// noteStop records the first signal that asks for the end of the run.
 func (a *attempt) noteStop(sig os.Signal) {
 	if terminates(sig) && a.stopped == 0 {
 		a.stopped, a.stoppedAt = sig.(syscall.Signal), time.Now()
 	}
 }
 
-// lookAtTool sees whether the tool has ended. What its streams hold is still to be read then.
-func (a *attempt) lookAtTool() {
+// checkTool handles the end of the tool. What its streams still hold is read afterwards.
+func (a *attempt) checkTool() {
 	if a.ended != nil {
 		return
 	}
-	st, ended := a.process.look()
+	st, ended := a.process.poll()
 	if !ended {
 		return
 	}
 	a.process.witness.dismiss()
-	for sig := a.signals.take(); sig != nil; sig = a.signals.take() {
-		a.noteStop(sig) // too late for the tool
+	for sig := a.signals.next(); sig != nil; sig = a.signals.next() {
+		a.noteStop(sig) // too late to be forwarded
 	}
 	a.ended = &st
 	a.limitDelivery()
@@ -215,9 +217,9 @@ func (a *attempt) lookAtTool() {
 	a.unfollow()
 }
 
-// limitDelivery begins to run out of patience if a signal has ended the tool: the caller
-// that sent it wants an end more than the output that it does not take. One that loses
-// output does not see a success.
+// limitDelivery starts the patience timer if a signal has ended the tool: a caller that does
+// not read its output then wants the end more than the output. A caller that loses output
+// does not see exit code 0.
 func (a *attempt) limitDelivery() {
 	cause := recently
 	a.abandoned = *a.ended
@@ -225,13 +227,13 @@ func (a *attempt) limitDelivery() {
 		cause = justNow
 		a.abandoned.signal = a.stopped
 	}
-	if time.Since(a.stoppedAt) < cause { // long ago where there was no such signal
+	if time.Since(a.stoppedAt) < cause { // without a signal stoppedAt is the zero time
 		a.exhausted = time.After(patience)
 	}
 }
 
-// unfollow takes what followed files still have to tell, once the tool has ended and its
-// streams have been read.
+// unfollow stops the watcher once the tool has ended and its streams have been read. The
+// watcher first reports the remaining data.
 func (a *attempt) unfollow() {
 	switch {
 	case a.ended == nil || a.reading > 0:
@@ -247,7 +249,7 @@ func (a *attempt) unfollow() {
 	}
 }
 
-// deliver leaves all that is still to be written to the writers.
+// deliver closes the writers' queues and waits, in a goroutine, until they are written.
 func (a *attempt) deliver() {
 	a.state = stateDelivering
 	for _, w := range a.writers {
@@ -260,20 +262,20 @@ func (a *attempt) deliver() {
 	}()
 }
 
-// abandon gives up on a caller that wanted an end and does not take what waits for it.
+// abandon ends delivery to a caller that has sent a terminating signal and does not read.
 func (a *attempt) abandon() {
 	switch {
 	case a.state == stateHolding || a.state == stateRefusing:
-		a.exhausted = time.After(patience) // it is not the caller that we wait for
+		a.exhausted = time.After(patience) // this wait is not the caller's fault
 	case isClosed(a.written):
-		a.state = stateDelivered // in this very moment
+		a.state = stateDelivered // just now
 	default:
 		a.endStream()
 		a.state = stateAbandoned
 	}
 }
 
-// isClosed reports whether a channel that nothing is sent on is closed.
+// isClosed reports whether a channel is closed. Nothing may be sent on it.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -283,8 +285,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// nextSweep looks for leftovers, and returns when to look again: never once the
-// session's id has been seen, since the tool writes none any more then.
+// nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
+// the session's ID is known the tool writes no more of them.
 func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
 	if a.sweeper == nil {
 		return nil

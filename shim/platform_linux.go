@@ -14,17 +14,16 @@ import (
 // lastSignal is the highest number of a signal.
 const lastSignal = syscall.Signal(64)
 
-// endsWithUs has a child end when we are killed.
+// endsWithUs returns attributes by which a child is killed when the shim is killed.
 func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// ownProgram is this program, also after its file was replaced.
+// ownProgram returns a path of the running program, which holds even if its file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
-// childrenInGroup are the children of a process that are in our process group, as
-// far as the system tells.
+// childrenInGroup returns the children of a process that are in the shim's process group.
 func childrenInGroup(pid int) []*os.Process {
 	var children []*os.Process
-	for _, child := range childrenOf(pid) {
+	for _, child := range childPIDs(pid) {
 		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
 			if p, err := os.FindProcess(child); err == nil {
 				children = append(children, p)
@@ -34,9 +33,9 @@ func childrenInGroup(pid int) []*os.Process {
 	return children
 }
 
-// descendants are the children of a process, in whatever group, and theirs.
+// descendants returns all descendants of a process, in any process group.
 func descendants(pid int) (all []*os.Process) {
-	for _, child := range childrenOf(pid) {
+	for _, child := range childPIDs(pid) {
 		if p, err := os.FindProcess(child); err == nil {
 			all = append(append(all, p), descendants(child)...)
 		}
@@ -44,7 +43,8 @@ func descendants(pid int) (all []*os.Process) {
 	return all
 }
 
-func childrenOf(pid int) (children []int) {
+// childPIDs returns the pids of a process's children.
+func childPIDs(pid int) (children []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
 		return nil
@@ -63,30 +63,30 @@ func childrenOf(pid int) (children []int) {
 	return children
 }
 
-// widen makes a pipe take a megabyte, which is what any user may have by default.
-// Where it may not, the pipe stays as it is. File.Fd would take its deadlines away.
+// widen sets a pipe's capacity to 1 MB, the default limit for unprivileged users. If that
+// fails, the capacity stays. It avoids File.Fd, which would disable the file's deadlines.
 func widen(pipe *os.File) {
 	if raw, err := pipe.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
 	}
 }
 
-// whenHungUp calls gone once the other side of a pipe or a socket has been closed, unless
-// stop is closed before. The descriptor is the caller's, and may be in use by others: it
-// is only asked about, through an epoll descriptor that Go's own poller waits for.
+// whenHungUp calls gone once the other end of a pipe or a socket has been closed, unless stop
+// is closed before. The descriptor is the caller's and shared with other processes, so its
+// flags are not changed: Go's poller waits for an epoll descriptor that watches it.
 //
-// A FIFO is left alone: another reader may open it after the first.
+// It does nothing for a FIFO, which another reader may open later.
 func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
 	if !cannotBeOpenedAgain(fd) {
 		return
 	}
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return // a write that fails tells as well, only later
+		return // a failing write reports it too, only later
 	}
 	err = unix.SetNonblock(epoll, true)
 	if err == nil {
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{}) // errors and hang-ups are always told
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{}) // errors and hang-ups are always reported
 	}
 	f := os.NewFile(uintptr(epoll), "epoll")
 	raw, rawErr := f.SyscallConn()
@@ -106,7 +106,7 @@ func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
 	}()
 }
 
-// cannotBeOpenedAgain reports whether a descriptor is a pipe without a name, or a socket.
+// cannotBeOpenedAgain reports whether a descriptor is an anonymous pipe or a socket.
 func cannotBeOpenedAgain(fd int) bool {
 	var info unix.Stat_t
 	var system unix.Statfs_t
@@ -124,9 +124,8 @@ func cannotBeOpenedAgain(fd int) bool {
 
 func memfd() (int, error) { return unix.MemfdCreate("reprise", unix.MFD_CLOEXEC) }
 
-// directoryID tells a directory from another one that has taken its name. A file system
-// may give a new directory the number of one that was removed, so the time at which it
-// was made counts as well.
+// directoryID identifies a directory, so that another one under the same name differs. A file
+// system may reuse an inode number, so the time of creation is a part of it.
 func directoryID(path string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {

@@ -13,18 +13,18 @@ import (
 
 const lastSignal = syscall.Signal(31)
 
-// endsWithUs: this system cannot end a child with its parent.
+// endsWithUs returns nil: this system cannot kill a child with its parent.
 func endsWithUs() *syscall.SysProcAttr { return nil }
 
 func ownProgram() string { return executablePath() }
 
-// A witness tells of signals that were sent to our whole process group. This system
-// does not tell: what a terminal sends is guessed by who is in its foreground.
+// A witness shows which signals were sent to the whole process group. Here there is none: a
+// terminal's signals are assumed to be for the group if it is in the foreground.
 type witness struct{}
 
 func newWitness() *witness { return nil }
 
-func (*witness) got(sig os.Signal) bool {
+func (*witness) saw(sig os.Signal) bool {
 	switch sig {
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP:
 	default:
@@ -43,21 +43,21 @@ func (*witness) dismiss() {}
 
 func (*witness) close() {}
 
-// childrenInGroup: this system does not tell without help.
+// childrenInGroup returns none: this system lists no children.
 func childrenInGroup(int) []*os.Process { return nil }
 
-// descendants: nor of these.
+// descendants returns none, like childrenInGroup.
 func descendants(int) []*os.Process { return nil }
 
-// widen: pipes have the size that the system gives them.
+// widen does nothing: pipes keep the system's capacity.
 func widen(*os.File) {}
 
-// whenHungUp: here a write that fails reports that the caller has closed its end.
+// whenHungUp does nothing: a failing write reports that the caller has closed its end.
 func whenHungUp(int, <-chan struct{}, func()) {}
 
 func memfd() (int, error) { return -1, errors.ErrUnsupported }
 
-// directoryID tells a directory from another one that has taken its name.
+// directoryID identifies a directory, so that another one under the same name differs.
 func directoryID(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

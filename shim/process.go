@@ -15,30 +15,29 @@ import (
 	"time"
 )
 
-// A process is the tool, running under us.
+// A process is the running tool.
 type process struct {
 	pid     int
-	mu      sync.Mutex // guards over, and that no signal goes to who has the pid next
-	over    bool       // it has ended, and been waited for
+	mu      sync.Mutex // guards over; held while a signal is sent, so that the pid cannot be reused meanwhile
+	over    bool       // the process has ended and been waited for
 	witness *witness
-	// relaunches reports that the tool runs as a child of the process that we
-	// started, which keeps signals to itself.
+	// relaunches reports whether the tool runs as a child of the process that the shim
+	// starts, which does not forward signals.
 	relaunches bool
 }
 
-// A status is how a process ended: by a signal, or with an exit code.
+// A status says how a process ended: by a signal, or with an exit code.
 type status struct {
 	exit   int
 	signal syscall.Signal
 }
 
-// start runs the tool in the caller's process group, with the signals that the
-// caller ignores and blocks and with its limits. If we are killed outright it goes
-// too, where the system can see to that.
+// start starts the tool in the caller's process group, with the limits and the ignored and
+// blocked signals that the caller has set. On Linux the tool is killed if the shim is killed.
 func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
-	// The system ties a child's life to the thread that made it: so far we are on the
-	// first, which lives as long as the process. Go ends none of the others either,
-	// which a second run may be made by.
+	// The parent-death signal is sent when the thread that made the child ends. Up to here
+	// that is the process's first thread. A second run may be started from another one,
+	// which Go does not end either.
 	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
 	if errors.Is(err, syscall.ENOEXEC) {
@@ -47,14 +46,14 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	// The witness is made after the tool: a signal to the group in between reaches the
-	// tool twice, where it would otherwise get lost.
+	// The witness starts after the tool. A signal to the group in between reaches the tool
+	// twice; in the other order it would be lost.
 	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
-// spawn starts a program. Go sees to the caller's limits, but does not have a child ignore or
-// block the signals that Go handles. Where the caller ignores or blocks any, our own program is
-// started, and becomes the other before Go starts (start_tool in exec.c).
+// spawn starts a program. Go restores the caller's limits in a child, but not the ignored and
+// blocked signals. If there are any, spawn starts the shim's own program instead, which sets
+// them before Go starts and becomes the other program (start_tool in exec.c).
 func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
 	attr := &syscall.ProcAttr{Env: environ, Sys: endsWithUs()}
 	for _, f := range files {
@@ -74,16 +73,15 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 	return pid, err
 }
 
-// closedByCaller reports whether a file is one of our first three descriptors, and was
-// closed when we were started: Go has opened it since.
+// closedByCaller reports whether a file is descriptor 0, 1 or 2 and was closed when the shim
+// was started. The Go runtime has opened it since.
 func closedByCaller(f *os.File) bool { return C.inherit_closed(C.int(f.Fd())) != 0 }
 
-// look sees what has become of the tool since the last look: we stop as often as it has
-// stopped, and ended reports that there is a status. It never waits: a thread that waits
-// takes another to do our work.
-func (p *process) look() (st status, ended bool) {
+// poll handles the tool's state changes without blocking. Each time the tool has stopped, the
+// shim stops too. ended reports whether the tool has ended, with status st.
+func (p *process) poll() (st status, ended bool) {
 	for {
-		switch ws, err := p.change(); {
+		switch ws, err := p.wait(); {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EAGAIN):
 			return status{}, false
@@ -99,8 +97,8 @@ func (p *process) look() (st status, ended bool) {
 	}
 }
 
-// change takes what has become of the tool; EAGAIN says that it runs as before.
-func (p *process) change() (ws syscall.WaitStatus, err error) {
+// wait returns the tool's next state change, or EAGAIN if there is none.
+func (p *process) wait() (ws syscall.WaitStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
@@ -111,39 +109,37 @@ func (p *process) change() (ws syscall.WaitStatus, err error) {
 	return ws, err
 }
 
-// stop stops us as the tool was stopped, so that whoever waits for us sees it. A stop
-// that we do not catch, and that was sent to the group, has stopped us before; we run
-// since somebody wants us to go on.
+// stop stops the shim as the tool was stopped, so that the process that waits for the shim
+// sees it. If the stop signal was sent to the whole group and the shim does not catch it, the
+// shim was stopped before and has been continued since.
 func (p *process) stop(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
-		// Sent to the group it has stopped us already. Sent to the tool alone it may be
-		// followed by a SIGCONT to the tool alone, of which we would not wake.
+		// Sent to the group, it has stopped the shim already. Sent to the tool alone, a
+		// SIGCONT to the tool alone may follow, which would not continue the shim.
 		return
 	case syscall.SIGTTIN, syscall.SIGTTOU:
-		if p.witness.got(sig) {
+		if p.witness.saw(sig) {
 			return
 		}
 	}
 	C.inherit_stop(C.pid_t(p.pid), C.int(sig))
 }
 
-// forward passes a signal on, unless it was sent to the whole group, as a terminal
-// does and many callers do: then the tool has got it as well.
+// forward forwards a signal to the tool, unless the tool has received it as well: a terminal
+// and many callers send signals to the whole process group.
 func (p *process) forward(sig os.Signal) {
-	if !p.witness.got(sig) {
+	if !p.witness.saw(sig) {
 		p.signal(sig)
 	}
 }
 
-// signal sends a signal to the tool, and to what it has relaunched itself as.
+// signal sends a signal to the tool, and to the children that it has relaunched itself as.
 //
-// gemini 0.61.0 ignores SIGTERM, SIGINT and SIGHUP in the process that it starts
-// as, and does not pass them on: a caller's SIGTERM has no effect at all, its
-// SIGKILL later leaves the relaunched child running without anybody to read it,
-// and only a signal to the whole group ends the run. Whoever sends such a signal
-// wants the run to end. So the signal gets to the child too, and the run ends as
-// it does when the group is signalled: exit status 0, no result line.
+// The first process of gemini 0.61.0 ignores SIGTERM, SIGINT and SIGHUP and does not forward
+// them to the child that does the work. Without help a caller's SIGTERM has no effect, and its
+// SIGKILL leaves the child running. So the child gets the signal too, and the run ends as if
+// the whole group had been signalled: exit code 0, no result line.
 func (p *process) signal(sig os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,29 +149,28 @@ func (p *process) signal(sig os.Signal) {
 	}
 	if p.relaunches {
 		for _, child := range childrenInGroup(p.pid) {
-			_ = child.Signal(sig) // it may have ended in this moment
+			_ = child.Signal(sig) // fails if the child has just ended
 		}
 	}
-	_ = syscall.Kill(p.pid, number) // likewise
+	_ = syscall.Kill(p.pid, number) // fails if the tool has just ended
 }
 
-// end makes the tool stop, with all that it has started: politely, and after a while for good. The run is given up,
-// and nothing of it may go on working beside the one that takes its place.
+// end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused
+// run must not go on working beside the one that replaces it.
 func (p *process) end() {
 	const patience = 2 * time.Second
 	below := descendants(p.pid)
 	both := func(sig syscall.Signal) {
 		p.signal(sig)
 		for _, child := range below {
-			_ = child.Signal(sig) // it may have ended
+			_ = child.Signal(sig) // fails if the child has just ended
 		}
 	}
 	both(syscall.SIGTERM)
 	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
 }
 
-// leave ends the shim as the tool ended, and gives the exit code where that was
-// one.
+// leave ends the shim by the tool's signal, or returns the tool's exit code.
 func (s status) leave() int {
 	if s.signal == 0 {
 		return s.exit

@@ -62,7 +62,7 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 		pids = append(pids, lines.Text())
 	}
 	p.end()
-	for ended := false; !ended; _, ended = p.look() {
+	for ended := false; !ended; _, ended = p.poll() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	for _, pid := range pids {
@@ -102,7 +102,7 @@ func TestDeadWitness(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if w.got(syscall.SIGTERM) {
+	if w.saw(syscall.SIGTERM) {
 		t.Error("it has told of a signal")
 	}
 }

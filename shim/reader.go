@@ -23,20 +23,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tap is one of the tool's streams, which a reader reads in a goroutine of its own.
+// A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
 type tap struct {
 	file *os.File
 	to   *sink
-	take func(*buffer) // in the event loop: a piece of the stream, or nil at its end
+	take func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
 
-	free chan *buffer // buffers that wait for the next piece, for the reader alone
-	made int          // how many there are
+	free chan *buffer // buffers for the next pieces; only the reader receives from it
+	made int          // how many buffers there are
 
-	over bool // for the event loop: the stream is at its end, or closed
+	over bool // the stream is at its end, or closed; only the event loop uses it
 }
 
-// A piece is what a reader has read. The last one has no buffer, and reports whether the
-// stream is at its end.
+// A piece is what a reader has read at once. The last piece has no buffer, and over then
+// reports whether the stream is at its end.
 type piece struct {
 	tap    *tap
 	buffer *buffer
@@ -76,9 +76,8 @@ func (a *attempt) stderrTap(f *os.File) *tap {
 	return t
 }
 
-// read reads what the tool writes, to the end of the stream, or, once the tool has ended,
-// what it had written by then. It waits while all buffers are on their way to the caller.
-// pieces has room for all of them, and for the end.
+// read reads the stream to its end, or, after end was called, what the tool has written by then.
+// It blocks while all buffers are in use. Sending on pieces never blocks.
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
 	defer func() { pieces <- last }()
@@ -100,7 +99,8 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	}
 }
 
-// buffer returns a buffer as soon as there is one, nil once stop is closed.
+// buffer returns a free buffer. It blocks until there is one, and returns nil if stop is closed
+// first.
 func (t *tap) buffer(stop <-chan struct{}) (b *buffer) {
 	select {
 	case b = <-t.free:
@@ -117,7 +117,7 @@ func (t *tap) buffer(stop <-chan struct{}) (b *buffer) {
 	return b
 }
 
-// send hands on the first n bytes of a buffer.
+// send sends the first n bytes of a buffer to the event loop.
 func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 	b.users.Store(1)
 	if n <= 0 {
@@ -128,11 +128,11 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 	pieces <- piece{tap: t, buffer: b}
 }
 
-// end has the reader read what is in the pipe now, and end. There may be more to come:
-// from a process that the tool has left behind.
-func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // pipes of our own have deadlines
+// end makes the reader read what is in the pipe now, and end. A process that the tool has left
+// running may write more later.
+func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // cannot fail for a pipe
 
-// drain reads what the tool had written when it ended.
+// drain reads what is in the pipe now.
 func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 	for left := t.waiting(); left > 0; {
 		b := t.buffer(stop)
@@ -158,22 +158,21 @@ func (t *tap) waiting() (n int) {
 	return n
 }
 
-// withFD has the descriptor used, unless the event loop has closed it.
+// withFD calls use with the stream's descriptor, unless the event loop has closed it.
 func (t *tap) withFD(use func(fd int)) {
 	if raw, err := t.file.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
 	}
 }
 
-// close closes the stream, so that the tool learns that nobody reads it, as it would have
-// without us. The reader ends then.
+// close closes the stream, so that the tool's next write fails. The reader then ends.
 func (t *tap) close() {
 	t.over = true
 	t.file.Close()
 }
 
-// leaveOpen lets what the tool has left behind write on to the caller's stream, as it
-// would without us, while the caller sees the tool's end at once.
+// leaveOpen starts a process that goes on copying the stream to the caller, if processes that
+// the tool has left running may still write to it. The caller sees the tool's end at once.
 func (a *attempt) leaveOpen(t *tap) {
 	if t.over || t.to.gone || a.state == stateRefused {
 		return
@@ -186,25 +185,25 @@ func (a *attempt) leaveOpen(t *tap) {
 	}
 }
 
-// A splitter cuts a stream into lines. It hands on the whole lines of each piece
-// that comes in, and keeps at most one unfinished line.
+// A splitter splits a stream into lines. For each piece of the stream it returns what its whole
+// lines are rendered as, and keeps at most one unfinished line.
 type splitter struct {
-	line  func([]byte) []byte // takes a line with its newline, gives what to show
-	max   int                 // length, with its newline, beyond which a line is shown unread; see rewrite.Stream
+	line  func([]byte) []byte // renders a line, newline included
+	max   int                 // longer lines, newline included, are shown unread; see rewrite.Stream
 	part  []byte              // the unfinished line
-	long  bool                // in a line that is too long to be read
+	long  bool                // the present line is too long to be read
 	piece []byte
-	same  span // of the piece, to be shown as it is, behind out
+	same  span // the part of piece that is shown as it is, after out
 	out   []byte
 }
 
-// longPart is the length from which an unfinished line gets room for the longest that is read.
+// longPart is the length at which an unfinished line gets room for the longest line.
 const longPart = 1 << 20
 
 type span struct{ from, to int }
 
-// next takes the piece in a buffer, or nil at the end, and returns what it makes to be
-// shown, which is in that buffer.
+// next renders the piece in a buffer, or the unfinished line if b is nil. What it returns is
+// stored in that buffer.
 func (s *splitter) next(b *buffer) []byte {
 	if b == nil {
 		return s.flush()
@@ -215,8 +214,8 @@ func (s *splitter) next(b *buffer) []byte {
 	return shown
 }
 
-// feed takes a piece and returns what it makes to be shown: a part of the piece, or
-// what is in out then. Nothing is copied of a piece that is shown as it is.
+// feed renders a piece. It returns a part of the piece itself if that is shown as it is, or else
+// out.
 func (s *splitter) feed(piece []byte) []byte {
 	s.piece, s.same, s.out = piece, span{}, s.out[:0]
 	if s.max == rewrite.NoLines {
@@ -238,7 +237,7 @@ func (s *splitter) feed(piece []byte) []byte {
 	return piece[s.same.from:s.same.to]
 }
 
-// show adds what a part of the piece makes to what is shown.
+// show appends the rendering of a part of the piece.
 func (s *splitter) show(of span, shown []byte) {
 	asIs := len(shown) == of.to-of.from && &shown[0] == &s.piece[of.from]
 	switch {
@@ -261,7 +260,7 @@ func (s *splitter) unfinished(at span) {
 		return
 	}
 	if s.max > 0 && len(s.part) > longPart {
-		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // once: the memory of what is too small stays in use for a while
+		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // all at once, to leave no garbage of growing sizes
 	}
 	s.part = append(s.part, data...)
 	if s.tooLong(s.part) {
@@ -286,7 +285,7 @@ func (s *splitter) finished(at span) {
 	s.show(at, s.line(line))
 }
 
-// flush returns what the last line, which lacks its newline, makes to be shown.
+// flush renders the last line, which has no newline.
 func (s *splitter) flush() []byte {
 	s.out = s.out[:0]
 	if len(s.part) > 0 {

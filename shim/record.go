@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// startPrune starts shimctl prune once a day, where the configuration asks for it.
-// The call has ended and nothing waits for it: it is a process in a session of its
-// own, without the caller's streams.
+// startPrune starts shimctl prune once a day if the configuration asks for it. The process has a
+// session of its own and none of the caller's streams, so that nothing waits for it.
 func (c *call) startPrune() {
 	if !c.config.Prune.Auto {
 		return
@@ -37,12 +36,12 @@ func (c *call) startPrune() {
 	}
 }
 
-// keepInherited lets no descriptor that the caller left open get into processes
-// that we start from now on: somebody may be waiting for its end.
+// keepInherited sets close-on-exec on all descriptors that the caller has left open: another
+// process may be waiting for their end.
 func keepInherited() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
-		return // a system without it
+		return // this system has no /dev/fd
 	}
 	for _, entry := range open {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
@@ -51,15 +50,15 @@ func keepInherited() {
 	}
 }
 
-// pinPause is how long a note waits that found the ledger in use.
+// pinPause is the time between two attempts to write to a locked ledger.
 const pinPause = 50 * time.Millisecond
 
-// pin notes the session's id and the tool's process while it runs. The ledger must not
-// hold up the tool's output, so it is written beside it.
+// pin records the session's ID and the tool's process while the tool runs. It writes in a
+// goroutine, so that the ledger does not delay the tool's output.
 func (c *call) pin(id string, pid int) {
 	session := c.ticket.Session
 	if session == 0 {
-		return // observed: the session is the caller's
+		return // an observed call: the caller manages the session
 	}
 	go func() {
 		err := c.ledger.Pin(session, id, pid)
@@ -67,7 +66,7 @@ func (c *call) pin(id string, pid int) {
 			time.Sleep(pinPause)
 		}
 		if err != nil {
-			c.log.fault("note session id", err)
+			c.log.fault("record session id", err)
 		}
 		if err := c.ledger.Fold(); err != nil {
 			c.log.fault("tidy up ledger", err)
@@ -101,7 +100,7 @@ func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.O
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
 	if a.stopped != 0 && st != (status{}) {
-		o.Seen.Answer, o.Seen.Texts = "", nil // cut short, and the caller does not wait for digests of what it did not want
+		o.Seen.Answer, o.Seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
 	o.File, o.FileSize = c.sessionFile(seen.ID)
 	o.Place = c.place(c.record.Cwd)
@@ -131,7 +130,7 @@ func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first led
 			bytes += len(p.text)
 		}
 		if a.talk.unlike && i == len(turns)-1 {
-			o.Seen.Refusal = rewrite.ControlFirst
+			o.Seen.Refusal = rewrite.ControlRequest
 		}
 		if i == 0 {
 			if bytes > 0 {
@@ -148,8 +147,8 @@ func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first led
 	return first, later
 }
 
-// sessionFile finds where the tool keeps the session, and how large it is now. Of
-// the files of one pattern it is the last by name.
+// sessionFile returns the path and present size of the file in which the tool keeps a session,
+// "" if there is none. If several files match a pattern, it is the last by name.
 func (c *call) sessionFile(id string) (string, int64) {
 	if id == "" {
 		return "", 0
@@ -164,9 +163,9 @@ func (c *call) sessionFile(id string) (string, int64) {
 	return "", 0
 }
 
-// matches returns the files of a pattern, none where a directory's name reads as a broken one.
-// A name without a pattern in directories with one is only asked for: a directory of a tool's may
-// have thousands of sessions, and filepath.Glob reads and sorts them all.
+// matches returns the files that match a pattern, none if the pattern is malformed. If only its
+// directory part has wildcards, it does not list the directories: one may contain thousands of
+// sessions.
 func matches(pattern string) []string {
 	dir, name := filepath.Split(pattern)
 	if strings.ContainsAny(name, `*?[\`) {
@@ -184,7 +183,7 @@ func matches(pattern string) []string {
 	return found
 }
 
-// noteNoResume remembers a binary that does not know the option.
+// noteNoResume records that a binary does not know the resume option.
 func (c *call) noteNoResume(why rewrite.Reason) {
 	if why != rewrite.RefusedNoResume {
 		return

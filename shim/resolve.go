@@ -17,14 +17,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardEnv carries what keeps shims from finding each other for ever.
+// guardEnv is the variable that keeps shims from finding each other for ever.
 const guardEnv = "REPRISE_GUARD"
 
-// maxHops is how often one call may pass through a shim of ours.
+// maxHops is how often one call may pass through shims of reprise.
 const maxHops = C.REPRISE_MAX_HOPS
 
-// identify tells a file from others whatever name it is found under: it gives an id,
-// "" where there is no file.
+// identify returns an ID of the file at a path, the same under any name; "" if there is none.
 func identify(path string) string {
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))
@@ -33,14 +32,14 @@ func identify(path string) string {
 	return C.GoString(&id[0])
 }
 
-// self identifies the running program, also after its file was replaced.
+// self returns the ID of the running program, even if its file was replaced.
 func self() string {
 	var id [C.REPRISE_ID_SIZE]C.char
 	C.reprise_self(&id[0])
 	return C.GoString(&id[0])
 }
 
-// A guard is the chain of shims that a call has come through.
+// A guard lists the shims that a call has passed through.
 type guard C.struct_reprise_guard
 
 func readGuard(value string, pid int, self string) guard {
@@ -52,7 +51,7 @@ func readGuard(value string, pid int, self string) guard {
 	return guard(g)
 }
 
-// with returns the guard's value for one target more.
+// with returns the variable's value after one more target.
 func (g guard) with(target string, pid int) string {
 	id := C.CString(target)
 	defer C.free(unsafe.Pointer(id))
@@ -61,14 +60,14 @@ func (g guard) with(target string, pid int) string {
 	return C.GoString(&value[0])
 }
 
-// skip are the ids of the files that are not the real binary: the running program, and what was
-// tried before.
+// skip returns the IDs of the files that are not the real binary: the running program, and all
+// that were tried before.
 func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
-	path string // as it was found
-	real string // the same without links
+	path string // as found
+	real string // with symbolic links resolved
 	info fs.FileInfo
 	id   string
 }
@@ -78,16 +77,15 @@ var (
 	errLoop     = errors.New("loop")
 )
 
-// resolve finds the real binary: the configured path, else the next executable of
-// that name on PATH which is none of those to be skipped, ids with commas between.
-// See reprise_find.
+// resolve finds the real binary: the configured path, or else the first executable of that
+// name on PATH whose ID is not in skip, a list separated by commas. See reprise_find.
 func resolve(name, configured, path string, skip string) (target, error) {
 	return find(name, configured, path, skip, func(name, configured, path, skip *C.char, found *C.struct_reprise_target) bool {
 		return bool(C.reprise_find(name, configured, path, skip, found))
 	})
 }
 
-// resolveBehind finds the real binary behind all that was tried. See reprise_find_behind.
+// resolveBehind finds the next binary after those that were tried. See reprise_find_behind.
 func resolveBehind(name, configured, path string, tried string) (target, error) {
 	return find(name, configured, path, tried, func(name, configured, path, tried *C.char, found *C.struct_reprise_target) bool {
 		return bool(C.reprise_find_behind(name, configured, path, tried, found))
@@ -107,27 +105,26 @@ func find(name, configured, path, ids string, by func(name, configured, path, id
 	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}
 	var err error
 	if t.info, err = os.Stat(t.path); err != nil {
-		return target{}, errNotFound // gone in between
+		return target{}, errNotFound // removed since
 	}
 	t.real = canonical(t.path)
 	return t, nil
 }
 
 func executablePath() string {
-	path, _ := os.Executable() // "" is then not found either
+	path, _ := os.Executable() // callers do not find anything under ""
 	return path
 }
 
-// Exit codes of the shim's own failures, as shells use them.
+// Exit codes of the shim's own failures, the same as those of shells.
 const (
 	exitCannotRun = 126
 	exitNotFound  = 127
 )
 
-// execReal replaces this process by the real binary: same arguments, environment
-// (but for the guard), descriptors and pid. stdin, where it is not nil, takes the
-// place of the caller's, for what was read of that. It returns only if that
-// fails.
+// execReal replaces this process by the real binary, with the same arguments, environment
+// (except the guard), descriptors and pid. If stdin is not nil, it replaces the caller's, which
+// has been read. execReal returns an exit code only if it fails.
 func (c *call) execReal(stdin *os.File) int {
 	t, err := c.target()
 	if err != nil {
@@ -141,15 +138,15 @@ func (c *call) execReal(stdin *os.File) int {
 	runtime.LockOSThread()
 	C.inherit_ignore()
 	C.inherit_close()
-	environ := with(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
+	environ := setEnv(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
 	err = unix.Exec(t.path, c.env.Args, environ)
-	if errors.Is(err, unix.ENOEXEC) { // a script without a first line: a shell would run it itself
+	if errors.Is(err, unix.ENOEXEC) { // a script without "#!", which shells run themselves
 		err = unix.Exec("/bin/sh", append([]string{"sh", t.path}, c.env.Args[1:]...), environ)
 	}
 	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
 }
 
-// cannotRun says why there is no tool to run.
+// cannotRun reports on stderr why no tool can be run, and returns the exit code.
 func (c *call) cannotRun(err error) int {
 	c.log.fault("cannot run the tool", err)
 	switch {
@@ -166,7 +163,7 @@ func (c *call) cannotRun(err error) int {
 	return exitCannotRun
 }
 
-// candidates lists every executable of the tool's name on PATH, each once.
+// candidates returns the paths of all executables of the tool's name on PATH, each once.
 func (c *call) candidates() []string {
 	var found []string
 	skip := ""

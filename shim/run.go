@@ -13,15 +13,15 @@ import (
 
 func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 
-// run carries out a managed call: resumed, forked or fresh as decided, and once more
-// fresh if the tool refuses the resume.
+// run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the
+// exit code.
 func (c *call) run() int {
 	var plan rewrite.Plan
 	if reason := c.runSteps(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
 	c.signals.catch()
-	c.say(c.decision.Mode, c.decision.Reason)
+	c.printVerbose(c.decision.Mode, c.decision.Reason)
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
@@ -33,7 +33,8 @@ func (c *call) run() int {
 		a, st, err = c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
 	}
 	if err != nil {
-		// The tool did not start: becoming it will say why, in its own way.
+		// The tool did not start. The attempt to become it will fail with the error that the
+		// caller knows.
 		c.fault("start the tool", err)
 		return c.passthrough(rewrite.Fault)
 	}
@@ -42,18 +43,18 @@ func (c *call) run() int {
 	return a.shown(st).leave()
 }
 
-// plan turns the decision into the real call. Resume, or fork, and delta come from the one
-// decision, and nowhere else.
+// plan returns the command line that carries out the decision.
 func (c *call) plan() rewrite.Plan {
 	return planFor(c.tool, c.parsed, c.record.Prompt, c.decision)
 }
 
 func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
 	parsed.SessionModel, parsed.SessionVersion = d.Model, d.Version
-	return tool.Plan(parsed, targetOf(prompt, d))
+	return tool.Plan(parsed, newTarget(prompt, d))
 }
 
-func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
+// newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.
+func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 	switch {
 	case d.Mode == rewrite.Fork:
 		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
@@ -65,7 +66,7 @@ func targetOf(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 	return rewrite.ToFresh(prompt.Text)
 }
 
-// runPlan runs the tool as planned.
+// runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	stdin, talk, err := c.stdinFor(plan)
 	if err != nil {
@@ -80,7 +81,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	}
 	defer func() {
 		if err := remove(); err != nil {
-			c.log.fault("remove scratch folder", err)
+			c.log.fault("remove scratch directory", err)
 		}
 	}()
 	a := &attempt{
@@ -97,18 +98,18 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		a.sweeper.sweep()
 		defer a.sweeper.sweep()
 	} else if c.parsed.Mode == rewrite.Observe {
-		// The caller may have asked for the latest session: which that is, the run tells.
+		// If the caller has asked for the latest session, only the run shows which one that is.
 		defer func() {
 			if id := a.stream.Seen().ID; id != "" {
 				c.sweeper(id).sweep()
 			}
 		}()
 	}
-	environ := with(without(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
-	environ = with(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
+	environ := setEnv(unsetEnv(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
+	environ = setEnv(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
 	for _, entry := range plan.Env {
 		name, value, _ := strings.Cut(entry, "=")
-		environ = with(environ, name, value)
+		environ = setEnv(environ, name, value)
 	}
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
@@ -119,8 +120,8 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	return a, st, err
 }
 
-// resumed returns the session that a run goes on with, "" for none or for one that is not
-// known yet: ours, or the one that the caller names.
+// resumed returns the session that a run resumes, by the decision or by the caller's own
+// option; "" if there is none or it is not known yet.
 func (c *call) resumed(plan rewrite.Plan) string {
 	if plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID) {
 		return c.parsed.SessionID
@@ -128,7 +129,7 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// stdinFor returns the tool's stdin, and what feeds it if that is a conversation.
+// stdinFor returns the tool's stdin, and what feeds it if it is a conversation.
 func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
 	switch {
 	case c.talk != nil:
@@ -138,7 +139,7 @@ func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
 		}
 		return talk.tool, talk, nil
 	case plan.HasStdin:
-		f, err := stdinOf(plan.Stdin)
+		f, err := textFile(plan.Stdin)
 		return f, nil, err
 	}
 	f, err := c.stdin.file()
@@ -148,8 +149,8 @@ func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
 	return f, nil, err
 }
 
-// observe runs a call whose session the caller manages: nothing about it is
-// changed, its id and usage are noted.
+// observe runs a call whose session the caller manages. It changes nothing, and records ID and
+// usage.
 func (c *call) observe() int {
 	c.signals.catch()
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
@@ -159,8 +160,8 @@ func (c *call) observe() int {
 	}
 	c.ticket = t
 	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
-	c.say(c.decision.Mode, c.decision.Reason)
-	c.parsed.Format = rewrite.StreamJSON // shown as it comes, whatever it is
+	c.printVerbose(c.decision.Mode, c.decision.Reason)
+	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
 	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
 	if err != nil {
 		c.fault("start the tool", err)
@@ -170,9 +171,8 @@ func (c *call) observe() int {
 	return st.leave()
 }
 
-// withScratch returns the plan with a private directory in the place of
-// rewrite.Scratch, and what removes the directory. Nothing is made where the plan has
-// no use for it.
+// withScratch returns the plan with rewrite.Scratch replaced by a new private directory, and a
+// function that removes the directory. If the plan does not need one, none is made.
 func withScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
 	used := func(arg string) bool { return arg != plan.Prompt && scratchAt(arg) >= 0 }
 	needs := slices.ContainsFunc(plan.Args, used) ||
@@ -182,7 +182,7 @@ func withScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
 	}
 	dir, err := os.MkdirTemp("", "reprise-*")
 	if err != nil {
-		return plan, nil, fmt.Errorf("make scratch folder: %w", err)
+		return plan, nil, fmt.Errorf("make scratch directory: %w", err)
 	}
 	plan.Args = slices.Clone(plan.Args)
 	for i, arg := range plan.Args {
@@ -204,9 +204,8 @@ func inScratch(arg, dir string) string {
 	return arg
 }
 
-// scratchAt tells where an argument names the directory: at its start, or as the
-// value in --option=VALUE; -1 where it does not. Elsewhere the word is the
-// caller's own.
+// scratchAt returns the index of rewrite.Scratch in an argument: at its start, or as the value in
+// --option=VALUE; -1 if there is none. Elsewhere the word is the caller's own.
 func scratchAt(arg string) int {
 	at := strings.Index(arg, rewrite.Scratch)
 	if at > 0 && (arg[0] != '-' || strings.IndexByte(arg, '=') != at-1) {

@@ -35,12 +35,12 @@ func (c *call) opened(a *attempt) (stays bool) {
 	c.real = target{}
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" {
-		c.say(c.decision.Mode, c.decision.Reason)
+		c.printVerbose(c.decision.Mode, c.decision.Reason)
 		a.plan.Prompt, a.pinned = c.record.Prompt.Text, c.pin
 		return !c.decision.Mode.Continues()
 	}
 	c.log.passthrough(reason)
-	c.say(rewrite.Observe, reason)
+	c.printVerbose(rewrite.Observe, reason)
 	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: reason}
 	if c.record == nil {
 		return true

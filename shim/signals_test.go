@@ -22,12 +22,12 @@ func TestInbox(t *testing.T) {
 	var got []os.Signal
 	for range 3 {
 		<-in.arrived
-		got = append(got, in.take())
+		got = append(got, in.next())
 	}
 	if want := []os.Signal{syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if sig := in.take(); sig != nil || len(in.arrived) != 0 {
+	if sig := in.next(); sig != nil || len(in.arrived) != 0 {
 		t.Errorf("%v is left", sig)
 	}
 }
@@ -54,7 +54,7 @@ func TestCatch(t *testing.T) {
 			continue
 		}
 		<-in.arrived
-		if got := in.take(); got != sig {
+		if got := in.next(); got != sig {
 			t.Errorf("%v came in, want %v", got, sig)
 		}
 	}

@@ -18,35 +18,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxStdin is how much of a prompt is read from stdin. claude itself has failed
-// above 10 MB (CLI-FACTS 1.9).
+// maxStdin is how many bytes are read from stdin. claude itself fails above 10 MB.
 const maxStdin = 16 << 20
 
-// How long a silent stdin is waited for. claude waits 3 s for the first byte and
-// goes on without; once there is one it reads to the end, as we do. A prompt that
-// stands in argv seldom has company.
+// How long to wait for the first byte on stdin, if the prompt comes from there and if it stands
+// in the arguments. claude waits 3 s for the first byte, and then reads to the end.
 const (
 	waitPrompt   = 2 * time.Second
 	waitAppended = 200 * time.Millisecond
 )
 
-// A staged stdin is what was read of the caller's: nothing is lost of it, however
-// the call goes on.
+// A staged is what was read of the caller's stdin. It can be handed on to the tool whatever
+// becomes of the call.
 type staged struct {
 	data string
-	// used reports that the caller's descriptor no longer gives the data.
+	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
 }
 
-// stage reads stdin as far as it is part of the prompt. A reason says that the
-// prompt cannot be known; what was read is in staged all the same.
+// stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
+// known; what was read is then in staged too.
 func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error) {
 	if use == rewrite.StdinUnused {
 		return staged{}, "", nil
 	}
 	info, err := stdin.Stat()
 	if err != nil {
-		return staged{}, rewrite.StdinOpen, nil // closed: whatever the tool makes of that
+		return staged{}, rewrite.StdinOpen, nil // closed; tools differ in what they do then
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
@@ -62,7 +60,7 @@ func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error)
 	return drain(fd)
 }
 
-// stageFile reads a file from where the descriptor stands, and leaves it there.
+// stageFile reads a file from the descriptor's offset on, without changing the offset.
 func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 	at, err := unix.Seek(fd, 0, io.SeekCurrent)
 	if err != nil || at >= size {
@@ -89,8 +87,7 @@ func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 	return staged{data: string(data[:n])}, "", nil
 }
 
-// drain reads to the end. Beyond maxStdin it stops; what was read and what is still to
-// come must then be handed on.
+// drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
 func drain(fd int) (staged, rewrite.Reason, error) {
 	var data []byte
 	for {
@@ -116,8 +113,8 @@ func drain(fd int) (staged, rewrite.Reason, error) {
 	}
 }
 
-// readable waits until a descriptor has data or is at its end; a negative wait has
-// no limit.
+// readable waits until a descriptor has data or is at its end, and reports whether it is. A
+// negative wait has no limit.
 func readable(fd int, wait time.Duration) (bool, error) {
 	ms := -1
 	if wait >= 0 {
@@ -133,10 +130,9 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	}
 }
 
-// file returns the staged stdin as a file without a name, at its start; nil where
-// the caller's own descriptor still has it. Where no file takes it, a pipe does, as far as
-// one can hold it all: the caller's limit on the size of files (ulimit -f) holds for a
-// memfd as well.
+// file returns the staged data as an unnamed file, or nil if the caller's own descriptor still
+// has it. If no file can hold it, file returns a pipe that holds it all: the caller's limit on
+// the size of files (ulimit -f) also applies to a memfd.
 func (s staged) file() (*os.File, error) {
 	if !s.used {
 		return nil, nil
@@ -150,9 +146,8 @@ func (s staged) file() (*os.File, error) {
 	return f, err
 }
 
-// ahead returns a pipe with the staged stdin and, behind it, what is still to come on the
-// caller's descriptor, nil where that still has it all. A process of its own fills the
-// pipe, as far as the tool reads.
+// ahead returns a pipe with the staged data followed by the rest of the caller's stdin, or nil
+// if nothing was consumed. A separate process fills the pipe.
 func (s staged) ahead(of *os.File) (*os.File, error) {
 	if !s.used {
 		return nil, nil
@@ -171,8 +166,8 @@ func (s staged) ahead(of *os.File) (*os.File, error) {
 	return r, nil
 }
 
-// inPipe returns the staged stdin as a pipe that holds it all already, so that nobody
-// has to live on to fill it.
+// inPipe returns a pipe that already holds all of the staged data. It fails if there is too
+// much of it.
 func (s staged) inPipe() (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -195,7 +190,7 @@ func (s staged) inPipe() (*os.File, error) {
 }
 
 func (s staged) inFile() (*os.File, error) {
-	f, err := nameless()
+	f, err := unnamedFile()
 	if err != nil {
 		return nil, err
 	}
@@ -207,11 +202,11 @@ func (s staged) inFile() (*os.File, error) {
 	return f, err
 }
 
-// stdinOf returns text as a stdin.
-func stdinOf(text string) (*os.File, error) { return staged{data: text, used: true}.file() }
+// textFile returns an unnamed file that contains text.
+func textFile(text string) (*os.File, error) { return staged{data: text, used: true}.file() }
 
-// nameless makes a file that nobody else can open.
-func nameless() (*os.File, error) {
+// unnamedFile makes a file that has no name, so that no other process can open it.
+func unnamedFile() (*os.File, error) {
 	if fd, err := memfd(); err == nil {
 		return os.NewFile(uintptr(fd), "stdin"), nil
 	}

@@ -163,7 +163,7 @@ func TestStdinUnderALimitOnFiles(t *testing.T) {
 		}
 	}()
 	text := strings.Repeat("all of it ", 50_000)
-	f, err := stdinOf(text)
+	f, err := textFile(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func pattern(n int) []byte {
 
 func TestStdinOf(t *testing.T) {
 	for _, text := range []string{"", "a\x00b\n", strings.Repeat("x", 1<<20)} {
-		f, err := stdinOf(text)
+		f, err := textFile(text)
 		if err != nil {
 			t.Fatal(err)
 		}

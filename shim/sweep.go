@@ -9,31 +9,29 @@ import (
 	"reprise/rewrite"
 )
 
-// maxLeftover is the size from which on a file is no leftover, whatever it holds.
-const maxLeftover = 1 << 20
+// maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
+const maxOrphan = 1 << 20
 
-// How often the directory of a resumed session is looked at for what the resume has
-// left: at first very often, since any other start of the tool may see it too,
-// then ever less.
+// The time between two sweeps is a share of the time since the tool's start, within these
+// bounds. The first ones are close to each other, since any other start of the tool may find
+// the file too.
 const (
 	sweepOften  = 20 * time.Millisecond
 	sweepSeldom = time.Second
-	sweepShare  = 50 // of the time since the start
+	sweepShare  = 50 // the time since the start is divided by it
 )
 
-// A sweeper removes what a tool leaves beside the file of a session that it
-// resumes, where that puts the session in danger: gemini takes it, at its next
-// start, for a broken session, and deletes all that bears the session's name
-// (docs/internals/gemini.md). It is gone as soon as it is seen, so that no copy of the
-// session is needed: a copy would be one more place with a prompt in it, and one
-// that is put back while the tool runs lacks what it has written since.
+// A sweeper removes the orphan files that a tool leaves beside a session's file when it resumes
+// the session. gemini takes such a file, at its next start, for a broken session, and deletes
+// all files of that session (docs/internals/gemini.md). A copy of the session instead would be
+// one more file with prompts in it.
 type sweeper struct {
 	tool    rewrite.Tool
 	pattern string
 }
 
-// sweeper is for the session's own directory; nil where the tool has one certain name
-// for a session's file, so that nothing of that name can stand beside it.
+// sweeper returns a sweeper for a session, or nil if the tool's sessions have one certain
+// filename each, so that there are no orphans.
 func (c *call) sweeper(id string) *sweeper {
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
 		if name := filepath.Base(pattern); strings.Contains(name, "*") {
@@ -46,7 +44,7 @@ func (c *call) sweeper(id string) *sweeper {
 	return nil
 }
 
-// sweep deletes leftovers, and only beside a file that is none.
+// sweep deletes orphan files, if there is also a file of the session that is none.
 func (s *sweeper) sweep() {
 	if s == nil {
 		return
@@ -57,34 +55,34 @@ func (s *sweeper) sweep() {
 		return
 	}
 	for _, path := range found {
-		if isLeftover(s.tool, path) {
-			_ = os.Remove(path) // what cannot be removed is seen at the next look
+		if isOrphan(s.tool, path) {
+			_ = os.Remove(path) // the next sweep tries again
 		}
 	}
 }
 
-// next is how long to wait for the next look.
+// next returns the time until the next sweep.
 func (s *sweeper) next(since time.Duration) time.Duration {
 	return min(max(since/sweepShare, sweepOften), sweepSeldom)
 }
 
-// sessionFiles are those of several files of one session that are no leftovers.
+// sessionFiles returns those of several files of one session that are no orphans.
 func sessionFiles(tool rewrite.Tool, matches []string) []string {
 	if len(matches) < 2 {
 		return matches
 	}
 	var own []string
 	for _, path := range matches {
-		if !isLeftover(tool, path) {
+		if !isOrphan(tool, path) {
 			own = append(own, path)
 		}
 	}
 	return own
 }
 
-func isLeftover(tool rewrite.Tool, path string) bool {
+func isOrphan(tool rewrite.Tool, path string) bool {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLeftover {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOrphan {
 		return false
 	}
 	data, err := os.ReadFile(path)

@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A witness tells of signals that were sent to our whole process group: it is a
-// process that stands in the group and gets them too. Nothing that comes with a signal
-// says whom else it was sent to. The system goes through a group from its newest
-// member to its oldest, so that the witness has a signal before we have it.
+// A witness is a process that shows which signals were sent to the whole process group: it is
+// a member of the group and receives them too. A signal itself does not say to which processes
+// it was sent. Linux signals the newest member of a group first, so the witness has a signal
+// before the shim has it.
 type witness struct {
 	pid     int
-	reports *os.File // a byte each
+	reports *os.File // one byte for each signal
 
 	seen  [lastSignal + 1]bool
-	asked int       // how many answers are still to come
-	woken time.Time // when it was last seen to get a SIGCONT
+	asked int       // answers that have not come yet
+	woken time.Time // when the witness last received a SIGCONT
 }
 
-// newWitness returns nil where there is none to be had: then every signal counts as
-// sent to us alone.
+// newWitness starts a witness. It returns nil if that fails: then every signal counts as sent
+// to the shim alone.
 func newWitness() *witness {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -44,18 +44,18 @@ func newWitness() *witness {
 }
 
 const (
-	// witnessPause is how long a witness is listened to before it is looked at whether
-	// it is stopped. witnessLimit is when it is given up.
+	// witnessPause is how long an answer may take before the witness is checked for being
+	// stopped, witnessLimit how long it may take at all.
 	witnessPause = 10 * time.Millisecond
 	witnessLimit = 5 * time.Second
 )
 
-// takenBack is how long after a SIGCONT to the group a SIGTSTP may come to be looked at
-// that was sent before it. The SIGCONT has taken it back, from the witness as well; it
-// would stop the tool for good. On a busy machine some time passes between the two.
-const takenBack = time.Second
+// cancelled is how long after a SIGCONT to the group a SIGTSTP from before it may still be
+// handled, on a busy machine. The SIGCONT has cancelled that SIGTSTP, for the witness as well;
+// forwarded, it would stop the tool for good.
+const cancelled = time.Second
 
-// ask has the witness report all that it has seen.
+// ask reads all signals that the witness has received so far.
 func (w *witness) ask() error {
 	if err := syscall.Kill(w.pid, lastSignal); err != nil {
 		return err
@@ -67,13 +67,13 @@ func (w *witness) ask() error {
 			err = w.wake()
 		}
 		if err != nil {
-			return err // of one that is dead, io.EOF
+			return err // io.EOF if the witness is dead
 		}
 	}
 	return nil
 }
 
-// listen takes what the witness reports, up to the last answer.
+// listen reads the witness's reports up to its last answer.
 func (w *witness) listen() error {
 	if err := w.reports.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (w *witness) listen() error {
 	return nil
 }
 
-// wake lets a witness go on that was stopped with the group, where we alone were woken.
-// One that has not had its turn yet is let be, one that is dead an error.
+// wake continues a witness that was stopped with the group, if the shim alone was continued.
+// It does nothing if the witness is running, and fails if it is dead.
 func (w *witness) wake() error {
 	const stopped = 5 // CLD_STOPPED
 	var info unix.Siginfo
@@ -110,23 +110,23 @@ func (w *witness) wake() error {
 	return syscall.ECHILD
 }
 
-// got reports whether a signal that we have got was sent to the group. It counts for
-// one. Where the witness cannot tell it counts as sent to us alone: twice is better
-// than never.
-func (w *witness) got(sig os.Signal) bool {
+// saw reports whether a signal that the shim has received was sent to the whole group, and
+// forgets that signal. If the witness does not answer it returns false: the tool rather gets
+// a signal twice than never.
+func (w *witness) saw(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
 	if w == nil || !ok || w.ask() != nil {
 		return false
 	}
-	got := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < takenBack
+	saw := w.seen[number] || number == syscall.SIGTSTP && time.Since(w.woken) < cancelled
 	w.seen[number] = false
-	return got
+	return saw
 }
 
-// dismiss ends the witness; close has to follow.
+// dismiss kills the witness. close must follow.
 func (w *witness) dismiss() {
 	if w != nil {
-		_ = syscall.Kill(w.pid, syscall.SIGKILL) // it may have been killed
+		_ = syscall.Kill(w.pid, syscall.SIGKILL) // fails if it is dead already
 	}
 }
 

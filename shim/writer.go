@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sink is one of the caller's streams, as the event loop sees it. While it is held, what
-// is written waits; it is then either shown or dropped. Nothing here waits for the caller:
-// its writer does.
+// A sink is one of the caller's streams, as the event loop sees it. While output is held, a sink
+// stores it; then it is either shown or dropped. A sink never waits for the caller: its writer
+// does.
 type sink struct {
 	fd     int
 	writer *writer
-	held   *spool // nil where output goes straight on
-	gone   bool   // the caller has closed its end: nothing more is written
+	held   *spool // nil if output is passed on at once
+	gone   bool   // the caller has closed its end; nothing more is written
 }
 
 func newSink(f *os.File, w *writer, hold bool) *sink {
@@ -29,7 +29,8 @@ func newSink(f *os.File, w *writer, hold bool) *sink {
 	return s
 }
 
-// write shows or holds data, which are in that buffer, or in none and stay as they are.
+// write shows or holds data. The data are in the buffer from; if that is nil they must not
+// change later.
 func (s *sink) write(data []byte, from *buffer) {
 	switch {
 	case len(data) == 0 || s.gone:
@@ -37,13 +38,13 @@ func (s *sink) write(data []byte, from *buffer) {
 		from.retain()
 		s.writer.queue <- chunk{to: s, data: data, buffer: from}
 	case s.held.write(data) != nil:
-		// There is no room to hold it: early is better than lost.
+		// There is no room to hold the output. Shown early is better than lost.
 		s.show()
 		s.write(data, from)
 	}
 }
 
-// pass shows data although the sink may be held. They stay as they are.
+// pass writes data although the sink may hold its output. The data must not change.
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
@@ -51,7 +52,7 @@ func (s *sink) pass(data []byte, from *buffer) {
 	}
 }
 
-// show lets out what was held, and lets all that comes later pass.
+// show passes on what was held, and from then on all output at once.
 func (s *sink) show() {
 	if s.held != nil && !s.gone {
 		s.writer.queue <- chunk{to: s, held: s.held}
@@ -59,14 +60,14 @@ func (s *sink) show() {
 	s.held = nil
 }
 
-// drop throws away what was held.
+// drop drops what was held.
 func (s *sink) drop() {
 	s.held.drop()
 	s.held = nil
 }
 
-// writeAll writes to a descriptor that may be non-blocking. A *os.File would not
-// do: on stdout it turns a closed pipe into our death.
+// writeAll writes to a descriptor that may be non-blocking. With *os.File a closed pipe on
+// stdout would kill the shim.
 func writeAll(fd int, data []byte) error {
 	for len(data) > 0 {
 		n, err := unix.Write(fd, data)
@@ -86,16 +87,17 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// hungUp tells of a pipe or socket whose other side is gone.
+// hungUp reports whether a descriptor is a pipe or socket whose other end is closed.
 func hungUp(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}}
 	_, err := unix.Poll(fds, 0)
 	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-// spoolMemory is how much held output stays in memory; more goes to a file
-// without a name.
+// spoolMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
 const spoolMemory = 4 << 20
+
+// A spool stores the held output of one stream.
 
 type spool struct {
 	memory bytes.Buffer
@@ -120,7 +122,7 @@ func (s *spool) write(data []byte) error {
 	}
 	n, err := s.file.WriteAt(data, s.size)
 	if err != nil {
-		return err // a part that was written is not counted
+		return err // size stays, so that a part that was written is ignored
 	}
 	s.size += int64(n)
 	return nil
@@ -152,7 +154,7 @@ func (s *spool) drop() {
 	}
 }
 
-// A ring keeps the end of a stream.
+// A ring keeps the last ringSize bytes of a stream.
 type ring struct{ data []byte }
 
 const ringSize = 16 << 10
@@ -164,23 +166,22 @@ func (r *ring) write(data []byte) {
 	}
 }
 
-// pieceSize is how many bytes are read from the tool at once.
+// pieceSize is how many bytes are read from the tool at most at once.
 const pieceSize = 64 << 10
 
-// buffersPerStream is how many buffers a stream has. All of them may wait for a caller
-// that does not read; the tool has to wait then.
+// buffersPerStream is how many buffers a stream has. If all of them are waiting for a caller
+// that does not read, the tool waits too.
 const buffersPerStream = 3
 
-// keptRendering is the capacity, in bytes, beyond which a buffer's rendering is not kept
-// for the next piece.
+// keptRendering is the largest capacity, in bytes, of a rendering that a buffer keeps for its
+// next piece.
 const keptRendering = 256 << 10
 
-// A buffer carries a piece of one of the tool's streams from its reader through the event
-// loop to the writers, and goes back to the reader when it has been written. So the number
-// of buffers bounds what is under way.
+// A buffer carries a piece of one of the tool's streams from its reader through the event loop
+// to the writers. When it has been written it returns to the reader.
 type buffer struct {
 	piece    []byte // what was read
-	rendered []byte // what was made of it, where that is not a part of the piece
+	rendered []byte // its rendering, if that is not a part of piece
 	users    atomic.Int32
 	free     chan<- *buffer
 }
@@ -200,15 +201,15 @@ func (b *buffer) release() {
 	if cap(b.rendered) > keptRendering {
 		b.rendered = nil
 	}
-	b.free <- b // never blocks: there is room for all of a stream's buffers
+	b.free <- b // never blocks: the channel has room for all of a stream's buffers
 }
 
-// A chunk is what a writer writes in one go: data, or all that was held.
+// A chunk is what a writer writes at once: data, or all that was held.
 type chunk struct {
 	to     *sink
 	data   []byte
 	held   *spool
-	buffer *buffer // which the data are in, nil where they are in none
+	buffer *buffer // the buffer that contains data, or nil
 }
 
 func (c chunk) write() error {
@@ -219,19 +220,19 @@ func (c chunk) write() error {
 	return c.held.copyTo(c.to.fd)
 }
 
-// queueLength is more than a writer can have to write: a chunk to each of the caller's
-// streams for each buffer, and a few that have none (what was held, and what a stream
-// returns at its end). So the event loop never waits for a writer.
+// queueLength is more than the largest number of chunks in a writer's queue: one to each of the
+// caller's streams for each buffer, and a few without a buffer (held output, and the end of a
+// rendering). So the event loop never waits for a writer.
 const queueLength = 4*buffersPerStream + 16
 
-// A writer writes to the caller, chunk after chunk, in a goroutine of its own. Nothing
-// but the writer waits for a caller that does not read.
+// A writer writes chunks to the caller in a goroutine of its own. It alone waits for a caller
+// that does not read.
 type writer struct{ queue chan chunk }
 
 func newWriter() *writer { return &writer{make(chan chunk, queueLength)} }
 
-// run writes until the queue is closed or stop is. It reports each sink that can no
-// longer be written to, once.
+// run writes until the queue or stop is closed. It sends each sink that can no longer be written
+// to on gone, once.
 func (w *writer) run(stop <-chan struct{}, gone chan<- *sink) {
 	var failed []*sink
 	for c := range w.queue {

@@ -9,11 +9,10 @@ import (
 
 var errIrregular = errors.New("not a regular file")
 
-// A fileID tells files apart whatever name they have.
+// A fileID identifies a file under any name.
 type fileID struct{ dev, ino uint64 }
 
-// A stamp is what a file looks like from outside; with another content it nearly
-// always has another.
+// A stamp is a file's metadata. If the content changes, the stamp nearly always does.
 type stamp struct {
 	id      fileID
 	size    int64
@@ -28,8 +27,8 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// open opens a regular file, and neither waits for a pipe nor follows a link that
-// has taken its place.
+// open opens a regular file. It neither blocks on a pipe nor follows a symbolic link that replaced
+// the file.
 func open(path string) (*os.File, stamp, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

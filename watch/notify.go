@@ -7,11 +7,11 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A source gives the events of directories.
+// A source provides the events of directories.
 type source interface {
 	add(dir string) error
 	events() <-chan fsnotify.Event
-	lost() <-chan struct{} // told when events were lost
+	lost() <-chan struct{} // reports that events were lost
 	close()
 }
 
@@ -33,8 +33,7 @@ func newNotify() (source, error) {
 	return n, nil
 }
 
-// readErrors never keeps fsnotify waiting, which may hold a lock that add needs
-// while it reports an error.
+// readErrors never blocks fsnotify, which may hold a lock that add needs while it reports an error.
 func (n notify) readErrors() {
 	for err := range n.watcher.Errors {
 		if !errors.Is(err, fsnotify.ErrEventOverflow) {
@@ -42,7 +41,7 @@ func (n notify) readErrors() {
 		}
 		select {
 		case n.overflow <- struct{}{}:
-		default: // it is told already
+		default: // it is already reported
 		}
 	}
 }
@@ -51,5 +50,5 @@ func (n notify) add(dir string) error          { return n.watcher.Add(dir) }
 func (n notify) events() <-chan fsnotify.Event { return n.watcher.Events }
 func (n notify) lost() <-chan struct{}         { return n.overflow }
 
-// close does not wait: the system takes ten milliseconds to let watches go.
+// close does not wait: the system takes ten milliseconds to release watches.
 func (n notify) close() { go n.watcher.Close() }

@@ -6,25 +6,25 @@ import (
 	"os"
 )
 
-// maxLine is the length beyond which a line is passed over.
+// maxLine is the length beyond which a line is skipped.
 const maxLine = 1 << 20
 
-// tails are files that are handed on line by line as they grow. They are known by
-// identity: a file goes on where it was under another name.
+// tails are files that are passed on line by line as they grow. They are known by identity: a
+// renamed file continues where it was.
 type tails struct {
 	handle func(string, []byte)
 	known  map[fileID]*tail
 }
 
-// A tail is the end of one file. From its first change on the file is kept open,
-// so that nothing is lost of it when it loses its name.
+// A tail is the end of one file. From its first change the file is kept open, so that nothing is
+// lost if its name is removed.
 type tail struct {
 	path string
 	was  stamp
 	file *os.File
-	at   int64  // what has been read
+	at   int64  // offset up to which it was read
 	part []byte // an unfinished line
-	long bool   // in a line that is passed over
+	long bool   // in a line that is skipped
 }
 
 func newTails(handle func(string, []byte)) *tails {
@@ -51,7 +51,7 @@ func (ts *tails) look(path string, info fs.FileInfo) {
 	}
 }
 
-// open returns the file that has that name now.
+// open returns the tail of the file that has that name now.
 func (ts *tails) open(path string) *tail {
 	f, now, err := open(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func (ts *tails) open(path string) *tail {
 	return t
 }
 
-// read hands on what the file has gained.
+// read passes on what was added to the file.
 func (ts *tails) read(t *tail) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -111,7 +111,7 @@ func (t *tail) collect(data []byte) {
 	t.part = append(t.part, data...)
 }
 
-// flush hands the line on that has been collected.
+// flush passes on the collected line.
 func (ts *tails) flush(t *tail) {
 	if !t.long && len(t.part) > 0 {
 		ts.handle(t.path, t.part)
@@ -119,7 +119,7 @@ func (ts *tails) flush(t *tail) {
 	t.part, t.long = t.part[:0], false
 }
 
-// gone reads the rest of a file that has lost its name, before another takes it.
+// gone reads the rest of a file whose name was removed, before another file takes the name.
 func (ts *tails) gone(path string, removed bool) {
 	for id, t := range ts.known {
 		switch {
@@ -127,7 +127,7 @@ func (ts *tails) gone(path string, removed bool) {
 		case t.file != nil:
 			ts.read(t)
 		case removed:
-			delete(ts.known, id) // another file may come to have this identity
+			delete(ts.known, id) // another file may get this identity
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"reprise/rewrite"
 )
 
-// How many directories are watched: those that changed last, and those that appear
-// later. What happens elsewhere is found at the end.
+// How many directories are watched: the most recently changed ones, and those that appear later.
+// Changes elsewhere are found at the end.
 const (
 	maxFirst   = 256
 	maxWatched = 1024
@@ -24,12 +24,12 @@ type tree struct {
 	files     files
 }
 
-// files is what is known of the files of a tree, and how they are read.
+// files keeps what is known about the files of a tree, and reads them.
 type files interface {
-	note(path string, info fs.FileInfo) // it is there already, and of no interest
-	look(path string, info fs.FileInfo) // hand on what is new in it
-	gone(path string, removed bool)     // it has no longer that name, or is no more
-	end()                               // hand on what was waiting to be complete
+	note(path string, info fs.FileInfo) // it existed before the start: record it, but pass nothing on
+	look(path string, info fs.FileInfo) // pass on what is new in it
+	gone(path string, removed bool)     // it lost this name, or was removed
+	end()                               // pass on what was incomplete
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -56,8 +56,8 @@ func (t *tree) holds(path string) bool {
 	return path != t.dir && within(path, t.dir) && t.matches(path)
 }
 
-// survey sees all files of a tree, and watches the directories that changed last, or
-// the one that the tree will appear in. A directory changes with its files.
+// survey calls see for all files of a tree, and watches the most recently changed directories, or
+// the one in which the tree will appear. A directory's time changes with its files.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	type folder struct {
 		path    string
@@ -87,8 +87,8 @@ func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	}
 }
 
-// reach watches the tree's directory. Where there is none it watches the nearest
-// directory above; when the directory has come to be it is entered.
+// reach watches the tree's directory. If there is none it watches the nearest existing parent and
+// enters the directory when it appears.
 func (w *Watcher) reach(t *tree) {
 	for w.source != nil && !w.watched[t.dir] {
 		dir := nearest(t.dir)
@@ -103,7 +103,7 @@ func (w *Watcher) reach(t *tree) {
 	}
 }
 
-// nearest is the lowest directory on the way to dir that exists.
+// nearest returns the deepest existing directory on the path to dir.
 func nearest(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
@@ -113,16 +113,15 @@ func nearest(dir string) string {
 	}
 }
 
-// enter watches a directory that has appeared, and looks at all that is in it
-// already.
+// enter watches a directory that has appeared, and checks everything already in it.
 func (w *Watcher) enter(t *tree, dir string) {
 	t.walk(dir, func(path string) { w.watch(path) }, t.files.look)
 }
 
-// walk goes through a directory: first the directory itself, then the tree's files in
-// it, then the directories. What cannot be read is passed over.
+// walk visits a directory: first the directory itself, then the tree's files in it, then its
+// subdirectories. It skips what cannot be read.
 func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
-	// What is no directory is not to be opened: it may be a pipe.
+	// Only a directory is opened: a pipe would block.
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		t.walkFolder(dir, enter, see)
 	}

@@ -13,28 +13,27 @@ import (
 	"reprise/rewrite"
 )
 
-// settle is how long changes are gathered before files are looked at. It counts
-// from the first of them: a file that never rests is looked at all the same.
+// settle is how long changes are collected before files are checked. It counts from the first
+// change, so that a file that changes constantly is checked too.
 const settle = 5 * time.Millisecond
 
 // A Watcher follows files until it is stopped.
 type Watcher struct {
 	trees   []*tree
-	source  source // nil where there are no events
+	source  source // nil if there are no events
 	watched map[string]bool
-	dirty   map[string]bool // files to be looked at
+	dirty   map[string]bool // files to check
 
 	stopping chan struct{}
 	stop     func()
 	done     chan struct{}
 }
 
-// Start begins to follow files. From then on handle is called, always from one
-// goroutine, with a file's path and what is new in it: one line with its newline
-// (the last of a file may lack it), or all of a file; one that is written in place
-// may be seen half written, and comes again. The data are valid until handle
-// returns. Files that cannot be read are passed over; an error means that
-// a directory or a pattern cannot be understood at all.
+// Start starts following files. From then on handle is called, always from one goroutine, with a
+// file's path and its new content: one line with its newline (the last of a file may lack it), or a
+// whole file. A file that is written in place may be passed on half written, and then again. The
+// data are valid until handle returns. Files that cannot be read are skipped; an error means that a
+// directory or a pattern is invalid.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
 	src, err := newNotify()
 	if err != nil {
@@ -64,13 +63,13 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 	return w, nil
 }
 
-// Stop hands on what is still new, and ends. It may be called again.
+// Stop passes on what is still new, and ends. It may be called again.
 func (w *Watcher) Stop() {
 	w.stop()
 	<-w.done
 }
 
-// loop owns all that Start has set up.
+// loop owns everything that Start has set up.
 func (w *Watcher) loop() {
 	defer close(w.done)
 	var events <-chan fsnotify.Event
@@ -103,8 +102,8 @@ func (w *Watcher) loop() {
 	}
 }
 
-// take notes what an event tells. Folders are entered at once, for what appears
-// in them must not be missed; files can wait.
+// take handles an event. Directories are entered at once, since new files in them must not be
+// missed; files can wait.
 func (w *Watcher) take(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
@@ -129,7 +128,7 @@ func (w *Watcher) take(e fsnotify.Event) {
 	}
 }
 
-// forget lets a path go that names nothing any more.
+// forget drops a path that no longer names a file.
 func (w *Watcher) forget(path string, removed bool) {
 	for _, t := range w.trees {
 		if t.holds(path) {
@@ -159,14 +158,14 @@ func (w *Watcher) lookAtDirty() {
 	clear(w.dirty)
 }
 
-// rescan makes up for events that were lost.
+// rescan makes up for lost events.
 func (w *Watcher) rescan() {
 	for _, t := range w.trees {
 		w.survey(t, t.files.look)
 	}
 }
 
-// finish looks at everything once more.
+// finish checks every file once more.
 func (w *Watcher) finish() {
 	for _, t := range w.trees {
 		t.walk(t.dir, func(string) {}, t.files.look)
@@ -174,7 +173,7 @@ func (w *Watcher) finish() {
 	}
 }
 
-// quit gives events up.
+// quit stops using events.
 func (w *Watcher) quit() {
 	if w.source != nil {
 		w.source.close()
@@ -182,7 +181,7 @@ func (w *Watcher) quit() {
 	}
 }
 
-// watch asks for the events of a directory, and reports whether it gets them.
+// watch subscribes to the events of a directory and reports whether it succeeded.
 func (w *Watcher) watch(dir string) bool {
 	if w.source == nil || w.watched[dir] {
 		return w.watched[dir]
@@ -200,7 +199,7 @@ func (w *Watcher) watch(dir string) bool {
 	return err == nil
 }
 
-// isLimit tells of an error that any further watch would meet as well.
+// isLimit reports whether any further watch would fail with the same error.
 func isLimit(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

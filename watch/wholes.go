@@ -6,10 +6,10 @@ import (
 	"io/fs"
 )
 
-// maxWhole is the size beyond which a file that is wanted whole is not read.
+// maxWhole is the size beyond which a whole file is not read.
 const maxWhole = 4 << 20
 
-// wholes are files that are handed on whole, each time their content is another.
+// wholes are files that are passed on whole, each time their content changes.
 type wholes struct {
 	handle func(string, []byte)
 	seed   maphash.Seed

@@ -98,7 +98,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("decision", decisionCell(i))
 	for _, reason := range []rewrite.Reason{i.Reason, i.Detail, i.FellBack} {
 		if reason != "" {
-			add(string(reason), ui.TextCell(meaningOf(reason)))
+			add(string(reason), ui.TextCell(meaning(reason)))
 		}
 	}
 	add("changed", ui.TextCell(strings.Join(i.Changed(), ", ")))
@@ -127,8 +127,8 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 
 func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }
 
-// meaningOf says in a sentence what a reason means.
-func meaningOf(r rewrite.Reason) string {
+// meaning says in a sentence what a reason means.
+func meaning(r rewrite.Reason) string {
 	if sentence, ok := meanings[r]; ok {
 		return sentence
 	}

@@ -41,9 +41,9 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 		all.add(r.prices, slice)
 	}
 	if !st.compare(s.Arms) {
-		st.estimate(sidesOf(managed))
+		st.estimate(bothSides(managed))
 	}
-	spans := spansOf(managed, st, r)
+	spans := newSpans(managed, st, r)
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
 	p.Saved = savedTable(st)
@@ -60,9 +60,9 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 		return ""
 	}
 	first, end := slices[0].Day, slices[len(slices)-1].Day
-	words := dayOf(first)
+	words := day(first)
 	if end > first {
-		words += " to " + dayOf(end)
+		words += " to " + day(end)
 	}
 	if p.Since != ledger.Always.Since {
 		words += ", from " + p.Since.Time().Format(minuteFormat) + " on"
@@ -73,7 +73,7 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 	return words
 }
 
-func dayOf(m ledger.Millis) string { return m.Time().Format(time.DateOnly) }
+func day(m ledger.Millis) string { return m.Time().Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
@@ -84,15 +84,15 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	return managed
 }
 
-// sidesOf adds up the successful calls by side, as the ledger does for stats.
-func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
+// bothSides adds up the successful calls by side, as the ledger does for stats.
+func bothSides(slices []ledger.Slice) (sides []ledger.SideSums) {
 	type key struct {
 		like
 		side ledger.Side
 	}
 	at := map[key]int{}
 	for _, s := range slices {
-		k := key{likeOf(s), s.Side()}
+		k := key{likeness(s), s.Side()}
 		if !s.Well || k.side == ledger.Unmeasured {
 			continue
 		}
@@ -107,7 +107,7 @@ func sidesOf(slices []ledger.Slice) (sides []ledger.SideSums) {
 	return sides
 }
 
-func likeOf(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
+func likeness(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 
 // A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
@@ -119,8 +119,8 @@ type spanOfDays struct {
 
 const dayLength = 24 * 60 * 60 * 1000
 
-// spansOf divides the time into days, or into weeks or more if there are too many days.
-func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
+// newSpans divides the time into days, or into weeks or more if there are too many days.
+func newSpans(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
 	width := int64(1)
@@ -146,13 +146,13 @@ func spansOf(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 
 func (s spanOfDays) label() string {
 	if s.first == s.last {
-		return dayOf(s.first)
+		return day(s.first)
 	}
-	return dayOf(s.first) + " to " + dayOf(s.last)
+	return day(s.first) + " to " + day(s.last)
 }
 
-// unitOf returns the length of the spans. The last one may be shorter.
-func unitOf(spans []spanOfDays) string {
+// savingUnit returns the length of the spans. The last one may be shorter.
+func savingUnit(spans []spanOfDays) string {
 	if len(spans) == 1 {
 		return "day"
 	}
@@ -174,7 +174,7 @@ type savings interface {
 
 func estimateSavings(managed []ledger.Slice, st stats) savings {
 	if st.Comparison == nil {
-		return estimatedSavings(yardsticks(sidesOf(managed)))
+		return estimatedSavings(yardsticks(bothSides(managed)))
 	}
 	measured := measuredSavings{st.Comparison, make([]float64, len(figures))}
 	for _, s := range managed {
@@ -211,7 +211,7 @@ type estimatedSavings map[like]yardstick
 
 func (e estimatedSavings) on(s ledger.Slice) []float64 {
 	saved := make([]float64, len(figures))
-	fresh, ok := e[likeOf(s)]
+	fresh, ok := e[likeness(s)]
 	if !ok || !s.Well || s.Side() != ledger.Resumed {
 		return saved
 	}
@@ -276,7 +276,7 @@ var tokenKinds = []report.Kind{
 }
 
 func charts(spans []spanOfDays) []report.Chart {
-	unit := unitOf(spans)
+	unit := savingUnit(spans)
 	tokens := tokenChart("Tokens by "+unit, tokenKinds, spans)
 	others := tokenChart(fmt.Sprintf("Tokens by %s but for cache reads", unit), tokenKinds[1:], spans)
 	others.About = "Cache reads are most of the tokens, and the cheapest: here are the others."
@@ -297,8 +297,8 @@ func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Ch
 		var with, without []report.Amount
 		for _, kind := range kinds {
 			used, saved := s.tokens(figureIndex(kind.Name))
-			with = append(with, amountOf(used, briefly))
-			without = append(without, amountOf(max(0, used+saved), briefly))
+			with = append(with, newAmount(used, briefly))
+			without = append(without, newAmount(max(0, used+saved), briefly))
 		}
 		chart.Spans = append(chart.Spans, s.column(with, without, briefly))
 	}
@@ -310,7 +310,7 @@ func moneyChart(title string, spans []spanOfDays) report.Chart {
 	for _, s := range spans {
 		cost := s.bill.total
 		cost.known = cost.known || s.sums.Calls == 0
-		with, without := moneyOf(cost, 0), moneyOf(cost, s.saved[figureIndex("cost")])
+		with, without := moneyAmount(cost, 0), moneyAmount(cost, s.saved[figureIndex("cost")])
 		chart.Spans = append(chart.Spans, report.Span{Label: s.label(),
 			With: []report.Amount{with}, Without: []report.Amount{without}, Sum: with, Instead: without})
 	}
@@ -323,7 +323,7 @@ func cacheChart(title string, spans []spanOfDays) report.Chart {
 		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: percent(1)}
 	for _, s := range spans {
 		share := cacheRate(ledger.Group{Sums: s.sums})
-		chart.Spans = append(chart.Spans, s.column([]report.Amount{amountOf(share, percent)}, nil, percent))
+		chart.Spans = append(chart.Spans, s.column([]report.Amount{newAmount(share, percent)}, nil, percent))
 	}
 	return chart
 }
@@ -349,13 +349,13 @@ func (s spanOfDays) column(with, without []report.Amount, text func(float64) str
 		for _, a := range amounts {
 			total += a.N
 		}
-		return amountOf(total, text)
+		return newAmount(total, text)
 	}
 	return report.Span{Label: s.label(), With: with, Without: without, Sum: sum(with), Instead: sum(without)}
 }
 
-// moneyOf returns a cost that is higher by more nano-dollars.
-func moneyOf(cost sum, more float64) report.Amount {
+// moneyAmount returns a cost that is higher by more nano-dollars.
+func moneyAmount(cost sum, more float64) report.Amount {
 	if !cost.known || math.IsNaN(more) {
 		return report.Amount{N: math.NaN(), Text: ui.NotKnown}
 	}
@@ -367,7 +367,7 @@ func figureIndex(name string) int {
 	return slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
 }
 
-func amountOf(n float64, text func(float64) string) report.Amount {
+func newAmount(n float64, text func(float64) string) report.Amount {
 	return report.Amount{N: n, Text: text(n)}
 }
 
@@ -380,7 +380,7 @@ func savedTable(st stats) report.Saved {
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
 			row := report.Row{Name: title(f.figure), Change: ui.Amount("share", f.Difference.Mean/whole),
-				Cells: []report.Cell{cellOf(f.unit, f.Control), cellOf(f.unit, f.Treated), cellOf(f.unit, f.Difference)}}
+				Cells: []report.Cell{newCell(f.unit, f.Control), newCell(f.unit, f.Treated), newCell(f.unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
 			}
@@ -399,7 +399,7 @@ func savedTable(st stats) report.Saved {
 	return saved
 }
 
-func cellOf(unit string, e estimate) report.Cell {
+func newCell(unit string, e estimate) report.Cell {
 	if math.IsNaN(e.Mean) {
 		return report.Cell{Text: ui.Amount(unit, e.Mean)}
 	}
@@ -422,7 +422,7 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		if !ok {
 			i = len(list)
 			at[name] = i
-			list = append(list, report.Bar{Name: name, About: meaningOf(reason), Class: class})
+			list = append(list, report.Bar{Name: name, About: meaning(reason), Class: class})
 		}
 		list[i].Count += s.Calls
 	}

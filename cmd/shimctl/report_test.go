@@ -119,9 +119,9 @@ func TestReportAgreesWithStats(t *testing.T) {
 		}
 		var got stats
 		if !got.compare(s.Arms) {
-			got.estimate(sidesOf(s.Slices))
+			got.estimate(bothSides(s.Slices))
 		}
-		spans := spansOf(s.Slices, got, reporter{&prices.Table{}})
+		spans := newSpans(s.Slices, got, reporter{&prices.Table{}})
 		for i, f := range figures {
 			if f.unit == "share" {
 				continue
@@ -130,8 +130,8 @@ func TestReportAgreesWithStats(t *testing.T) {
 			for _, day := range spans {
 				byDay += day.saved[i]
 			}
-			if saved := want.savedOf(f.name); saved <= 0 || !near(saved, got.savedOf(f.name)) || !near(saved, byDay) {
-				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.name, saved, got.savedOf(f.name), byDay)
+			if saved := want.savedFigure(f.name); saved <= 0 || !near(saved, got.savedFigure(f.name)) || !near(saved, byDay) {
+				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.name, saved, got.savedFigure(f.name), byDay)
 			}
 		}
 	}
@@ -144,9 +144,9 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []ledger.Slice{{Day: 0}, {Day: ledger.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := spansOf(slices, stats{Saving: &saving{}}, reporter{&prices.Table{}})
+		spans := newSpans(slices, stats{Saving: &saving{}}, reporter{&prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
-			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), dayOf(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
+			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}
 		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
 		if drawn := charts(spans); drawn[0].Title != "Tokens by "+unit || drawn[3].Title != "From the cache by "+unit {

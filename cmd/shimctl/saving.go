@@ -30,7 +30,7 @@ func weighted(s ledger.Sums) float64 {
 		ledger.WeightCacheWrite*float64(s.CacheWrite) + ledger.WeightOutput*float64(s.Output)
 }
 
-func sampleOf(s ledger.Sums) sample {
+func newSample(s ledger.Sums) sample {
 	out := make(sample, len(figures))
 	for i, f := range figures {
 		out[i] = f.of(s)
@@ -73,10 +73,10 @@ func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
 		case arms[chain.Chain] > 1:
 			c.Changed++
 		case chain.Arm == ledger.Control:
-			control = append(control, sampleOf(chain.Sums))
+			control = append(control, newSample(chain.Sums))
 			ofControl.Add(chain.Sums)
 		default:
-			treated = append(treated, sampleOf(chain.Sums))
+			treated = append(treated, newSample(chain.Sums))
 			ofTreated.Add(chain.Sums)
 		}
 	}

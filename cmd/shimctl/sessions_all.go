@@ -53,7 +53,7 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	if wanted.Limit > 0 {
 		kept = kept[:min(len(kept), wanted.Limit)]
 	}
-	chains, err := chainsOf(l, kept)
+	chains, err := chainsBySession(l, kept)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (a *app) perhapsCell(t time.Time) ui.Cell {
 	return a.whenCell(ledger.Millis(t.UnixMilli()))
 }
 
-// chainsOf finds the chains of those sessions that the ledger has.
-func chainsOf(l *ledger.Ledger, kept []history.Session) (map[string]int64, error) {
+// chainsBySession finds the chains of those sessions that the ledger has.
+func chainsBySession(l *ledger.Ledger, kept []history.Session) (map[string]int64, error) {
 	chains := map[string]int64{}
 	for _, s := range kept {
 		rows, err := l.SessionsLike(s.ID)

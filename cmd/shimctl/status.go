@@ -118,7 +118,7 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 		o.bill.add(r.prices, s)
 	}
 	if !o.saved.compare(arms) {
-		o.saved.estimate(sidesOf(slices))
+		o.saved.estimate(bothSides(slices))
 	}
 	return cmp.Or(slicesErr, armsErr)
 }
@@ -145,7 +145,7 @@ func (a *app) printStatus(o overview) {
 			reason = i.FellBack
 		}
 		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i),
-			ui.TextCell(meaningOf(reason)).As(ui.Dim))
+			ui.TextCell(meaning(reason)).As(ui.Dim))
 	}
 	t.Print(a.stdout)
 	if len(o.warnings) > 0 {

@@ -17,7 +17,7 @@ type keptBack struct {
 
 // saved sums up what stats shows in full.
 func (s stats) saved() keptBack {
-	k := keptBack{CostNanoUSD: number(s.savedOf("cost")), Tokens: number(s.savedOf("weighted"))}
+	k := keptBack{CostNanoUSD: number(s.savedFigure("cost")), Tokens: number(s.savedFigure("weighted"))}
 	if c := s.Comparison; c != nil {
 		k.Measured, k.Resumed, k.Against = true, c.Treated.Calls, c.Control.Calls
 		return k
@@ -26,8 +26,8 @@ func (s stats) saved() keptBack {
 	return k
 }
 
-// savedOf is what resuming saved of a figure; NaN where that is not known.
-func (s stats) savedOf(name string) float64 {
+// savedFigure returns what resuming has saved of a figure, NaN if that is not known.
+func (s stats) savedFigure(name string) float64 {
 	if c := s.Comparison; c != nil {
 		for _, f := range c.Figures {
 			if f.name == name {

@@ -129,7 +129,7 @@ func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warnin
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)
-		if !ok || !p.Suspended(now) || policyOf(c, m.Rule).Dearer == config.DearerResume {
+		if !ok || !p.Suspended(now) || rulePolicy(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
 		whose := m.Tool
@@ -145,7 +145,7 @@ func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warnin
 	return warnings
 }
 
-func policyOf(c config.Config, rule string) config.Policy {
+func rulePolicy(c config.Config, rule string) config.Policy {
 	for _, r := range c.Rules {
 		if r.Name == rule {
 			return r.Policy

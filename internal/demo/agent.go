@@ -13,13 +13,12 @@ var (
 	changed  = regexp.MustCompile(`(?m)^Changed: (\S+)$`)
 	wanted   = regexp.MustCompile(`(?m)^Accepted at revision (\d+)\.$`)
 	coder    = regexp.MustCompile(`(?i)\byou are (?:a|the) coder\b`)
-	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or the change of one shows it
+	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or its diff shows it
 )
 
-// Agent answers as a coding agent would: it reads the files that its prompt names
-// where their content is not in its conversation yet, or has changed since; as a coder
-// it then changes the last of them, as a reviewer it judges by what it has read. It
-// knows nothing but what it is sent.
+// Agent answers as a coding agent would. It reads the files that its prompt names if the
+// conversation lacks their content or they have changed since. A coder then changes the last of
+// them; a reviewer judges by what it has read. It knows only what it is sent.
 func Agent(r standin.Request) (standin.Reply, bool) {
 	prompt, all := standin.LastUser(r), standin.AllText(r)
 	since := all[strings.LastIndex(all, prompt)+len(prompt):]
@@ -57,7 +56,7 @@ func change(file, all, since string) standin.Reply {
 	return standin.Reply{Command: `printf '// revision ` + next + `\n' >> ` + file + " && echo changed it, now at revision " + next}
 }
 
-// judge accepts what has been changed often enough.
+// judge accepts the file when it has been changed often enough.
 func judge(all string) standin.Reply {
 	want := 1
 	if m := wanted.FindStringSubmatch(all); m != nil {
@@ -69,7 +68,7 @@ func judge(all string) standin.Reply {
 	return standin.Reply{Text: "The error that close returns is lost.\n\nDECISION: REJECT"}
 }
 
-// latest is the highest revision that the conversation shows.
+// latest returns the highest revision in the conversation.
 func latest(all string) int {
 	highest := 0
 	for _, m := range revision.FindAllStringSubmatch(all, -1) {

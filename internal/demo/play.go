@@ -1,9 +1,9 @@
-// Package demo plays a job of a coder and a reviewer through an ordinary shell loop,
-// with and without the shims, against a stand-in of the model that reads files and
-// changes them as an agent does. It takes a real CLI, or a small one of its own.
+// Package demo plays a job of a coder and a reviewer through an ordinary shell loop, with and
+// without the shims, against a model stand-in that reads and changes files as an agent does. It
+// uses a real CLI, or a small one of its own.
 //
-// It never touches the user's homes, sessions or projects, and reaches nothing but
-// loopback. Its invariant: what it reports was counted where the model is.
+// It never touches the user's homes, sessions or projects, and connects only to loopback. Its
+// invariant: the reported figures were counted at the model.
 package demo
 
 import (
@@ -19,7 +19,7 @@ import (
 	"reprise/rewrite"
 )
 
-// Command returns how a tool is called such that it may use its tools. The prompt follows.
+// Command returns the call that lets a tool use its tools. The prompt follows.
 func Command(tool string) []string {
 	if t, ok := rewrite.Lookup(tool); ok {
 		return t.Descriptor().Unattended
@@ -27,30 +27,30 @@ func Command(tool string) []string {
 	return nil
 }
 
-// A Job is what is to be played.
+// A Job is what to play.
 type Job struct {
-	Tool   string // whose name is called
+	Tool   string // the command to run
 	Real   string // the directory of the executable that is not a shim
-	Shims  string // the directory of the shims, "" to do without
+	Shims  string // the directory of the shims, "" to run without them
 	Rounds int    // the round in which the reviewer accepts
 }
 
-// A Call is what one call of the loop cost.
+// A Call is the cost of one call of the loop.
 type Call struct {
 	Role     string
-	Decision string // what the shim decided and why, "" without it
+	Decision string // the shim's decision and reason, "" without the shims
 	Requests int
-	Sent     string // the prompt, as the model was sent it
+	Sent     string // the prompt that the model was sent
 	Tokens   standin.Tokens
 }
 
-// Played is what became of a job.
+// Played is the result of a job.
 type Played struct {
 	Calls []Call
 	Took  time.Duration
 }
 
-// Total sums up what the calls cost.
+// Total sums up the cost of the calls.
 func (p Played) Total() (t Call) {
 	for _, c := range p.Calls {
 		t.add(c.Requests, c.Tokens)
@@ -65,7 +65,8 @@ func (c *Call) add(requests int, t standin.Tokens) {
 	c.Tokens.Output += t.Output
 }
 
-// Play plays the job in a world below root, which exists: a home, a project, a model.
+// Play plays the job below root, an existing directory, with a home, a project and a model of its
+// own.
 func (j Job) Play(root string) (p Played, err error) {
 	model, err := standin.Start(standin.Options{Reply: Agent})
 	if err != nil {
@@ -107,8 +108,8 @@ func (j Job) Play(root string) (p Played, err error) {
 	return p, nil
 }
 
-// calls tells the requests of one call from those of the next: each begins with one
-// that no tool has answered yet.
+// calls splits the requests into calls: each call begins with a request that contains no tool
+// result yet.
 func calls(asked []standin.Request, decisions []string) (all []Call) {
 	for _, r := range asked {
 		if standin.StartsTurn(r) {
@@ -128,7 +129,8 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 	return all
 }
 
-// decisions reads what the shims say of each call, as "reprise: claude: fresh (first_call)".
+// decisions returns what the shims say about each call, such as "reprise: claude: fresh
+// (first_call)".
 func decisions(stderr string) (all []string) {
 	for line := range strings.Lines(stderr) {
 		if what := Decision(line); what != "" {
@@ -138,8 +140,7 @@ func decisions(stderr string) (all []string) {
 	return all
 }
 
-// Decision finds what the shim says of its decision where REPRISE_VERBOSE is set, ""
-// where it says nothing.
+// Decision returns the shim's decision from its output under REPRISE_VERBOSE, "" if there is none.
 func Decision(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {

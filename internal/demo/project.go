@@ -12,17 +12,18 @@ const (
 	reviewerOpening = "You are the reviewer of a small Go project. You judge a change by its code, and change nothing."
 )
 
-// Files are the files of the sample project, the one to be changed last.
+// Files are the files of the sample project. The last one is to be changed.
 var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
 
-// Task is what the roles are to do in it.
+// Task is what the roles work on.
 const Task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
 	"Callers that close twice get no second error.\n"
 
-// header is the line that a file of the sample project begins with.
+// header returns the first line of a file of the sample project.
 func header(file string) string { return "// This is " + file + "." }
 
-// WriteProject writes the sample project: text enough that reading it twice shows.
+// WriteProject writes the sample project. It is large enough for a second read of it to show in the
+// figures.
 func WriteProject(dir string) error {
 	for i, file := range Files {
 		var text strings.Builder
@@ -41,7 +42,7 @@ func WriteProject(dir string) error {
 	return nil
 }
 
-// brief is what both roles are told each time: the task and the standards.
+// brief returns what both roles are sent each time: the task and the standards.
 func brief(opening string, rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n", opening)
@@ -57,13 +58,13 @@ func brief(opening string, rounds int) string {
 	return b.String()
 }
 
-// Contracts stand, by role, at the end of each prompt, as those of orchestrators do.
+// Contracts are, by role, the end of each prompt, like those of orchestrators.
 var Contracts = map[string]string{
 	"coder":    "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
 	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
 }
 
-// writePrompts writes the parts that the loop puts prompts together from.
+// writePrompts writes the parts from which the loop assembles prompts.
 func writePrompts(dir string, rounds int) error {
 	parts := map[string]string{
 		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": Contracts["coder"],
@@ -77,8 +78,8 @@ func writePrompts(dir string, rounds int) error {
 	return nil
 }
 
-// Loop is the orchestrator: it knows nothing of sessions. TOOL is the call of the
-// agent, PROMPTS the directory with the parts of the prompts.
+// Loop is the orchestrator: it knows nothing about sessions. TOOL is the agent's call, PROMPTS the
+// directory with the parts of the prompts.
 const Loop = `round=0
 prompt() { cat "$PROMPTS/$1.md"; cat "$PROMPTS/$1-notes.md"; echo; cat "$PROMPTS/$1-contract.md"; }
 until grep -qs 'DECISION: APPROVE' "$PROMPTS/verdict"; do

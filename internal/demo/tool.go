@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// Bundled is the tool whose place BundledTool takes.
+// Bundled is the tool that BundledTool replaces.
 const Bundled = "claude"
 
-// BundledTool is a small agent that stands in for Claude Code where no real CLI is
-// installed: the options of a headless call, sessions in files, one tool that runs
-// shell commands. It speaks to the model that ANTHROPIC_BASE_URL names.
+// BundledTool is a small agent that replaces Claude Code if no real CLI is installed: the options
+// of a headless call, sessions in files, one tool that runs shell commands. It uses the model at
+// ANTHROPIC_BASE_URL.
 func BundledTool(args []string, stdout io.Writer) error {
 	if len(args) > 0 && args[0] == "--help" {
 		_, err := io.WriteString(stdout, bundledHelp)
@@ -64,7 +64,7 @@ type bundledTool struct {
 	id      string
 	prompt  string
 	stream  bool
-	file    string // that the session is kept in
+	file    string // the session's file
 	history []message
 	usage   struct {
 		Input      int64 `json:"inputTokens"`
@@ -120,10 +120,10 @@ func newBundledTool(args []string) (*bundledTool, error) {
 	return t, t.open()
 }
 
-// unknownSession is what Claude Code says of a session that it does not know.
+// unknownSession is Claude Code's message about an unknown session.
 const unknownSession = "No conversation found with session ID: "
 
-// open reads the session that is to be gone on with, or begins one.
+// open reads the session to resume, or begins one.
 func (t *bundledTool) open() error {
 	resumed := t.id != ""
 	if !resumed {
@@ -150,7 +150,7 @@ func (t *bundledTool) open() error {
 	return nil
 }
 
-// ask sends the prompt, runs what the model asks for, and gives its answer.
+// ask sends the prompt, runs what the model requests, and returns its answer.
 func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
 	for {
@@ -180,7 +180,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 	}
 }
 
-// request asks the model once.
+// request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
 	body, err := json.Marshal(event{"model": "stand-in", "messages": t.history})
 	if err != nil {
@@ -230,5 +230,5 @@ func (t *bundledTool) save() error {
 }
 
 func (t *bundledTool) event(w io.Writer, e event) {
-	json.NewEncoder(w).Encode(e) // a caller that has left needs no answer
+	json.NewEncoder(w).Encode(e) // a client that is gone needs no answer
 }

@@ -1,9 +1,8 @@
-// Package export writes what the ledger holds in formats that other programs
-// read: NDJSON, Prometheus's text format, OTLP over HTTP.
+// Package export writes the content of the ledger in formats that other programs read: NDJSON,
+// Prometheus's text format, OTLP over HTTP.
 //
-// It never holds more than a batch of calls in memory, and sends data only
-// to the address that it is given. Its invariant: an unknown figure is null or left
-// out, never 0.
+// It never holds more than a batch of calls in memory, and sends data only to the address that it
+// is given. Its invariant: an unknown figure is null or left out, never 0.
 package export
 
 import (

@@ -29,7 +29,7 @@ type OTLP struct {
 	Endpoint string       // as TracesURL returns it
 	Header   http.Header
 	Version  string      // of reprise
-	Key      rewrite.Key // of the ids: a call has the same ids whenever it is sent
+	Key      rewrite.Key // of the IDs: a call has the same IDs whenever it is sent
 	Timeout  time.Duration
 	Wait     func(context.Context, time.Duration) error // before another try
 }
@@ -84,8 +84,8 @@ const (
 	maxReply   = 1 << 20
 )
 
-// Send posts a span for each call that has ended. It counts what was sent before an error;
-// a later run sends the same ids again.
+// Send posts a span for each call that has ended. It counts what was sent before an error; a later
+// run sends the same IDs again.
 func (o *OTLP) Send(ctx context.Context, calls Calls) (sent Sent, err error) {
 	var spans []*tracepb.Span
 	flush := func() error {
@@ -113,8 +113,8 @@ func (o *OTLP) Send(ctx context.Context, calls Calls) (sent Sent, err error) {
 	return sent, flush()
 }
 
-// span returns a call as the GenAI conventions describe the invocation of an agent. Facts
-// that they have no name for go under a name of ours.
+// span returns a call in the GenAI conventions' form of an agent's invocation. Facts without a name
+// there get a name of ours.
 func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
 	digest := o.Key.Digester()
 	id := func(what string, length int) []byte {
@@ -144,7 +144,7 @@ func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
 	text("gen_ai.conversation.id", i.NativeID)
 	text("gen_ai.request.model", i.Asked)
 	text("gen_ai.response.model", i.Model)
-	// The conventions' input has the cached tokens in it.
+	// The conventions' input includes the cached tokens.
 	number("gen_ai.usage.input_tokens", i.Input.Int64+i.CacheRead.Int64+i.CacheWrite.Int64, i.Input.Valid)
 	number("gen_ai.usage.cache_read.input_tokens", i.CacheRead.Int64, i.CacheRead.Valid)
 	number("gen_ai.usage.cache_creation.input_tokens", i.CacheWrite.Int64, i.CacheWrite.Valid)

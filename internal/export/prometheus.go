@@ -13,7 +13,7 @@ import (
 type family struct {
 	name, kind, help string
 	samples          []sample
-	at               map[string]int // of each sample, by its labels
+	at               map[string]int // index of each sample, by its labels
 }
 
 type sample struct {

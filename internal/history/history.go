@@ -1,9 +1,9 @@
-// Package history reads what the tools keep of their sessions in their own directories, so
-// that shimctl can show sessions that no shim has seen.
+// Package history reads the sessions in the tools' own directories, so that shimctl can show
+// sessions that no shim has seen.
 //
-// It never writes to these directories, and keeps no word of a prompt or an answer. Nothing
-// that it finds is ever resumed: only shimctl uses it. Its invariant: it returns the same for
-// a file that is read at once and for one that is read as it grows.
+// It never writes to these directories, and stores no text of prompts or answers. Only shimctl uses
+// it, and its sessions are never resumed. Its invariant: it returns the same for a file that is
+// read at once and for one that is read as it grows.
 package history
 
 import (
@@ -25,8 +25,8 @@ import (
 	"reprise/rewrite"
 )
 
-// A Session is one that a tool has kept. Tokens are of disjoint kinds, and known only
-// where Counted is set.
+// A Session is one that a tool has stored. Tokens are of disjoint kinds, and known only if Counted
+// is set.
 type Session struct {
 	Tool       string    `json:"tool"`
 	ID         string    `json:"id"`
@@ -35,7 +35,7 @@ type Session struct {
 	Version    string    `json:"version,omitempty"`
 	Started    time.Time `json:"started"`
 	Updated    time.Time `json:"updated"`
-	Turns      int       `json:"turns"` // prompts of the user's, -1 where that is not known
+	Turns      int       `json:"turns"` // the user's prompts, -1 if not known
 	Counted    bool      `json:"counted"`
 	Input      int64     `json:"input"`
 	CacheRead  int64     `json:"cache_read"`
@@ -43,37 +43,37 @@ type Session struct {
 	Output     int64     `json:"output"`
 }
 
-// A Cache remembers how far each file has been read; its zero value remembers nothing. It
-// can be kept as JSON.
+// A Cache stores how far each file has been read. The zero value is empty. It can be stored as
+// JSON.
 type Cache struct {
 	Version int              `json:"version"`
 	Files   map[string]*File `json:"files"`
 }
 
-// cacheVersion counts what File has meant.
+// cacheVersion changes when the meaning of File does.
 const cacheVersion = 1
 
 // A File is what has been read of one file.
 type File struct {
 	Device  uint64    `json:"device"`
 	Inode   uint64    `json:"inode"`
-	Offset  int64     `json:"offset"`         // behind the last whole line that was read
-	Tail    uint64    `json:"tail,omitempty"` // digest of what stands before it: a file that was written anew has another
+	Offset  int64     `json:"offset"`         // after the last whole line that was read
+	Tail    uint64    `json:"tail,omitempty"` // digest of the text before Offset: it differs if the file was rewritten
 	Size    int64     `json:"size"`
 	Changed time.Time `json:"changed"`
 	Last    string    `json:"last,omitempty"` // the message whose tokens were counted last
-	Session Session   `json:"session"`        // with an ID of the tool's form, where it is one
+	Session Session   `json:"session"`        // with an ID of the tool's form, if it is a session
 }
 
-// A place is where a tool keeps sessions, and how they are read.
+// A place is where a tool keeps sessions, and how to read them.
 type place struct {
 	tool  string
 	line  func(f *File, line []byte)
-	whole func(f *File, text []byte) // in place of line: the file is put in place as a whole
+	whole func(f *File, text []byte) // instead of line: the file is replaced as a whole
 	begin func(f *File, path string)
 }
 
-// patterns returns where the tool's session files stand, for filepath.Glob.
+// patterns returns the filepath.Glob patterns of the tool's session files.
 func (p place) patterns(env func(string) string) (patterns []string) {
 	if t, ok := rewrite.Lookup(p.tool); ok {
 		home := rewrite.Literal(t.Descriptor().Home(env))
@@ -91,9 +91,9 @@ var places = []place{
 	{tool: "vibe", whole: vibeWhole},
 }
 
-// Read returns the sessions of all tools, or of one, from the directories that the
-// environment names. A file that has not changed since it was cached is not read again. A
-// file that cannot be read is left out; err is the first such error.
+// Read returns the sessions of all tools, or of one, from the directories that the environment
+// names. It does not read a file again that has not changed since it was cached. It leaves out
+// files that cannot be read; err is the first such error.
 func Read(env func(string) string, tool string, c *Cache) (sessions []Session, err error) {
 	if c.Version != cacheVersion {
 		*c = Cache{Version: cacheVersion}
@@ -130,15 +130,15 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 	return sessions, err
 }
 
-// A keptFile is a file of a tool's, and what is known of its content.
+// A keptFile is a tool's file, and what is known about its content.
 type keptFile struct {
 	place   place
 	path    string
-	content *File // nil before it is read for the first time
+	content *File // nil before the first read
 	err     error
 }
 
-// findFiles returns the files of all tools, with their content as the cache knows it.
+// findFiles returns the files of all tools, with their cached content.
 func findFiles(env func(string) string, cached map[string]*File) (found []*keptFile, err error) {
 	for _, p := range places {
 		for _, pattern := range p.patterns(env) {
@@ -154,14 +154,13 @@ func findFiles(env func(string) string, cached map[string]*File) (found []*keptF
 	return found, nil
 }
 
-// valid reports whether the file that this was read from holds a session: its ID has the
-// tool's form.
+// valid reports whether the file contained a session: its ID has the tool's form.
 func (s Session) valid() bool {
 	t, ok := rewrite.Lookup(s.Tool)
 	return ok && t.ValidID(s.ID)
 }
 
-// read brings up to date what is known of a file.
+// read updates what is known about a file.
 func (p place) read(path string, known *File) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -200,7 +199,7 @@ func (p place) read(path string, known *File) (*File, error) {
 	return &f, p.lines(&f, file)
 }
 
-// tailSize is how much of what was read is looked at again.
+// tailSize is how much of the text before the offset is compared.
 const tailSize = 256
 
 func tail(file *os.File, offset int64) uint64 {
@@ -212,7 +211,7 @@ func tail(file *os.File, offset int64) uint64 {
 	return digest.Sum64()
 }
 
-// lines reads the whole lines behind the offset.
+// lines reads the whole lines after the offset.
 func (p place) lines(f *File, file *os.File) error {
 	if _, err := file.Seek(f.Offset, io.SeekStart); err != nil {
 		return err
@@ -232,7 +231,7 @@ func (p place) lines(f *File, file *os.File) error {
 	}
 }
 
-// at notes that something happened.
+// at records the time of an event.
 func (s *Session) at(when time.Time) {
 	if when.IsZero() {
 		return
@@ -245,5 +244,5 @@ func (s *Session) at(when time.Time) {
 	}
 }
 
-// decode reads a line of JSON; one that is none is passed over.
+// decode parses a line of JSON and reports whether it could.
 func decode(line []byte, v any) bool { return json.Unmarshal(line, v) == nil }

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// The forms of the files are those of claude 2.1.329, codex 0.169.0, gemini 0.61.0 and
-// vibe 3.0.3; testdata/sessions holds one of each.
+// The file formats are those of claude 2.1.329, codex 0.169.0, gemini 0.61.0 and vibe 3.0.3;
+// testdata/sessions contains one file of each.
 
-// beginClaude takes the id from the file's name.
+// beginClaude reads the ID from the file's name.
 func beginClaude(f *File, path string) {
 	f.Session.ID = strings.TrimSuffix(filepath.Base(path), ".jsonl")
 }
 
-// claudeLine reads a line of a transcript. An answer of several blocks has a line for
-// each, all with the usage of the whole.
+// claudeLine reads a line of a transcript. An answer of several blocks has a line for each, and
+// each line has the usage of the whole answer.
 func claudeLine(f *File, line []byte) {
 	if !bytes.Contains(line, []byte(`"type":"assistant"`)) && !bytes.Contains(line, []byte(`"type":"user"`)) {
 		return
@@ -67,10 +67,10 @@ func claudeLine(f *File, line []byte) {
 	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
 }
 
-// codexLine reads a line of a rollout. Its counts are those of the whole session, input
-// with what was cached.
+// codexLine reads a line of a rollout. Its counts are totals of the session, and input includes
+// cached tokens.
 func codexLine(f *File, line []byte) {
-	head := line[:min(len(line), 200)] // the type stands at the front
+	head := line[:min(len(line), 200)] // the type is at the beginning
 	if bytes.Contains(head, []byte(`"type":"response_item"`)) || bytes.Contains(head, []byte(`"type":"world_state"`)) {
 		return
 	}
@@ -99,7 +99,7 @@ func codexLine(f *File, line []byte) {
 	s, p := &f.Session, &l.Payload
 	s.at(l.Timestamp)
 	switch {
-	case l.Type == "session_meta" && s.ID == "": // a fork repeats that of its parent
+	case l.Type == "session_meta" && s.ID == "": // a fork repeats its parent's
 		s.ID, s.Cwd, s.Version = p.ID, p.Cwd, p.Version
 	case l.Type == "turn_context":
 		s.Model = p.Model
@@ -112,7 +112,7 @@ func codexLine(f *File, line []byte) {
 	}
 }
 
-// beginGemini reads the project's directory. The path holds only its short name.
+// beginGemini reads the project's directory. The path contains only its short name.
 func beginGemini(f *File, path string) {
 	root, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
 	if err == nil {
@@ -120,8 +120,8 @@ func beginGemini(f *File, path string) {
 	}
 }
 
-// geminiLine reads a record of a chat. What it calls input includes what was cached; its
-// thoughts are paid as output.
+// geminiLine reads a record of a chat. Its input includes cached tokens; thoughts are charged as
+// output.
 func geminiLine(f *File, line []byte) {
 	var l struct {
 		SessionID string
@@ -160,7 +160,7 @@ func geminiLine(f *File, line []byte) {
 	}
 }
 
-// vibeWhole reads a session's meta.json, which holds neither turns nor tokens.
+// vibeWhole reads a session's meta.json, which contains neither turns nor tokens.
 func vibeWhole(f *File, text []byte) {
 	var m struct {
 		ID          string    `json:"session_id"`

@@ -1,8 +1,8 @@
-// Package prices knows what tokens cost at list price. Only shimctl uses it; no decision
-// depends on a price.
+// Package prices knows the list prices of tokens. Only shimctl uses it; no decision depends on a
+// price.
 //
-// It never guesses: where a model, a day or a rate is not in the table, the price is not
-// known. Its invariant: amounts are whole nano-dollars.
+// It never guesses: if a model, a day or a rate is not in the table, the price is not known. Its
+// invariant: amounts are whole nano-dollars.
 package prices
 
 import (
@@ -19,10 +19,10 @@ import (
 //go:embed prices.toml
 var embedded string
 
-// Usage are tokens of disjoint kinds.
+// Usage is counts of tokens, of disjoint kinds.
 type Usage struct{ Input, Cached, Write, Output int64 }
 
-// Rates are dollars per million tokens of each kind; nil where that is not known.
+// Rates are dollars per million tokens of each kind; nil if not known.
 type Rates struct {
 	Input  *float64 `toml:"input"`
 	Cached *float64 `toml:"cached"`
@@ -33,24 +33,24 @@ type Rates struct {
 // A Price is what a model's tokens cost from a day on.
 type Price struct {
 	Model string    `toml:"model"`
-	Since time.Time `toml:"since"` // the zero time where it is not known since when
+	Since time.Time `toml:"since"` // the zero time if the start is not known
 	Rates
 	Long   Long   `toml:"long"`
 	Source string `toml:"source"`
 }
 
-// Long are the rates of a whole request whose prompt, cached or not, has more than Above
-// tokens; where Above is 0 there are none.
+// Long are the rates of a whole request whose prompt, cached or not, has more than Above tokens. If
+// Above is 0 there are none.
 type Long struct {
 	Above int64 `toml:"above"`
 	Rates
 }
 
-// A Table holds prices.
+// A Table contains prices.
 type Table struct{ prices []Price }
 
-// Load returns the built-in table; for the models that override prices, an override of the
-// same format in its place. File names it in errors.
+// Load returns the built-in table. For the models in override, which has the same format, it
+// returns override's prices instead. file names override in errors.
 func Load(file, override string) (*Table, error) {
 	own, err := parse("prices.toml", embedded)
 	if err != nil {
@@ -101,11 +101,11 @@ func parse(file, text string) ([]Price, error) {
 
 func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }
 
-// version is what providers and tools put around a model's name: who serves it, the date
-// of the snapshot, claude's mark of a long context.
+// version matches what providers and tools add to a model's name: the provider, the date of the
+// snapshot, claude's mark of a long context.
 var version = regexp.MustCompile(`^(?:[a-z]+/)?(.*?)(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[1m\])?$`)
 
-// Find returns the price of a model at a time; ok is false where it is not known.
+// Find returns the price of a model at a time. ok is false if it is not known.
 func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
 	name := version.FindStringSubmatch(strings.ToLower(model))[1]
 	for _, candidate := range t.prices {
@@ -117,7 +117,7 @@ func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
 	return p, ok
 }
 
-// LongPrompt is the shortest prompt from which on some model has other rates, in tokens.
+// LongPrompt returns the least number of prompt tokens from which some model has other rates.
 func (t *Table) LongPrompt() int64 {
 	shortest := int64(math.MaxInt64)
 	for _, p := range t.prices {
@@ -128,7 +128,7 @@ func (t *Table) LongPrompt() int64 {
 	return shortest
 }
 
-// Cost is the price in nano-dollars; ok is false where a rate that it takes is not known.
+// Cost returns the price in nano-dollars. ok is false if a rate that it needs is not known.
 func (r Rates) Cost(u Usage) (nano int64, ok bool) {
 	var total float64
 	for i, n := range []int64{u.Input, u.Cached, u.Write, u.Output} {

@@ -1,7 +1,7 @@
-// Package prune says which sessions may go: a pure policy, with a reason for each.
+// Package prune decides which sessions may be removed: a pure policy, with a reason for each.
 //
-// It never looks at a file or a clock, and removes nothing. Its invariant: what is
-// not provably finished with, and provably our own, is kept.
+// It reads no file or clock, and removes nothing. Its invariant: a session is kept unless it is
+// provably finished and provably ours.
 package prune
 
 import (
@@ -12,19 +12,19 @@ import (
 	"reprise/ledger"
 )
 
-// A Policy says what is kept. A session is kept if any of its parts says so.
+// A Policy is what to keep. A session is kept if any of its parts applies.
 type Policy struct {
 	KeepWithin ledger.Millis // sessions used within this time; 0 for none
-	KeepLast   int           // so many of each chain's newest; 0 for none
-	// TTL and MaxAge bound what may still be resumed: the longest that
-	// configuration and rules allow.
+	KeepLast   int           // number of each chain's newest sessions; 0 for none
+	// TTL and MaxAge bound what may still be resumed: the longest that configuration and rules
+	// allow.
 	TTL, MaxAge ledger.Millis
 }
 
-// ErrEmpty is the error of a policy that keeps nothing.
+// ErrEmpty reports a policy that keeps nothing.
 var ErrEmpty = errors.New("the policy keeps nothing")
 
-// Check refuses a policy that would remove everything.
+// Check rejects a policy that would remove everything.
 func (p Policy) Check() error {
 	if p.KeepWithin <= 0 && p.KeepLast <= 0 {
 		return ErrEmpty
@@ -32,51 +32,51 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// A Session is what the policy has to know of one.
+// A Session is what the policy needs to know about a session.
 type Session struct {
 	ledger.SessionFile
-	Rank int // among those of its chain that are listed, 0 for the newest
+	Rank int // among the listed sessions of its chain, 0 for the newest
 }
 
-// A Reason says in one word why a session is kept or may go.
+// A Reason says in one word why a session is kept or may be removed.
 type Reason string
 
-// Why a session is kept.
+// Reasons why a session is kept.
 const (
-	Within    Reason = "within"       // it was used a short time ago
+	Within    Reason = "within"       // it was used recently
 	Last      Reason = "last"         // it is one of its chain's newest
 	Leased    Reason = "leased"       // a live process of ours holds it
 	Resumable Reason = "resumable"    // the next call may resume it
-	Observed  Reason = "caller_owned" // the caller has used it by its name, too
+	Observed  Reason = "caller_owned" // the caller has also used it by its ID
 	Future    Reason = "clock"        // it was used in the future
 )
 
-// Why a session is kept for its files' sake.
+// Reasons in a session's files why it is kept.
 const (
 	Gone    Reason = "gone"    // there is nothing to remove
-	Changed Reason = "changed" // somebody else has written to it since
+	Changed Reason = "changed" // another process has written to it since
 	Open    Reason = "open"    // the tool has it open
-	Forked  Reason = "forked"  // another session goes on from it
-	Foreign Reason = "foreign" // it is not where the tool keeps its own, or a link leads there
-	Unknown Reason = "unknown" // what would keep it could not be read
+	Forked  Reason = "forked"  // another session continues it
+	Foreign Reason = "foreign" // it is outside the tool's own directory, or a symbolic link leads to it
+	Unknown Reason = "unknown" // a file that might keep it could not be read
 )
 
-// Why a session may go.
+// Reasons why a session may be removed.
 const (
-	TooOld  Reason = "too_old"    // it was last used longer ago than is kept
+	TooOld  Reason = "too_old"    // it was last used too long ago
 	TooMany Reason = "not_newest" // its chain has newer ones
 )
 
-// A Verdict says what becomes of a session, and why.
+// A Verdict says whether a session is kept, and why.
 type Verdict struct {
 	Session
 	Remove  bool
 	Reasons []Reason
 }
 
-// Apply judges the sessions. Verdicts come chain by chain, a chain's newest first.
-// look is asked about the files of those alone that nothing else keeps, and gives
-// "" where they may go.
+// Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
+// calls look for the files of sessions that nothing else keeps; look returns "" if they may be
+// removed.
 func Apply(now ledger.Millis, sessions []ledger.SessionFile, p Policy, look func(ledger.SessionFile) Reason) []Verdict {
 	var verdicts []Verdict
 	for _, s := range rank(sessions) {
@@ -94,7 +94,7 @@ func Apply(now ledger.Millis, sessions []ledger.SessionFile, p Policy, look func
 	return verdicts
 }
 
-// rank orders the sessions and counts them within their chains.
+// rank orders the sessions and numbers them within their chains.
 func rank(sessions []ledger.SessionFile) []Session {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
 		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
@@ -125,7 +125,7 @@ func keeps(now ledger.Millis, s Session, p Policy) (why []Reason) {
 	return why
 }
 
-// goes names the parts of the policy that would have kept a session.
+// goes returns why a session may be removed that no part of the policy keeps.
 func goes(p Policy) (why []Reason) {
 	if p.KeepWithin > 0 {
 		why = append(why, TooOld)

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Drawings are stretched to the page's width, so none has a word in it.
+// Drawings are stretched to the page's width, so they contain no text.
 const (
 	drawingWidth  = 1000.0
 	drawingHeight = 100.0
-	widestColumn  = 120.0 // one day is no wall
+	widestColumn  = 120.0 // one day must not fill the page
 )
 
 // A Rect is a part of a drawing, in its units.
@@ -22,17 +22,17 @@ func rect(x, y, w, h float64, class string) Rect {
 	return Rect{unit(x), unit(y), unit(w), unit(h), class}
 }
 
-// unit keeps a page small.
+// unit rounds a number to keep the page small.
 func unit(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) }
 
-// A Column is what is drawn of a span, and what it says when pointed at.
+// A Column is the drawing of a span, and its tooltip.
 type Column struct {
 	Rects []Rect
-	Hit   Rect // the whole column, to be pointed at
+	Hit   Rect // the whole column, for the tooltip
 	Text  string
 }
 
-// top is what the highest column stands for.
+// top returns the amount of the highest column.
 func (c Chart) top() Amount {
 	if c.Full > 0 {
 		return Amount{c.Full, c.FullText}
@@ -48,7 +48,7 @@ func (c Chart) top() Amount {
 	return top
 }
 
-// Top is how high the columns can be, in words; "" where there is nothing to draw.
+// Top returns the scale's end in words, "" if there is nothing to draw.
 func (c Chart) Top() string { return c.top().Text }
 
 func (c Chart) columns() []Column {
@@ -94,7 +94,7 @@ func (c Chart) text(s Span) string {
 	return text
 }
 
-// Labels are those that stand below the columns: of each if they are few.
+// Labels returns the labels below the columns: one for each if they are few.
 func (c Chart) Labels() (labels []string) {
 	if len(c.Spans) > 3 {
 		return []string{c.Spans[0].Label, c.Spans[len(c.Spans)/2].Label, c.Spans[len(c.Spans)-1].Label}
@@ -105,7 +105,7 @@ func (c Chart) Labels() (labels []string) {
 	return labels
 }
 
-// A Length is a bar and how long it is drawn.
+// A Length is a bar and its drawn length.
 type Length struct {
 	Bar
 	Width string
@@ -129,12 +129,12 @@ type Mark struct {
 	Failed bool
 }
 
-// Calls differ in length, and pauses more so, by orders of magnitude. Both are drawn in
-// units of the mean call, and cut to what can be seen.
+// Calls differ in length by orders of magnitude, pauses even more. Both are drawn in units of the
+// mean call, and cut to the visible range.
 const (
 	shortestCall, longestCall   = 0.4, 3
 	shortestPause, longestPause = 0.2, 1.2
-	fewestUnits                 = 24 // of a line: a single call is no wall
+	fewestUnits                 = 24 // of a line: a single call must not fill it
 )
 
 func (c Chain) marks() []Mark {
@@ -165,7 +165,7 @@ func (c Chain) marks() []Mark {
 	for i, call := range c.Calls {
 		y := 0.0
 		if call.Class != "resume" {
-			y = 45 // told apart by more than its colour
+			y = 45 // distinguished by more than its color
 		}
 		marks = append(marks, Mark{rect(spans[i].x*scale, y, spans[i].w*scale, drawingHeight-y, call.Class), call.Text, call.Failed})
 	}
@@ -179,8 +179,8 @@ func within(n, low, high float64) float64 {
 	return min(max(n, low), high)
 }
 
-// A Whisker is an interval as it is drawn, in a drawing whose middle is 0 and whose ends
-// are all less, and as much more.
+// A Whisker is the drawing of an interval. Its middle is 0, its left end is -100 %, its right end
+// +100 %.
 type Whisker struct{ Line, Dot Rect }
 
 func whisker(i Interval) Whisker {

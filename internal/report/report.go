@@ -1,8 +1,8 @@
 // Package report draws what the shims did as one HTML page. Only shimctl uses it.
 //
-// It is pure: figures and their words come in, a page goes out. The page loads nothing,
-// runs no script, and is of bounded size if what comes in is. Its invariant: every word
-// that comes in is escaped, and what is not known is never drawn as 0.
+// It is pure: its input is figures and texts, its output a page. The page loads nothing, runs no
+// script, and is of bounded size if its input is. Its invariant: every text is escaped, and what is
+// not known is never drawn as 0.
 package report
 
 import (
@@ -16,40 +16,40 @@ import (
 	"math"
 )
 
-// A Page is what is shown, from top to bottom; what is empty is left out.
+// A Page is the content from top to bottom. Empty parts are left out.
 type Page struct {
 	Title    string
 	Subtitle string
-	Empty    string // stands in the place of all figures
+	Empty    string // replaces all figures
 	Facts    []Fact
 	Charts   []Chart
 	Reasons  []Bar
 	Saved    Saved
 	Chains   []Chain
-	Of       string // of how many chains those are
+	Of       string // the number of chains that those were chosen from
 	Footer   string
 }
 
 // A Fact is a figure at the top.
 type Fact struct{ Name, Value, About string }
 
-// An Amount is a figure and how it is written. NaN is drawn as nothing.
+// An Amount is a figure and its text. NaN is not drawn.
 type Amount struct {
 	N    float64
 	Text string
 }
 
-// A Chart has a column, or two to compare, for each span of days.
+// A Chart has one column, or two to compare, for each span of days.
 type Chart struct {
 	Title, About  string
 	Kinds         []Kind
-	With, Without string // what the two columns of a span are; Without is "" where there is one
+	With, Without string // names of a span's two columns; Without is "" if there is only one
 	Full          float64
 	FullText      string
 	Spans         []Span
 }
 
-// A Kind is a part of a column. Class is its colour in style.css.
+// A Kind is a part of a column. Class is its color in style.css.
 type Kind struct{ Name, Class string }
 
 // A Span has an amount for each kind.
@@ -66,7 +66,7 @@ type Bar struct {
 	Text               string
 }
 
-// Saved is what resuming saved, and how that was found.
+// Saved is what resuming saved, and how that was determined.
 type Saved struct {
 	Words []string
 	Head  []string
@@ -74,7 +74,7 @@ type Saved struct {
 	Rows  []Row
 }
 
-// A Row is one figure; Interval, the change's, is nil where there is none.
+// A Row is one figure. Interval, the change's, is nil if there is none.
 type Row struct {
 	Name     string
 	Change   string
@@ -82,7 +82,7 @@ type Row struct {
 	Cells    []Cell
 }
 
-// A Cell is a mean, and the interval that it lies in, if there is one.
+// A Cell is a mean, and its interval if there is one.
 type Cell struct{ Text, Range string }
 
 // An Interval is a difference as a share of what it is compared with: -0.5 is half less.
@@ -116,7 +116,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
 	sum := sha256.Sum256([]byte(styleCSS))
-	var out bytes.Buffer // so that a mistake leaves nothing half written
+	var out bytes.Buffer // an error then leaves nothing half written
 	err := page.Execute(&out, struct {
 		Page
 		Style     template.CSS

@@ -13,19 +13,19 @@ import (
 	"reprise/rewrite"
 )
 
-// A Finder finds the files of sessions. It reads what keeps them once, and so is
-// made anew for each look around.
+// A Finder finds the files of sessions. It reads the files that keep sessions only once, so each
+// run needs a new one.
 type Finder struct {
 	mentions map[[2]string]mentions // by home and pattern
 }
 
-// mentions are the files of a pattern, by the ids in the lines that they begin with.
+// mentions are the files of a pattern, by the IDs in their first lines.
 type mentions struct {
 	files map[string][]string
 	err   error
 }
 
-// keeps says what of the tool's own needs the session.
+// keeps returns why the tool itself still needs the session, nil if it does not.
 func (f *Finder) keeps(root *os.Root, s ledger.SessionFile, parts rewrite.SessionFiles) error {
 	unlock, err := lock(root, parts.Lock)
 	if err != nil {
@@ -65,8 +65,7 @@ func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.Se
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// readMentions fails if one of the files is there and cannot be read: it might name
-// any session.
+// readMentions fails if one of the files exists and cannot be read: it might name any session.
 func readMentions(root *os.Root, pattern string) mentions {
 	m := mentions{files: map[string][]string{}}
 	var files []string
@@ -88,7 +87,7 @@ func readMentions(root *os.Root, pattern string) mentions {
 	return m
 }
 
-// maxLine is far more than a tool writes into the first line of a file.
+// maxLine exceeds any first line that a tool writes.
 const maxLine = 1 << 20
 
 func firstLine(root *os.Root, file string) (string, error) {

@@ -1,9 +1,9 @@
-// Package sessionfile finds and removes what a tool keeps of one session.
+// Package sessionfile finds and removes the files of one session.
 //
-// It never follows a link, never leaves the tool's own directory, and removes nothing
-// that has changed since it was looked at. Its invariant: a file is removed only if
-// it is, by place, name, device and inode, size and time, the one that was found,
-// and nobody has written to it since our last run ended.
+// It never follows a symbolic link, never leaves the tool's own directory, and removes nothing that
+// has changed since it was checked. Its invariant: a file is removed only if its place, name,
+// device and inode, size and time are those of the file that was found, and no other process has
+// written to it since our last run ended.
 package sessionfile
 
 import (
@@ -22,11 +22,11 @@ import (
 	"reprise/rewrite"
 )
 
-// Files are what was found of a session.
+// Files are the files of a session.
 type Files struct {
 	home    string
 	parts   rewrite.SessionFiles
-	entries []entry // the session's own first, a directory before what is in it: they are removed from the end
+	entries []entry // the session's own first, a directory before its content: they are removed from the end
 }
 
 // An entry is a file or a directory.
@@ -35,7 +35,7 @@ type entry struct {
 	info fs.FileInfo
 }
 
-// Bytes is the size of all files together.
+// Bytes returns the size of all files together.
 func (f *Files) Bytes() (n int64) {
 	for _, e := range f.entries {
 		if e.info.Mode().IsRegular() {
@@ -45,7 +45,7 @@ func (f *Files) Bytes() (n int64) {
 	return n
 }
 
-// Find looks at a session's files. A reason means that they must stay.
+// Find finds a session's files. If they must stay, it returns the reason.
 func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	tool, ok := rewrite.Lookup(s.Tool)
 	if !ok || !tool.ValidID(s.NativeID) {
@@ -71,7 +71,7 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	return files, ""
 }
 
-// Reasons as errors.
+// keep is a reason as an error.
 type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }
@@ -87,7 +87,7 @@ func reasonOf(err error) prune.Reason {
 	return prune.Unknown
 }
 
-// inHome opens a tool's directory by its real name.
+// inHome opens a tool's directory by its real path.
 func inHome(home string, do func(*os.Root) error) error {
 	real, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -104,7 +104,7 @@ func inHome(home string, do func(*os.Root) error) error {
 	return do(root)
 }
 
-// check compares what was found with what our last run left.
+// check compares what was found with the state that our last run left.
 func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
@@ -126,8 +126,8 @@ func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 	return err
 }
 
-// Remove removes what was found, the session's own file or directory last. What is no
-// longer as it was found stays, and is an error.
+// Remove removes what was found, the session's own file or directory last. What has changed since
+// stays, and Remove returns an error.
 func (f *Files) Remove() error {
 	err := inHome(f.home, func(root *os.Root) error {
 		unlock, err := lock(root, f.parts.Lock)
@@ -159,7 +159,7 @@ func (f *Files) Remove() error {
 	return nil
 }
 
-// same tells of one entry that it is still the other.
+// same reports whether two entries are the same unchanged file.
 func (e entry) same(other entry) bool {
 	return e.path == other.path && os.SameFile(e.info, other.info) && e.info.Mode() == other.info.Mode() &&
 		(e.info.IsDir() || e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime()))
@@ -181,7 +181,7 @@ func remove(root *os.Root, e entry) error {
 	return dir.Remove(path.Base(e.path))
 }
 
-// inventory lists what stands at paths, of which only the first must be there.
+// inventory lists the files at paths, of which only the first must exist.
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {
@@ -203,7 +203,7 @@ func inventoryOf(root *os.Root, p string) ([]entry, error) {
 	return list(nil, dir, p)
 }
 
-// list appends the entry at p, which lies in dir, and what is in it.
+// list appends the entry at p, which is in dir, and its content.
 func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	info, err := dir.Lstat(path.Base(p))
 	if err != nil {
@@ -233,8 +233,7 @@ func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	return all, nil
 }
 
-// descend opens the directory at p, no part of which may be a link. The caller closes
-// it.
+// descend opens the directory at p, no part of which may be a symbolic link. The caller closes it.
 func descend(root *os.Root, p string) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {
@@ -251,7 +250,7 @@ func descend(root *os.Root, p string) (*os.Root, error) {
 	return dir, nil
 }
 
-// step opens a directory in dir that is no link.
+// step opens a directory in dir that is no symbolic link.
 func step(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
@@ -265,7 +264,7 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	opened, err := sub.Stat(".")
-	if err == nil && !os.SameFile(info, opened) { // a link has been put in its place
+	if err == nil && !os.SameFile(info, opened) { // a symbolic link has replaced it
 		err = keep(prune.Changed)
 	}
 	if err != nil {
@@ -275,8 +274,8 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 	return sub, nil
 }
 
-// lock takes the lock that the tool holds on a session while it has it open. Where
-// there is no such file nothing has it open.
+// lock takes the lock that the tool holds on a session while it has it open. If there is no such
+// file, no process has the session open.
 func lock(root *os.Root, p string) (unlock func(), err error) {
 	unlock = func() {}
 	if p == "" {
@@ -299,8 +298,8 @@ func lock(root *os.Root, p string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// openRegular opens a file to be read. What is no regular file, and might keep us
-// waiting, counts as not there.
+// openRegular opens a file for reading. Anything but a regular file counts as missing, since
+// opening it might block.
 func openRegular(root *os.Root, p string) (*os.File, error) {
 	f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -15,7 +15,8 @@ var anthropic = &dialect{
 	fail:     anthropicFail,
 }
 
-// anthropicTurn: tool results are blocks of a user message, and may stand beside texts.
+// anthropicTurn reads a message. Tool results are blocks of a user message, and may be beside
+// texts.
 func anthropicTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: textsOf(m["content"])}
 	for _, block := range asList(m["content"]) {
@@ -69,7 +70,7 @@ func anthropicStream(x *exchange) {
 	})
 }
 
-// anthropicBlock sends one block, of which fill sends the deltas.
+// anthropicBlock sends one block. fill sends its deltas.
 func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
 	x.event("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
 	fill(func(delta object) {
@@ -92,8 +93,9 @@ func anthropicCall(x *exchange) object {
 	}
 }
 
-// anthropicUsage: the three kinds of input exclude each other. Next to nothing is neither read from the cache
-// nor written to it, as with the real API when the last message is marked for the cache.
+// anthropicUsage returns the usage, whose three kinds of input are disjoint. Almost no tokens are
+// neither read from the cache nor written to it, as with the real API when the last message is
+// marked for the cache.
 func anthropicUsage(u Tokens) object {
 	const unmarked = 1
 	return object{

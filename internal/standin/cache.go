@@ -6,15 +6,16 @@ import (
 	"sync"
 )
 
-// A cache knows the digests of the conversations seen, and of every beginning of them. It forgets
-// nothing by itself; a provider's would. It is all the memory that the stand-in has.
+// A cache stores the digests of all conversations so far, and of every beginning of them. Unlike a
+// provider's, it never expires by itself. It is the stand-in's only memory.
 type cache struct {
 	mu   sync.Mutex
 	seen map[[sha256.Size]byte]bool
 }
 
-// measure counts a request's tokens and remembers its conversation. What comes before the messages (system
-// prompt, tools) is the first element of the chain of digests: when it differs, nothing is cached.
+// measure counts a request's tokens and stores its conversation. What comes before the messages
+// (system prompt, tools) is the first element of the chain of digests: if it differs, nothing is
+// cached.
 func (c *cache) measure(d *dialect, body object) Tokens {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,14 +39,14 @@ func (c *cache) measure(d *dialect, body object) Tokens {
 	return u
 }
 
-// ForgetCache has the next requests cost what they do after a provider's cache has expired.
+// ForgetCache expires the cache, so that the next requests pay for their whole input.
 func (s *Server) ForgetCache() {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	clear(s.cache.seen)
 }
 
-// parts are what a provider's cache compares, in its order.
+// parts returns what a provider's cache compares, in its order.
 func parts(d *dialect, body object) []any {
 	head := []any{d.name, body["model"]}
 	for _, name := range d.head {
@@ -58,8 +59,9 @@ func parts(d *dialect, body object) []any {
 	return all
 }
 
-// plain undoes what Anthropic's cache_control marks change: they move from message to message as a conversation
-// grows, and a bare string becomes a text block to carry one (claude 2.1.329). What is marked stays the same.
+// plain removes Anthropic's cache_control marks. They move from message to message as a
+// conversation grows, and turn a bare string into a text block (claude 2.1.329), while the marked
+// content stays the same.
 func plain(v any) any {
 	switch v := v.(type) {
 	case object:

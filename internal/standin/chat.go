@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// chat is the chat completions API, as Mistral has it.
+// chat is the chat completions API in Mistral's form.
 var chat = &dialect{
 	name:     Chat,
 	messages: "messages",
@@ -46,7 +46,8 @@ func chatAnswer(x *exchange) {
 	fmt.Fprint(x.w, "data: [DONE]\n\n")
 }
 
-// chatChunk is a chunk of a stream, or a whole answer. The last one has the usage, which is how Mistral does it.
+// chatChunk returns a chunk of a stream, or a whole answer. The last chunk contains the usage, as
+// Mistral's does.
 func chatChunk(x *exchange, kind string, choice object) object {
 	choice["index"] = 0
 	chunk := object{
@@ -62,13 +63,13 @@ func chatChunk(x *exchange, kind string, choice object) object {
 	return chunk
 }
 
-// chatMessage is the whole answer: a call of vibe's shell tool, or the text.
+// chatMessage returns the whole answer: a call of vibe's shell tool, or the text.
 func chatMessage(x *exchange, text func() string) object {
 	if x.reply.Command == "" {
 		return object{"role": "assistant", "content": text()}
 	}
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
-		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's ids have nine characters
+		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
 		"index": 0, "type": "function",
 		"function": object{"name": "bash", "arguments": string(encode(object{"command": x.reply.Command}))},
 	}}}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A turn is one message, as far as the stand-in cares.
+// A turn is what the stand-in reads of one message.
 type turn struct {
 	role    string
-	texts   []string // what was said in it
-	results []string // what tools returned in it
-	tool    bool     // it carries a tool result, be it empty
+	texts   []string // its texts
+	results []string // the tool results in it
+	tool    bool     // it contains a tool result, even an empty one
 }
 
 // A conversation is what one request sends, oldest turn first.
@@ -29,7 +29,7 @@ func conversationOf(r Request) conversation {
 	return c
 }
 
-// messages returns the conversation as the API has it. A bare string is one user message.
+// messages returns the request's messages. A bare string is one user message.
 func messages(d *dialect, body object) []any {
 	if text, ok := body[d.messages].(string); ok {
 		return []any{object{"role": "user", "content": text}}
@@ -37,7 +37,7 @@ func messages(d *dialect, body object) []any {
 	return asList(body[d.messages])
 }
 
-// lastPrompt is the index of the last user turn with a text of its own, -1 if there is none.
+// lastPrompt returns the index of the last user turn with a text of its own, -1 if there is none.
 func (c conversation) lastPrompt() int {
 	for i := len(c) - 1; i >= 0; i-- {
 		if c[i].role == "user" && len(own(c[i].texts)) > 0 {
@@ -55,7 +55,7 @@ func (c conversation) prompt() string {
 	return strings.Join(own(c[i].texts), "\n")
 }
 
-// toolRan reports whether a tool has answered since the last prompt.
+// toolRan reports whether there is a tool result after the last prompt.
 func (c conversation) toolRan() bool {
 	for _, t := range c[max(0, c.lastPrompt()):] {
 		if t.tool {
@@ -73,7 +73,7 @@ func (c conversation) text() string {
 	return strings.Join(all, "\n")
 }
 
-// own drops the texts that a CLI puts beside what the user said, in the same message.
+// own removes the texts that a CLI adds to the user's message.
 func own(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
 		text = strings.TrimSpace(text)
@@ -89,7 +89,7 @@ func asObject(v any) object { o, _ := v.(object); return o }
 func asList(v any) []any    { l, _ := v.([]any); return l }
 func asString(v any) string { s, _ := v.(string); return s }
 
-// textsOf collects the texts of a message's content: a string, or parts of which some have a text.
+// textsOf returns the texts of a message's content: a string, or parts of which some have a text.
 func textsOf(content any) []string {
 	if s, ok := content.(string); ok {
 		return []string{s}

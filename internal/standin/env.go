@@ -9,9 +9,10 @@ import (
 	"reprise/rewrite"
 )
 
-// Setup prepares a fresh home directory in which the real CLI of that name talks to the stand-in at url, without an
-// account, and to nothing else: no update check, no telemetry, no retries. It writes the configuration that is
-// needed below home, and returns the environment to run the CLI in, complete but for PATH.
+// Setup prepares a new home directory in which the real CLI of that name uses the stand-in at url,
+// without an account, and connects to nothing else: no update check, no telemetry, no retries. It
+// writes the necessary configuration below home, and returns the CLI's environment, complete except
+// for PATH.
 func Setup(tool, home, url string) ([]string, error) {
 	t, ok := rewrite.Lookup(tool)
 	if !ok {

@@ -16,7 +16,7 @@ var gemini = &dialect{
 	fail:     geminiFail,
 }
 
-// geminiTurn: tool results are parts of a user message.
+// geminiTurn reads a message. Tool results are parts of a user message.
 func geminiTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: textsOf(m["parts"])}
 	for _, part := range asList(m["parts"]) {
@@ -43,7 +43,7 @@ func geminiAnswer(x *exchange) {
 	x.event("", geminiLast(x, object{"text": ""}))
 }
 
-// geminiParts is the whole answer: a call of gemini's shell tool, or the text.
+// geminiParts returns the whole answer: a call of gemini's shell tool, or the text.
 func geminiParts(x *exchange, text func() string) []any {
 	if x.reply.Command == "" {
 		return []any{object{"text": text()}}
@@ -61,7 +61,7 @@ func geminiChunk(parts ...any) object {
 	}
 }
 
-// geminiLast is the last chunk of a stream, or an answer that is not streamed.
+// geminiLast returns the last chunk of a stream, or an answer that is not streamed.
 func geminiLast(x *exchange, parts ...any) object {
 	chunk := geminiChunk(parts...)
 	asObject(asList(chunk["candidates"])[0])["finishReason"] = "STOP"

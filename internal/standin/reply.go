@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A Reply is what the stand-in does about one request.
+// A Reply is how the stand-in answers one request.
 type Reply struct {
-	Text    string        // what the model says
-	Command string        // a shell command that the model asks for instead, "" for none
+	Text    string        // the model's text
+	Command string        // a shell command that the model requests instead, "" for none
 	Status  int           // the request fails with this HTTP status, 0 for success
 	TooBig  bool          // the request fails: the conversation exceeds the context window
 	BadTool bool          // the request fails: a tool call in it has no result
@@ -22,9 +22,9 @@ func (r Reply) fails() bool { return r.Status != 0 || r.TooBig || r.BadTool }
 
 const (
 	multi = "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"
-	// A SLOW answer needs ten pieces, which "ok" does not have.
+	// A SLOW answer needs ten pieces, for which "ok" is too short.
 	slow = "one two three four five six seven eight nine ten"
-	// What the model says before it asks for a tool, as models do.
+	// The model's text before it requests a tool, as models write.
 	beforeTool = "Let me run it."
 )
 
@@ -35,7 +35,7 @@ var (
 	word     = regexp.MustCompile(`\b(RUNTOOL|BADTOOL|TOOBIG|MULTI|EMPTY|BIG5MB|SLOW|HANG)\b`)
 )
 
-// replyTo is the reply to a conversation, a function of that alone.
+// replyTo returns the reply to a conversation. It depends on nothing else.
 func replyTo(c conversation) Reply {
 	prompt := c.prompt()
 	marked := map[string]bool{}
@@ -75,7 +75,7 @@ func say(c conversation, prompt string, marked map[string]bool) string {
 	return text
 }
 
-// command is what the CLI's shell tool is to run, "" for nothing.
+// command returns what the CLI's shell tool is asked to run, "" for nothing.
 func command(prompt string, marked map[string]bool) string {
 	if text, ok := held(prompt, "RUN<<"); ok {
 		return text
@@ -86,7 +86,7 @@ func command(prompt string, marked map[string]bool) string {
 	return ""
 }
 
-// held returns what the last of such a marker, up to >>, holds.
+// held returns the content of the last such marker, up to >>.
 func held(prompt, marker string) (string, bool) {
 	i := strings.LastIndex(prompt, marker)
 	if i < 0 {
@@ -96,8 +96,8 @@ func held(prompt, marker string) (string, bool) {
 	return text, closed
 }
 
-// answer acknowledges a number, or names the last one in the conversation. A prompt that repeats a transcript
-// may hold both sentences: the later one is what it wants.
+// answer acknowledges a number, or names the last one in the conversation. A prompt that repeats a
+// transcript may contain both sentences; the later one counts.
 func answer(c conversation, prompt string) string {
 	told, asked := last(remember, prompt), last(ask, prompt)
 	if told < 0 && asked < 0 {
@@ -114,7 +114,7 @@ func answer(c conversation, prompt string) string {
 	return "Got it: " + number + "."
 }
 
-// last is where the last match begins, -1 if there is none.
+// last returns where the last match begins, -1 if there is none.
 func last(re *regexp.Regexp, s string) int {
 	all := re.FindAllStringIndex(s, -1)
 	if len(all) == 0 {

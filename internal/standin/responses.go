@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// responses is OpenAI's Responses API, streamed: codex asks for nothing else.
+// responses is OpenAI's Responses API, streamed only: codex requests nothing else.
 var responses = &dialect{
 	name:     Responses,
 	messages: "input",
@@ -15,7 +15,7 @@ var responses = &dialect{
 	fail:     responsesFail,
 }
 
-// responsesTurn: a tool result is an item of its own, without a role.
+// responsesTurn reads an item. A tool result is an item of its own, without a role.
 func responsesTurn(item object) turn {
 	output, ran := item["output"]
 	if !ran {
@@ -36,7 +36,7 @@ func responsesAnswer(x *exchange) {
 	}})
 }
 
-// responsesMessage streams what is said and returns it as a whole item.
+// responsesMessage streams the text and returns it as a whole item.
 func responsesMessage(x *exchange) object {
 	item := func(status string, content []any) object {
 		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status, "content": content}
@@ -81,7 +81,7 @@ func responsesUsage(u Tokens) object {
 	}
 }
 
-// responsesFail: an overflow is found while the answer is being made, so it comes as an event.
+// responsesFail reports an overflow as an event, since it is found while the answer is generated.
 func responsesFail(x *exchange) {
 	if x.reply.TooBig {
 		x.event("response.created", object{"type": "response.created", "response": object{"id": x.id("resp")}})

@@ -15,24 +15,24 @@ import (
 // A dialect is one of the APIs.
 type dialect struct {
 	name     string
-	messages string   // the field that holds the conversation
+	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
 	turn     func(message object) turn
 	answer   func(x *exchange)
 	fail     func(x *exchange)
 }
 
-// The names of the APIs, as Request.API has them.
+// The names of the APIs in Request.API.
 const (
-	Anthropic = "anthropic" // Messages, spoken by claude
-	Responses = "responses" // OpenAI Responses, spoken by codex
-	Gemini    = "gemini"    // generateContent, spoken by gemini
-	Chat      = "chat"      // chat completions, spoken by vibe
+	Anthropic = "anthropic" // Messages, used by claude
+	Responses = "responses" // OpenAI Responses, used by codex
+	Gemini    = "gemini"    // generateContent, used by gemini
+	Chat      = "chat"      // chat completions, used by vibe
 )
 
 var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat}
 
-// dialectOf returns the API whose model a request asks, nil if it asks none.
+// dialectOf returns the API of a request to a model, nil for any other request.
 func dialectOf(r *http.Request) *dialect {
 	if r.Method != http.MethodPost {
 		return nil
@@ -56,7 +56,7 @@ type exchange struct {
 	ctx    context.Context
 	w      http.ResponseWriter
 	path   string
-	serial int // of the request; makes the ids of its answer unique
+	serial int // of the request; makes the IDs of its answer unique
 	body   object
 	reply  Reply
 	usage  Tokens
@@ -92,7 +92,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.answer(x)
 }
 
-// read returns the body. None of the CLIs compresses it, so that would be news worth an error.
+// read returns the body. None of the CLIs compresses it, so a compressed body is an error.
 func read(r *http.Request) ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, errors.New("content-encoding " + encoding + " is not understood")
@@ -109,7 +109,7 @@ func (s *Server) reply(r Request) Reply {
 	return replyTo(conversationOf(r))
 }
 
-// aside answers what is asked beside the model: token counts, lists of models, signs of life.
+// aside answers requests that ask no model: token counts, lists of models, health checks.
 func aside(w http.ResponseWriter, r Request) {
 	switch {
 	case strings.HasSuffix(r.Path, "/v1/messages/count_tokens"):
@@ -117,7 +117,8 @@ func aside(w http.ResponseWriter, r Request) {
 	case strings.HasSuffix(r.Path, ":countTokens"):
 		writeJSON(w, http.StatusOK, object{"totalTokens": r.Size/4 + 1})
 	case strings.HasSuffix(r.Path, "/models"):
-		// An empty list, under the name that OpenAI and Mistral use and the one that codex and gemini do.
+		// An empty list, under the name that OpenAI and Mistral use and the one that codex and
+		// gemini use.
 		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{}, "models": []any{}})
 	case r.Method == http.MethodHead, r.Path == "/":
 		writeJSON(w, http.StatusOK, object{})
@@ -126,12 +127,12 @@ func aside(w http.ResponseWriter, r Request) {
 	}
 }
 
-// notUnderstood is an error in a form that all the APIs' clients can read.
+// notUnderstood returns an error in a form that all the APIs' clients can read.
 func notUnderstood(message string) object {
 	return object{"type": "error", "error": object{"type": "not_found_error", "message": message}}
 }
 
-// id makes an id that no other answer of this server has.
+// id returns an ID that no other answer of this server has.
 func (x *exchange) id(prefix string) string { return fmt.Sprintf("%s_%06d", prefix, x.serial) }
 
 // json answers the request with one JSON value.
@@ -140,10 +141,10 @@ func (x *exchange) json(status int, v any) { writeJSON(x.w, status, v) }
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(encode(v)) // a client that has left needs no answer
+	w.Write(encode(v)) // a client that is gone needs no answer
 }
 
-// event sends one server-sent event, at once. Its name may be empty.
+// event sends one server-sent event, without buffering. Its name may be empty.
 func (x *exchange) event(name string, data any) {
 	x.w.Header().Set("Content-Type", "text/event-stream")
 	if name != "" {
@@ -153,7 +154,7 @@ func (x *exchange) event(name string, data any) {
 	x.w.(http.Flusher).Flush()
 }
 
-// encode leaves <, > and & as they are, as the real APIs do.
+// encode leaves <, > and & unescaped, as the real APIs do.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -164,8 +165,8 @@ func encode(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// say hands the text of the reply to emit piece by piece, at the reply's pace. It does not return when the
-// reply hangs or the client has left.
+// say passes the reply's text to emit piece by piece, at the reply's pace. It does not return if
+// the reply hangs or the client is gone.
 func (x *exchange) say(emit func(piece string)) {
 	for i, piece := range pieces(x.reply.Text, x.reply.Pause > 0) {
 		if i > 0 {
@@ -179,13 +180,13 @@ func (x *exchange) say(emit func(piece string)) {
 	}
 }
 
-// text is for an API that sends the whole text at once: it takes as long as a stream of it would.
+// text returns the text for an API that sends it at once. It takes as long as streaming would.
 func (x *exchange) text() string {
 	x.say(func(string) {})
 	return x.reply.Text
 }
 
-// wait aborts the exchange when the client leaves.
+// wait aborts the exchange when the client is gone.
 func (x *exchange) wait(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -194,8 +195,8 @@ func (x *exchange) wait(d time.Duration) {
 	}
 }
 
-// pieces cuts a text between characters: into about ten, or such that no event is huge. An empty text is one
-// piece, for the CLIs expect to be sent it.
+// pieces cuts a text between characters: into about ten pieces, or so that no event is huge. An
+// empty text is one piece, since the CLIs expect one.
 func pieces(text string, slowly bool) []string {
 	runes := []rune(text)
 	size := 64 << 10

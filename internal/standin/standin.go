@@ -1,24 +1,24 @@
-// Package standin is a stand-in for the model APIs that claude, codex, gemini and vibe talk to: Anthropic
+// Package standin is a stand-in for the model APIs that claude, codex, gemini and vibe use: Anthropic
 // Messages, OpenAI Responses, Gemini generateContent and chat completions. Tests, the demo and the conformance
 // suite run the real CLIs against it, without an account and without a network.
 //
-// Its invariant: an answer depends on nothing but the request that asked for it. "What number" is answered
-// from a "remember number N" in the conversation that was sent, so the answer proves whether a CLI really
-// carried its session over. Only usage figures look back: a conversation that starts with messages already seen
-// is reported as read from the cache, as a provider would.
+// Its invariant: an answer depends only on its request. "What number" is answered from a "remember number N"
+// in the conversation that was sent, so the answer proves whether a CLI really carried its session over. Only
+// usage figures depend on the past: a conversation that starts with messages already seen is reported as read
+// from the cache, as a provider would.
 //
-// It never dials out, never binds to anything but a loopback address, and never keeps or logs a credential.
+// It never connects to another address, listens only on a loopback address, and never stores or logs a credential.
 //
 // # Markers
 //
-// Words in the last user message make it behave otherwise; in earlier messages they mean nothing.
+// Words in the last user message change its behavior; in earlier messages they mean nothing.
 //
 //	RUNTOOL         asks for one run of `echo hi` with the CLI's shell tool, then answers after its result
 //	RUN<<command>>  the same with another command, up to the first >>
 //	HTTP401         fails with that status; also 403, 429, 500, 529
 //	BADTOOL         fails as for a transcript with a tool call that has no result
 //	TOOBIG          fails as for a conversation that exceeds the context window
-//	MULTI           answers several lines with U+2028, an accent and an ANSI colour
+//	MULTI           answers several lines with U+2028, an accent and an ANSI color
 //	EMPTY           answers with an empty text
 //	BIG5MB          answers with 5 MB on one line
 //	ECHO<<text>>    answers exactly that text, up to the first >>; the last ECHO counts
@@ -36,13 +36,13 @@ import (
 	"sync"
 )
 
-// Options say how a Server differs from the usual one. The zero value is the usual one.
+// Options configure a Server. The zero value is the usual configuration.
 type Options struct {
-	// Addr is the loopback address to listen on, 127.0.0.1:0 when empty.
+	// Addr is the loopback address to listen on, 127.0.0.1:0 if empty.
 	Addr string
 	// Log receives one line of JSON for each request, if it is not nil.
 	Log io.Writer
-	// Reply, if it is not nil, is asked first what to answer; false leaves it to the stand-in.
+	// Reply, if it is not nil, is called first; if it returns false, the stand-in answers itself.
 	Reply func(Request) (Reply, bool)
 }
 
@@ -75,7 +75,7 @@ func Start(options Options) (*Server, error) {
 	return s, nil
 }
 
-// listen refuses everything but a literal loopback address: a name could resolve to anything.
+// listen rejects everything but a literal loopback address: a name could resolve to any address.
 func listen(addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"
@@ -90,16 +90,16 @@ func listen(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// URL is where the stand-in listens, without a trailing slash.
+// URL returns the stand-in's address, without a trailing slash.
 func (s *Server) URL() string { return s.url }
 
-// Close stops the stand-in, ends requests that hang, and reports the first failure to write the log.
+// Close stops the stand-in, ends hanging requests, and returns the first failure to write the log.
 func (s *Server) Close() error {
 	err := s.http.Close()
 	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
-	s.done <- http.ErrServerClosed // a second Close finds the same end
+	s.done <- http.ErrServerClosed // a second Close receives the same result
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.logErr)

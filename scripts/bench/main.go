@@ -1,12 +1,12 @@
-// Command bench measures what the shims cost: how long a call takes without any shim,
-// through the least shim that C allows, through ours, and through others; what a managed call
-// adds beside a plain Go program that does the same kind of work (goledger); how fast a
-// long answer gets through and in how much memory; 64 calls at once; a large ledger,
-// and a locked one. All that is compared is measured in one run, in rounds whose order
-// is shuffled, against a stand-in that takes no time (c/tool.c). It needs a C compiler.
+// Command bench measures what the shims cost. It compares the time of a call without a shim,
+// through the least shim possible in C, through ours, and through others; what a managed call adds,
+// compared with a plain Go program that does the same kind of work (goledger); speed and memory use
+// with a long answer; 64 calls at once; a large ledger, and a locked one. Everything compared is
+// measured in one run, in rounds of shuffled order, in front of a tool that takes no time
+// (c/tool.c). It needs a C compiler.
 //
-// Times are of this machine at this moment: only ratios mean anything, and -check
-// fails where one is beyond what a busy machine explains.
+// Absolute times hold only for this machine at this moment: only ratios are meaningful. -check
+// fails if a ratio exceeds what a busy machine explains.
 package main
 
 import (
@@ -83,7 +83,7 @@ func (o options) main() (missed int, err error) {
 	return b.targets(), nil
 }
 
-// A bench is one run, and what it found.
+// A bench is one run, and its results.
 type bench struct {
 	options
 	dir     string
@@ -92,8 +92,8 @@ type bench struct {
 	Figures map[string]float64
 }
 
-// Times are of one kind of call, in milliseconds; Ratio is the median of its
-// quotients with the direct call of the same round, Added that of the differences.
+// Times are the durations of one kind of call, in milliseconds. Ratio is the median of its
+// quotients with the direct call of the same round, Added the median of the differences.
 type Times struct {
 	Calls                  int
 	Min, Median, P95       float64
@@ -102,7 +102,7 @@ type Times struct {
 
 // --- what is measured ---
 
-// build installs the shims and makes the others. The C shim is linked as ours are.
+// build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
 	if b.bin == "" {
 		b.bin = filepath.Join(b.dir, "bin")
@@ -165,26 +165,26 @@ process.exit(spawnSync('claude', process.argv.slice(2), {stdio: 'inherit'}).stat
 	return nil
 }
 
-// linkedAsOurs builds goledger as install.sh builds the shims. Its arguments are the compiler, the
-// program to make, and the kind of link.
+// linkedAsOurs builds goledger the way install.sh builds the shims. Its arguments are the compiler,
+// the program to build, and the kind of link.
 const linkedAsOurs = `. scripts/flags.sh
 case $2 in static*) ;; *) static= ;; esac
 CC=$0 CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags "$tags" -ldflags "-s -w $static" -o "$1" ./scripts/bench/goledger`
 
 func (b *bench) shim(kind string) string { return filepath.Join(b.dir, kind, "claude") }
 
-// A call is a command line to be measured.
+// A call is a command line to measure.
 type call struct {
-	path  string // of what is first on PATH of its name
+	path  string // of the first program with its name on PATH
 	args  []string
 	env   []string
-	state string // the directory of its ledger, "" for the usual one
+	state string // the directory of its ledger, "" for the default one
 	stdin string
-	every int             // measured in each so many rounds; 0 for all
-	more  func() []string // further arguments, new for each call
+	every int             // measured once in so many rounds; 0 for all
+	more  func() []string // further arguments, different for each call
 }
 
-// run carries the call out and tells how long it took and what it needed.
+// run makes the call and returns how long it took and the resources it used.
 func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -217,12 +217,12 @@ func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
 	return took, state.SysUsage().(*syscall.Rusage), err
 }
 
-// compare measures calls against one of them, "direct", and prints a table.
+// compare measures calls relative to the one named "direct", and prints a table.
 func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 	names := make([]string, 0, len(calls))
 	for name, c := range calls {
 		names = append(names, name)
-		for range 3 { // the first calls find nothing in memory
+		for range 3 { // to fill the system's caches
 			if _, _, err := b.run(c); err != nil {
 				return err
 			}
@@ -274,7 +274,7 @@ func quantile(list []float64, q float64) float64 {
 	return sorted[int(math.Round(q*float64(len(sorted)-1)))]
 }
 
-// figure notes and prints one figure.
+// figure records and prints one figure.
 func (b *bench) figure(name string, value float64, unit string) {
 	b.Figures[name] = value
 	fmt.Printf("%s: %.4g %s\n", name, value, unit)
@@ -282,7 +282,7 @@ func (b *bench) figure(name string, value float64, unit string) {
 
 func (b *bench) ours() string { return filepath.Join(b.bin, "claude") }
 
-// shims are ours, and those that are to be measured beside them, with a ledger of their own.
+// shims returns our shims and those to compare with them, with a ledger of their own.
 func (b *bench) shims() map[string]call {
 	shims := map[string]call{"ours": {path: b.ours()}}
 	if b.beside != "" {
@@ -291,7 +291,7 @@ func (b *bench) shims() map[string]call {
 	return shims
 }
 
-// starts compares what a shim adds to a call that it has nothing to do with.
+// starts compares what a shim adds to a call that it passes through.
 func (b *bench) starts() error {
 	fmt.Printf("the shims are linked: %s\n\n", b.Kind)
 	version := []string{"--version"}
@@ -312,11 +312,11 @@ func (b *bench) starts() error {
 	return b.compare("start", b.rounds, calls)
 }
 
-// plain is goledger, with a ledger of its own.
+// plain returns goledger, with a ledger of its own.
 func (b *bench) plain() call { return call{path: b.shim("goledger"), state: ".local/goledger"} }
 
-// peers adds those programs of this machine that stand in front of others as we do.
-// ccache takes no name but a compiler's.
+// peers adds the programs installed on this machine that also wrap others. ccache accepts only a
+// compiler's name.
 func (b *bench) peers(calls map[string]call) error {
 	for _, peer := range []struct {
 		program, as string
@@ -343,7 +343,7 @@ func (b *bench) peers(calls map[string]call) error {
 
 var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
-// prompts returns an argument that was not given before.
+// prompts returns a function whose results are all different.
 func prompts() func() []string {
 	n := 0
 	return func() []string {
@@ -352,7 +352,7 @@ func prompts() func() []string {
 	}
 }
 
-// managed compares calls of one answer of a line or two, and prompts of all sizes.
+// managed compares calls with an answer of a line or two, and prompts of all sizes.
 func (b *bench) managed() error {
 	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: prompts()}}
 	plain := b.plain()
@@ -387,7 +387,7 @@ func (b *bench) managed() error {
 	return nil
 }
 
-// expectResumes makes sure that what was measured was what it is called.
+// expectResumes checks that the measured calls were resumed as intended.
 func (b *bench) expectResumes(n int) error {
 	var resumed int
 	err := b.ledger(func(db *sql.DB) error {
@@ -436,7 +436,7 @@ func (b *bench) streams() error {
 	return nil
 }
 
-// atOnce runs 64 calls side by side.
+// atOnce runs 64 calls at once.
 func (b *bench) atOnce() error {
 	const many = 64
 	burst := func(c call) (float64, error) {
@@ -494,8 +494,8 @@ func (b *bench) atOnce() error {
 	return nil
 }
 
-// ledgers measures a resume with more and more calls in the ledger, and a call while
-// somebody keeps it locked.
+// ledgers measures a resume with increasing numbers of calls in the ledger, and a call while
+// another process keeps it locked.
 func (b *bench) ledgers() error {
 	resume := call{path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench"}}
 	least := func() (float64, error) {
@@ -535,7 +535,7 @@ func (b *bench) ledgers() error {
 	})
 }
 
-// fill copies a call of the chain until the ledger has as many.
+// fill copies a call of the chain until the ledger has that many.
 func (b *bench) fill(calls int64) error {
 	return b.ledger(func(db *sql.DB) error {
 		var columns string
@@ -549,12 +549,13 @@ func (b *bench) fill(calls int64) error {
 	})
 }
 
-// slack is how far beyond its target, or beyond what was measured where that is missed, a busy machine explains a ratio.
+// slack is the factor by which a busy machine may exceed a target, or the known figure if that
+// misses the target.
 const slack = 1.25
 
-// targets prints what is aimed at beside what was found, and counts what is beyond what is known by more than
-// slack. What is added is the difference of the least times: those say most on a machine with other
-// work.
+// targets prints the targets beside the results, and counts the results that exceed what is known
+// by more than slack. Added time is the difference of the least times, which is the most reliable
+// figure on a machine with other work.
 func (b *bench) targets() (missed int) {
 	c, ours := b.Times["start: C shim"], b.Times["start: ours"]
 	plain := b.Times["one answer: goledger"].AddedMin
@@ -563,7 +564,7 @@ func (b *bench) targets() (missed int) {
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")
 	for _, t := range []struct {
 		what               string
-		most, known, found float64 // known is what was measured, where the target is missed
+		most, known, found float64 // known is the measured figure if the target is missed
 	}{
 		{"passed through, x the C shim", 1.15, 0, ours.Ratio / c.Ratio},
 		{"fresh: added, x what goledger adds", 1.3, 1.79, b.Times["one answer: ours, fresh"].AddedMin / plain},

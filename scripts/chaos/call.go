@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// A Call is one call of a caller: what it sends, how it listens, and what befalls it.
+// A Call is one call of a caller: what it sends, how it reads, and what happens to it.
 type Call struct {
 	ID     string
 	Args   []string
 	Data   string // on stdin
-	Sent   string // the whole prompt, as the tool puts it together
+	Sent   string // the whole prompt, as the tool assembles it
 	Script Script
 	Stdin  string
 	Reader string
@@ -39,20 +39,20 @@ type Call struct {
 
 	out, errOut bytes.Buffer
 	state       *os.ProcessState
-	hit         bool // the blow came before the end
+	hit         bool // the signal came before the end
 	took        time.Duration
 	runs        []Run
 }
 
-// A Blow is a signal that somebody sends at some moment.
+// A Blow is a signal sent at some moment.
 type Blow struct {
 	Who    string // shim, tool, group; "" for none
 	Signal syscall.Signal
 	After  time.Duration
-	Stop   time.Duration // it is stopped for so long, and goes on
+	Stop   time.Duration // the process is stopped for this long, then continued
 }
 
-// newCall thinks up a thread's next call.
+// newCall generates a thread's next call.
 func (w *World) newCall(t *Thread) *Call {
 	w.mu.Lock()
 	w.calls++
@@ -67,7 +67,7 @@ func (w *World) newCall(t *Thread) *Call {
 	return c
 }
 
-// line makes command line and stdin.
+// line generates command line and stdin.
 func (c *Call) line(rng *rand.Rand) {
 	t, text := c.thread, c.message.text
 	switch t.Tool {
@@ -114,7 +114,7 @@ func (c *Call) line(rng *rand.Rand) {
 		}
 	case OnBoth:
 		prompt, c.Data, _ = strings.Cut(text, "\n\n")
-		if t.Tool == "gemini" { // what stands on stdin comes first
+		if t.Tool == "gemini" { // stdin comes first
 			at := strings.LastIndex(text, "\n\n")
 			prompt, c.Data = text[at+2:], text[:at]
 		}
@@ -133,14 +133,13 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 }
 
-// refusals are how each tool can fail to take a resume: gemini has no locks, and says
-// why.
+// refusals are how each tool can fail to resume. gemini has no locks, and reports why.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
 	"gemini": {Unknown, Broken, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
-// newScript thinks up what the tool does.
+// newScript generates what the tool does.
 func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	s := Script{Said: []string{"Answer. " + w.text(rng, t.Key, 10+rng.IntN(80))}}
 	for range rng.IntN(3) {
@@ -169,7 +168,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	return s
 }
 
-// surroundings: who listens, and what the environment is like.
+// surroundings generates how the caller reads, and the environment.
 func (c *Call) surroundings(rng *rand.Rand) {
 	if rng.IntN(3) == 0 {
 		c.Reader = []string{"slow", "slow", "file", "file", "head", "head", "gone", "closed"}[rng.IntN(8)]
@@ -192,7 +191,7 @@ func (c *Call) surroundings(rng *rand.Rand) {
 	}
 }
 
-// befall decides on a signal.
+// befall generates a signal.
 func (c *Call) befall(rng *rand.Rand) {
 	after := time.Duration(rng.IntN(250)) * time.Millisecond
 	if rng.IntN(3) == 0 {
@@ -268,7 +267,7 @@ func (c *Call) run() error {
 	return nil
 }
 
-// wait waits for the end, not for ever.
+// wait waits for the end with a timeout.
 func (c *Call) wait(cmd *exec.Cmd) error {
 	timer := time.AfterFunc(40*time.Second, func() {
 		c.world.violate(c, "hangs")
@@ -278,7 +277,7 @@ func (c *Call) wait(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// toolsEnd waits for a tool whose shim was killed: it must go too.
+// toolsEnd waits for a tool whose shim was killed: it must end too.
 func (c *Call) toolsEnd() {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 		left := false
@@ -318,7 +317,7 @@ func (c *Call) command() *exec.Cmd {
 	return cmd
 }
 
-// stdin makes the command's stdin, and gives what feeds it.
+// stdin creates the command's stdin, and returns what feeds it.
 func (c *Call) stdin(cmd *exec.Cmd) (feed func(ended <-chan struct{}), err error) {
 	if c.Stdin == "null" || c.Stdin == "closed" {
 		return func(<-chan struct{}) {}, nil
@@ -344,7 +343,7 @@ func (c *Call) stdin(cmd *exec.Cmd) (feed func(ended <-chan struct{}), err error
 		if c.Stdin == "late" {
 			half /= 2
 		}
-		_, _ = io.WriteString(ours, c.Data[:half]) // it may have been killed
+		_, _ = io.WriteString(ours, c.Data[:half]) // the process may have been killed
 		if c.Stdin != "pipe" {
 			select {
 			case <-ended:
@@ -355,8 +354,8 @@ func (c *Call) stdin(cmd *exec.Cmd) (feed func(ended <-chan struct{}), err error
 	}, nil
 }
 
-// outputs makes stdout and stderr, and gives what begins to read them; the channel is
-// closed when both have come to their end.
+// outputs creates stdout and stderr, and returns a function that starts reading them. The channel
+// is closed when both have ended.
 func (c *Call) outputs(cmd *exec.Cmd) (begin func() <-chan struct{}, err error) {
 	errRead, errWrite, err := os.Pipe()
 	if err != nil {
@@ -396,7 +395,7 @@ func (c *Call) outputs(cmd *exec.Cmd) (begin func() <-chan struct{}, err error) 
 	}, nil
 }
 
-// read listens as the caller does.
+// read reads as the caller does.
 func (c *Call) read(f *os.File) {
 	defer f.Close()
 	size, pause := 64<<10, time.Duration(0)
@@ -414,7 +413,7 @@ func (c *Call) read(f *os.File) {
 	}
 }
 
-// restrict lets the shim's next files become no larger than its limit.
+// restrict limits the size of the shim's next files.
 func (c *Call) restrict(pid int) {
 	time.Sleep(c.limitAt)
 	limitFiles(pid, c.limit)
@@ -449,7 +448,7 @@ func (c *Call) strike(pid int, ended <-chan struct{}) {
 		}
 	}
 	c.hit = c.Blow.Stop == 0
-	_ = syscall.Kill(target, c.Blow.Signal) // it may have ended in this moment
+	_ = syscall.Kill(target, c.Blow.Signal) // the process may have ended at this moment
 	if c.Blow.Stop > 0 {
 		time.Sleep(c.Blow.Stop)
 		_ = syscall.Kill(target, syscall.SIGCONT) // likewise
@@ -461,7 +460,7 @@ func (c *Call) strike(pid int, ended <-chan struct{}) {
 	}
 }
 
-// answer is what a caller takes for the answer, "" where there is none.
+// answer returns what a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
 	if c.state == nil || !c.state.Success() || c.Script.Ending != Well || c.own || c.Reader != "all" && c.Reader != "slow" && c.Reader != "file" {
 		return ""
@@ -469,7 +468,7 @@ func (c *Call) answer() string {
 	return c.Script.Said[len(c.Script.Said)-1]
 }
 
-// describe tells of the call all that helps to find out what went wrong.
+// describe returns what helps to find out what went wrong in the call.
 func (c *Call) describe() string {
 	script := c.Script
 	script.Said = nil

@@ -13,8 +13,8 @@ import (
 	"reprise/ledger"
 )
 
-// check looks at a call that has ended: did the caller get what the tool gave, and
-// was the tool given what the caller sent?
+// check checks a call that has ended: the caller got what the tool wrote, and the tool got what the
+// caller sent.
 func (c *Call) check() {
 	c.count()
 	for i := range c.runs {
@@ -68,8 +68,8 @@ func (c *Call) count() {
 	}
 }
 
-// checkRun is the oracle for safety: what was this run of the tool told, in which
-// session, and what did the session know?
+// checkRun is the oracle for safety. It compares what this run of the tool was sent, in which
+// session, with what the session knew.
 func (c *Call) checkRun(i int, r *Run) {
 	t, w := c.thread, c.world
 	sent, told := marks(c.Sent), marks(r.Prompt)
@@ -95,7 +95,7 @@ func (c *Call) checkRun(i int, r *Run) {
 	}
 	known := append(slices.Clone(r.Asked), r.Said...)
 	if len(known) == 0 {
-		return // killed before it has looked
+		return // killed before it read
 	}
 	if foreign := w.marks.foreign(t, append(known, told...)); len(foreign) > 0 {
 		c.fail("UNSAFE: the session has seen what is not of %s: %v", t.Key, foreign)
@@ -130,7 +130,7 @@ func (c *Call) checkRun(i int, r *Run) {
 	}
 }
 
-// before returns the last run that its session had before this one, nil if there was none.
+// before returns the session's last run before this one, nil if there was none.
 func (w *World) before(r *Run) (last *Run) {
 	for _, other := range w.runs("*") {
 		if other.Session == r.Session && other.Start < r.Start && !other.Refused {
@@ -140,8 +140,8 @@ func (w *World) before(r *Run) (last *Run) {
 	return last
 }
 
-// checkHistory: without a name, a session is gone on with only if the prompt repeats
-// all that it was sent, and, where that is a conversation, all that it answered.
+// checkHistory checks that without a name a session is continued only if the prompt repeats
+// everything that it was sent and, in a conversation, everything that it answered.
 func (c *Call) checkHistory(r *Run, sent []string) {
 	must := r.Asked
 	if c.thread.Style == Transcript {
@@ -154,7 +154,7 @@ func (c *Call) checkHistory(r *Run, sent []string) {
 	}
 }
 
-// checkStatus: the caller sees the tool's own end, or that of the signal.
+// checkStatus checks that the caller sees the tool's own exit code or signal.
 func (c *Call) checkStatus() {
 	ws, _ := c.state.Sys().(syscall.WaitStatus)
 	if len(c.runs) == 0 {
@@ -180,7 +180,7 @@ func (c *Call) checkStatus() {
 	}
 }
 
-// exit is a run's exit status as it is in the caller's format.
+// exit returns a run's exit code in the caller's format.
 func (c *Call) exit(r Run) int {
 	if c.Script.Ending == Limit && !r.Refused && r.Exit > 0 {
 		return fakes[c.thread.Tool].limit(c.thread.Format)
@@ -192,19 +192,19 @@ func (c *Call) listensBadly() bool {
 	return c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
 }
 
-// checkOutput: every byte of the tool's last run, in the format that was asked for.
+// checkOutput compares every byte of the tool's last run, in the requested format.
 func (c *Call) checkOutput() {
 	var want Shown
 	ended := false
-	if c.thread.Tool == "codex" { // all that there is of a run that was killed before it had a session
+	if c.thread.Tool == "codex" { // all that remains of a run that was killed before it had a session
 		want.Stderr = codexNotice(c.Args)
 	}
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
 		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		// Of a refusal nothing is to be seen; but one without a word of a call that somebody
-		// ends is none for sure, and what else the tool has said may be shown.
+		// A refusal must not be visible. But a silent refusal of a call that is killed cannot be
+		// recognized, and its other output may be shown.
 		silent := last.Refused && c.hit && c.Script.OnResume == Silent
 		ended = ended && !silent
 		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == Early) {
@@ -226,7 +226,7 @@ func (c *Call) checkOutput() {
 	c.compare("stderr", stderr, want.Stderr, whole)
 }
 
-// withoutOurs takes away the lines that REPRISE_VERBOSE asks for.
+// withoutOurs removes the lines that REPRISE_VERBOSE adds.
 func withoutOurs(stderr []byte) []byte {
 	for bytes.HasPrefix(stderr, []byte("reprise: ")) {
 		_, stderr, _ = bytes.Cut(stderr, []byte("\n"))
@@ -247,8 +247,7 @@ func (c *Call) compare(what string, got []byte, want string, whole bool) {
 		what, len(got), len(want), whole, at, want[from:], got[from:])
 }
 
-// checkReason: nobody holds the session of a caller that has waited for its last
-// call to end.
+// checkReason checks that no session is busy for a caller that has waited for its last call to end.
 func (c *Call) checkReason() {
 	for line := range strings.Lines(c.errOut.String()) {
 		text, ours := strings.CutPrefix(line, "reprise: "+c.thread.Tool+": ")
@@ -262,11 +261,11 @@ func (c *Call) checkReason() {
 	}
 }
 
-// checkRound looks at what a round has left behind.
+// checkRound checks what a round has left behind.
 func (w *World) checkRound() {
 	w.checkFiles()
 	if _, err := os.Stat(w.ledger()); err != nil {
-		return // there was none, or it was thrown away
+		return // there was none, or it was removed
 	}
 	db, err := w.open()
 	if err != nil {
@@ -287,7 +286,7 @@ func (w *World) checkRound() {
 	w.checkLeases(db)
 }
 
-// checkRows reports what a query finds.
+// checkRows reports the rows that a query finds.
 func (w *World) checkRows(db *sql.DB, what, query string) {
 	rows, err := db.Query(query)
 	if err != nil {
@@ -304,7 +303,7 @@ func (w *World) checkRows(db *sql.DB, what, query string) {
 	}
 }
 
-// checkLeases: nobody lives, so that nothing may be held.
+// checkLeases checks that no session is held when no process is alive.
 func (w *World) checkLeases(db *sql.DB) {
 	rows, err := db.Query("SELECT session_id, boot, pid, pid_start, child, child_start FROM leases")
 	if err != nil {
@@ -326,8 +325,8 @@ func (w *World) checkLeases(db *sql.DB) {
 	}
 }
 
-// checkFiles: nothing is left in the directory for temporary files, and no word of a
-// prompt or an answer stands in ours.
+// checkFiles checks that no temporary files are left, and that our files contain no text of a
+// prompt or an answer.
 func (w *World) checkFiles() {
 	left, _ := filepath.Glob(filepath.Join(w.tmp(), "*"))
 	if len(left) > 0 && !w.killed {

@@ -17,50 +17,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fakeTool is what differs between the tools that are played.
+// A fakeTool is what differs between the fake tools.
 type fakeTool interface {
-	// read takes a command line apart.
+	// read parses a command line.
 	read(args []string) request
 	// compose joins prompt and stdin, either of which may be empty.
 	compose(prompt, stdin string) string
-	// path is where a new session is kept; find is where one is.
+	// path returns the file of a new session; find returns that of an existing one.
 	path(id, dir string) string
 	find(id string) string
-	// header begins a session's file.
+	// header returns the beginning of a session's file.
 	header(id string) string
-	// begins is what the tool does with its files as it starts, ended as it ends by itself.
+	// begins does what the tool does with its files at its start, ended what it does at a normal
+	// end.
 	begins(q request, r *Run, s Script)
 	ended(q request, r *Run, s Script, exit int)
-	// shown is what it prints, and refused what it prints, and exits with, where it does
-	// not take a resume.
+	// shown returns what it prints; refused returns what it prints, and its exit code, if it
+	// refuses a resume.
 	shown(format string, s Script, r *Run, turns int) Shown
 	refused(format string, s Script, r *Run) (Shown, int)
-	// limit is what it exits with after an error of the model's API.
+	// limit returns the exit code after an error of the model's API.
 	limit(format string) int
 }
 
 var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "gemini": fakeGemini{}, "vibe": fakeVibe{}}
 
-// plain is a tool that does nothing with its files but keep sessions, and exits with 1.
+// plain is a tool that only stores sessions, and exits with 1 on errors.
 type plain struct{}
 
 func (plain) begins(request, *Run, Script)     {}
 func (plain) ended(request, *Run, Script, int) {}
 func (plain) limit(string) int                 { return 1 }
 
-// A request is a command line understood.
+// A request is a parsed command line.
 type request struct {
 	format string
-	prompt string // "" where it stands on stdin
+	prompt string // "" if it is on stdin
 	resume string
-	id     string // that the caller has chosen
-	waits  bool   // stdin is read to its end whatever comes
-	deaf   bool   // stdin is not read beside a prompt
-	dir    string // where to write down how the run ended, "" for nowhere
+	id     string // chosen by the caller
+	waits  bool   // stdin is always read to its end
+	deaf   bool   // stdin is not read if there is a prompt in argv
+	dir    string // where to record how the run ended, "" for nowhere
 }
 
-// options returns the options of a command line in which each has a value, after = or as
-// the next argument, unless that is an option itself.
+// options yields the options of a command line in which each has a value, after = or as the next
+// argument unless that is an option itself.
 func options(args []string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for i := 0; i < len(args); i++ {
@@ -109,8 +110,8 @@ func play(name string) int {
 	return exit
 }
 
-// readStdin: without a prompt in argv, or where it always does, a tool reads to the
-// end; else only where something comes soon.
+// readStdin reads stdin to its end if there is no prompt in argv or the tool always does, otherwise
+// only if data comes soon.
 func readStdin(q request) string {
 	if q.prompt != "" && q.deaf {
 		return ""
@@ -187,7 +188,7 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		fmt.Fprintln(f, tool.header(r.Session))
 	}
 	fmt.Fprintln(f, toJSON(turn{"response_item", "user", r.Prompt}))
-	if r.Refused { // under another id: the shim is to end this run
+	if r.Refused { // under another ID: the shim must end this run
 		return refuse()
 	}
 	shown := show(name, q.format, s, r, turns+1)
@@ -209,7 +210,7 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	return r.print(shown, s, exit, end)
 }
 
-// load reads what the session holds, and counts its answers.
+// load reads the session's content and counts its answers.
 func (r *Run) load(file string) (turns int) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -246,8 +247,8 @@ func hold(path string) bool {
 	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-// print writes stderr and stdout, in pieces with pauses between them, and ends the
-// run as its script says. What stdout does not take kills it, as it does any tool.
+// print writes stderr and stdout in pieces with pauses between them, and ends the run as its script
+// says. A closed stdout kills it, like any tool.
 func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 	io.WriteString(os.Stderr, shown.Stderr)
 	for len(shown.Stdout) > 0 {
@@ -264,7 +265,7 @@ func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 	}
 	if r.Refused {
 		if s.OnResume == OtherID {
-			time.Sleep(3 * time.Second) // the shim is to end it
+			time.Sleep(3 * time.Second) // the shim must end it
 		}
 		return exit
 	}

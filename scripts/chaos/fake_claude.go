@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// claudeVersion is the one that is played: its figures run on over a session.
+// claudeVersion is the version to imitate: its figures are cumulative over a session.
 const claudeVersion = "2.1.329"
 
 type fakeClaude struct{ plain }
@@ -70,7 +70,7 @@ func (fakeClaude) find(id string) string {
 
 func (fakeClaude) header(id string) string { return `{"type":"mode","sessionId":"` + id + `"}` }
 
-// claudeEvents are the lines of stream-json, each with its newline.
+// claudeEvents returns the lines of stream-json, each with its newline.
 func claudeEvents(s Script, r *Run, turns int) (lines []string) {
 	session := `"session_id":"` + r.Session + `"`
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)+"\n") }

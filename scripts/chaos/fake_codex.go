@@ -59,20 +59,20 @@ func (fakeCodex) header(id string) string {
 	return fmt.Sprintf(`{"type":"session_meta","payload":{"id":"%s","cli_version":"0.169.0"}}`, id)
 }
 
-// What one turn takes, in tokens.
+// The tokens of one turn.
 const (
 	codexInput  = 1000
 	codexCached = 400
 	codexOutput = 50
 )
 
-// codexUsage are the figures after some turns: they run on.
+// codexUsage returns the cumulative figures after some turns.
 func codexUsage(turns int) string {
 	return fmt.Sprintf(`"input_tokens":%d,"cached_input_tokens":%d,"cache_write_input_tokens":0,"output_tokens":%d,"reasoning_output_tokens":0`,
 		codexInput*turns, codexCached*turns, codexOutput*turns)
 }
 
-// codexFigures are the records of a turn's end in a rollout.
+// codexFigures returns the records at a turn's end in a rollout.
 func codexFigures(turns int) string {
 	return fmt.Sprintf(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{%s,"total_tokens":%d},"last_token_usage":{%s,"total_tokens":%d},"model_context_window":200000}}}`+"\n",
 		codexUsage(turns), (codexInput+codexOutput)*turns, codexUsage(1), codexInput+codexOutput)
@@ -109,7 +109,7 @@ func (fakeCodex) shown(format string, s Script, r *Run, turns int) Shown {
 	return Shown{text, stderr}
 }
 
-// codexNotice is the line about stdin that a fresh run begins with.
+// codexNotice returns the line about stdin at the beginning of a fresh run.
 func codexNotice(args []string) string {
 	q := fakeCodex{}.read(args)
 	last := args[len(args)-1]

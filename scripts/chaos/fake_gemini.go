@@ -53,12 +53,12 @@ func (fakeGemini) header(id string) string {
 	return `{"sessionId":"` + id + `","projectHash":"0","startTime":"2026-11-21T08:00:00.000Z","kind":"main"}`
 }
 
-// begins does what a start does in a later minute: it takes what a resume has left for
-// a broken session, and deletes all of that id; and a resume leaves such a file.
+// begins does what gemini does at a start in a later minute: it takes a file left by a resume for a
+// broken session and deletes all files of that ID, and a resume leaves such a file.
 func (g fakeGemini) begins(q request, r *Run, _ Script) {
 	left, _ := filepath.Glob(filepath.Join(geminiChats(r.Dir), "session-2026-11-21T09-00-*.jsonl"))
 	for _, path := range left {
-		_ = os.Remove(path) // another start may have been quicker
+		_ = os.Remove(path) // another start may have been faster
 		_ = os.Remove(strings.Replace(path, "T09-00", "T08-00", 1))
 	}
 	if q.resume == "" {
@@ -72,7 +72,7 @@ func (g fakeGemini) begins(q request, r *Run, _ Script) {
 
 func (fakeGemini) ended(request, *Run, Script, int) {}
 
-// limit: an error of the API has its own status but in text.
+// limit returns the API error's own status, except in text.
 func (fakeGemini) limit(format string) int {
 	if format == "text" {
 		return 1
@@ -80,7 +80,7 @@ func (fakeGemini) limit(format string) int {
 	return 401 & 255
 }
 
-// geminiEvents are the lines of stream-json. Between two texts a tool runs.
+// geminiEvents returns the lines of stream-json. A tool runs between two texts.
 func geminiEvents(s Script, r *Run) (lines []string) {
 	add := func(format string, args ...any) {
 		lines = append(lines, fmt.Sprintf(`{"type":`+format+"}\n", args...))
@@ -123,7 +123,7 @@ func (fakeGemini) shown(format string, s Script, r *Run, _ int) Shown {
 		return Shown{"", stderr + "An unexpected critical error occurred:[object Object]\n"}
 	case s.Ending == Limit:
 		return Shown{"", stderr + fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"error\": {\n    \"code\": 401\n  }\n}\n", r.Session)}
-	case format == "text": // as it comes: what was broken off has not got to the last text
+	case format == "text": // streamed: a run that was cut short did not reach the last text
 		text := strings.Join(s.Said, "\n") + "\n"
 		if broken {
 			text = strings.TrimSuffix(text, s.Said[len(s.Said)-1]+"\n")
@@ -135,7 +135,7 @@ func (fakeGemini) shown(format string, s Script, r *Run, _ int) Shown {
 	return Shown{geminiObject(s, r), stderr}
 }
 
-// geminiObject is json: no newline behind it.
+// geminiObject returns json's object, without a newline after it.
 func geminiObject(s Script, r *Run) string {
 	return fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s,\n  \"stats\": {\n    \"models\": {}\n  }\n}",
 		r.Session, rawJSON(s.Said[len(s.Said)-1]))

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// vibeVersion is the one that is played; the shim reads it from the Python package that
-// the script belongs to.
+// vibeVersion is the version to imitate. The shim reads it from the Python package of the script.
 const vibeVersion = "3.0.3"
 
-// installVibe makes what a Python package leaves beside its scripts.
+// installVibe creates what a Python package leaves beside its scripts.
 func installVibe(tools string) error {
 	dir := filepath.Join(tools, "../lib/python3.12/site-packages/mistral_vibe-"+vibeVersion+".dist-info")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -64,7 +63,7 @@ func (v fakeVibe) find(id string) string {
 
 func (fakeVibe) header(id string) string { return `{"session_id":"` + id + `"}` }
 
-// begins: a run that goes on with a session writes to its newest journal.
+// begins writes to the session's newest journal if the run continues a session.
 func (v fakeVibe) begins(q request, _ *Run, s Script) {
 	if q.resume == "" || s.OnResume != Takes || v.find(q.resume) == "" {
 		return
@@ -76,7 +75,7 @@ func (v fakeVibe) begins(q request, _ *Run, s Script) {
 	check(os.WriteFile(journals[len(journals)-1], []byte("{}\n"), 0o600))
 }
 
-// ended begins the next journal, and writes down how the run ended.
+// ended begins the next journal, and records how the run ended.
 func (v fakeVibe) ended(q request, r *Run, s Script, exit int) {
 	if !r.Refused {
 		journals, _ := filepath.Glob(vibeSession(r.Session) + "/journal/*.jsonl")
@@ -109,7 +108,7 @@ const vibeLimit = "Server error '500 Internal Server Error' for url 'http://127.
 
 func (fakeVibe) limit(string) int { return 2 }
 
-// vibeEntries are the entries of one turn.
+// vibeEntries returns the entries of one turn.
 func vibeEntries(texts []turn, session, turnID string, huge int) (entries []json.RawMessage) {
 	add := func(format string, args ...any) {
 		entries = append(entries, fmt.Appendf(nil, `{"id":"entry-%d","sessionId":"%s","turnId":"%s","generationStatus":"completed",%s}`,
@@ -125,7 +124,7 @@ func vibeEntries(texts []turn, session, turnID string, huge int) (entries []json
 	return entries
 }
 
-// turnOf is what this run adds to the session.
+// turnOf returns what this run adds to the session.
 func turnOf(s Script, r *Run) (texts []turn) {
 	texts = []turn{{Role: "user", Text: r.Prompt}}
 	if s.Ending == Limit {
@@ -168,7 +167,7 @@ func (fakeVibe) shown(format string, s Script, r *Run, _ int) Shown {
 	return Shown{vibeArray(append(vibeHistory(r), entries...)), stderr}
 }
 
-// vibeHistory is what json shows in front of a turn that goes on with a session.
+// vibeHistory returns what json shows before a turn that continues a session.
 func vibeHistory(r *Run) (entries []json.RawMessage) {
 	from := 0
 	for i, t := range r.history {
@@ -182,7 +181,7 @@ func vibeHistory(r *Run) (entries []json.RawMessage) {
 	return entries
 }
 
-// vibeArray is indented by two.
+// vibeArray returns an array indented by two.
 func vibeArray(entries []json.RawMessage) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -192,7 +191,7 @@ func vibeArray(entries []json.RawMessage) string {
 	return b.String()
 }
 
-// vibeRefusal is what an error that is about the session says.
+// vibeRefusal returns the message of an error that concerns the session.
 func vibeRefusal(s Script, r *Run) string {
 	return map[Refusal]string{
 		Unknown: "Session not found: " + r.Session,

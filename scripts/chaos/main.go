@@ -1,6 +1,6 @@
-// Command chaos has callers of many kinds call the shims, in front of fake tools, while
-// things go wrong: signals, full disks, broken ledgers, tools that fail. After each call
-// and each round it checks what must always hold (docs/internals/chaos.md).
+// Command chaos runs callers of many kinds against the shims and fake tools while things go wrong:
+// signals, full disks, broken ledgers, failing tools. After each call and each round it checks the
+// invariants (docs/internals/chaos.md).
 //
 // The same program, under a tool's name, is that tool.
 package main
@@ -29,8 +29,8 @@ func main() {
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
 	flag.Parse()
-	// Whoever starts us may have us ignore these, as nohup and a shell's & do, and what we
-	// start would ignore them too.
+	// A parent such as nohup or a shell's & may have us ignore these signals, and our children
+	// would inherit that.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	go func() {
@@ -57,8 +57,8 @@ func main() {
 	_ = os.RemoveAll(root) // a directory for temporary files
 }
 
-// soak plays world after world until the time is up. One in which something does not
-// hold that always must is reported, and left.
+// soak plays one world after the other until the time is up. It reports a world in which an
+// invariant is violated, and stops there.
 func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, root string, err error) {
 	if root, err = os.MkdirTemp("", "chaos-"); err != nil {
 		return false, "", err

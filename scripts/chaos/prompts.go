@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// A Style is how a caller goes about its prompts.
+// A Style is how a caller builds its prompts.
 type Style int
 
 // The styles of callers.
 const (
 	Growing    Style = iota // every prompt repeats the one before and adds a block
 	Transcript              // the conversation so far, with the answers, and a new turn
-	Revised                 // under a name: sections are replaced, added, taken out
+	Revised                 // with a name: sections are replaced, added, removed
 	Loop                    // the same prompt again and again
-	Templates               // under a name: two templates by turns
+	Templates               // with a name: two templates in turn
 	styles
 )
 
-// A Thread is one role of one job: what must never share a session with another.
+// A Thread is one role of one job. It must never share a session with another.
 type Thread struct {
 	Key    string // job and role
 	Job    string
@@ -54,10 +54,10 @@ const (
 	ways
 )
 
-// marksOf knows whose mark is whose.
+// marksOf maps each mark to its owner.
 type marksOf struct {
 	mu    sync.Mutex
-	owner map[string]string // "" for what everybody sends
+	owner map[string]string // "" for what every thread sends
 }
 
 func (m *marksOf) add(mark, owner string) {
@@ -66,7 +66,7 @@ func (m *marksOf) add(mark, owner string) {
 	m.owner[mark] = owner
 }
 
-// foreign returns those marks that are not this thread's, its job's or everybody's.
+// foreign returns the marks that belong neither to this thread nor its job, and are not common.
 func (m *marksOf) foreign(t *Thread, marks []string) (found []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *World) mark(rng *rand.Rand, owner string) string {
 var words = strings.Fields(`the a of in every when must should file test function name error handler request user
 	cache value order button page field check write read remove keep small large first last never always before`)
 
-// text makes a paragraph of some words, with a mark in it.
+// text returns a paragraph of some words, with a mark in it.
 func (w *World) text(rng *rand.Rand, owner string, n int) string {
 	var b strings.Builder
 	b.WriteString("Note " + w.mark(rng, owner) + ":")
@@ -101,8 +101,8 @@ func (w *World) text(rng *rand.Rand, owner string, n int) string {
 	return strings.TrimRight(b.String(), "\n") + "."
 }
 
-// newThreads makes the callers of a world: jobs that share templates, directories and
-// names, in several roles.
+// newThreads creates the callers of a world: jobs that share templates, directories and names, in
+// several roles.
 func (w *World) newThreads() {
 	rng := w.rng(0)
 	var openings, rules [2]string
@@ -124,7 +124,7 @@ func (w *World) newThreads() {
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
 			if tool == "vibe" && t.Way == OnBoth {
-				t.Way = OnStdin // beside a prompt in argv stdin is not read
+				t.Way = OnStdin // stdin is not read if there is a prompt in argv
 			}
 			if j > 0 || rng.IntN(2) == 0 {
 				t.opening = "You are the " + role + ". " + w.text(rng, t.Key, 12)
@@ -143,7 +143,7 @@ var formats = map[string][]string{
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."
 
-// A message is a prompt and what the caller knows of it.
+// A message is a prompt and what the caller knows about it.
 type message struct {
 	text  string
 	fresh bool // it must never be resumed
@@ -189,8 +189,8 @@ func (t *Thread) next() message {
 	return m
 }
 
-// transcript shows the conversation so far, sometimes with an answer changed: such a
-// prompt is not what any session was told.
+// transcript returns the conversation so far, sometimes with an answer changed: such a prompt
+// matches no session.
 func (t *Thread) transcript(parts []string) (m message) {
 	if len(t.turns) > 1 && t.rng.IntN(6) == 0 {
 		i := t.rng.IntN(len(t.turns) - 1)
@@ -205,14 +205,14 @@ func (t *Thread) transcript(parts []string) (m message) {
 	return m
 }
 
-// answered tells the thread what came back, "" if nothing usable did.
+// answered gives the thread the answer, "" if there was no usable one.
 func (t *Thread) answered(answer string) {
 	if t.Style != Transcript {
 		return
 	}
 	last := len(t.turns) - 1
 	if answer == "" {
-		t.turns = t.turns[:last] // asked anew, in other words
+		t.turns = t.turns[:last] // asked again, in other words
 		return
 	}
 	t.turns[last][1] = answer

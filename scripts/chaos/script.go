@@ -11,24 +11,24 @@ import (
 	"syscall"
 )
 
-// What the fake tool reads of its environment: the directory with the scripts and the
-// records, and the number of the call.
+// The fake tool's environment variables: the directory with the scripts and the records, and the
+// number of the call.
 const (
 	dirEnv  = "CHAOS_DIR"
 	callEnv = "CHAOS_CALL"
 )
 
-// A Script says what the fake tool does in a call. The caller writes it before.
+// A Script says what the fake tool does in a call. The caller writes it first.
 type Script struct {
 	Said     []string       // the model's messages, the answer last
 	Lead     int            // milliseconds before the first word
 	Pause    int            // milliseconds between two events
 	Ending   Ending         // of every run
 	OnResume Refusal        // of a resumed run only
-	Code     int            // exit status, where the ending has one
-	Signal   syscall.Signal // that it dies by, where the ending is one
+	Code     int            // exit code, if the ending has one
+	Signal   syscall.Signal // the signal that it dies by, if the ending is one
 	Noise    string         // on stderr, before anything else
-	Huge     int            // bytes of a line that no model said
+	Huge     int            // length in bytes of a line that is not the model's
 	NoFinal  bool           // the last line of events has no newline
 }
 
@@ -59,13 +59,13 @@ const (
 	Silent  Refusal = "fails without a word"
 )
 
-// A Run is what the fake tool notes of one of its runs, on its own side.
+// A Run is what the fake tool records about one of its runs.
 type Run struct {
 	PID     int
 	Start   int64 // nanoseconds since the epoch
 	Args    []string
 	Prompt  string // as it would go to the model
-	Session string // "" where it has got none
+	Session string // "" if it has none
 	Resumed bool
 	Asked   []string // marks in what the session was sent before
 	Said    []string // marks in what it answered before
@@ -73,12 +73,12 @@ type Run struct {
 	Dir     string
 
 	Refused bool // the resume failed
-	Exit    int  // -1 until it has ended by itself
+	Exit    int  // -1 until it has ended normally
 
 	history []turn // of the session before
 }
 
-// save puts the record in place; a run that is killed leaves its last one.
+// save replaces the record atomically; a run that is killed leaves its last one.
 func (r *Run) save(dir, call string) {
 	text, err := json.Marshal(r)
 	check(err)
@@ -87,8 +87,8 @@ func (r *Run) save(dir, call string) {
 	check(os.Rename(path+".new", path))
 }
 
-// mark matches what is put into every block of a prompt and every answer, so that
-// it is recognised wherever it turns up.
+// mark matches the text that is put into every block of a prompt and every answer, so that it is
+// recognized anywhere.
 var mark = regexp.MustCompile(`KQZ[0-9a-f]{12}`)
 
 func marks(text string) []string { return mark.FindAllString(text, -1) }
@@ -96,8 +96,8 @@ func marks(text string) []string { return mark.FindAllString(text, -1) }
 // A Shown is what a caller sees of a run in a format.
 type Shown struct{ Stdout, Stderr string }
 
-// show returns what the tool prints. With own it is what a caller is to see, who did not
-// ask for a resume: its own prompt, and figures of this call alone.
+// show returns what the tool prints. With own it returns what a caller must see that did not
+// request a resume: its own prompt, and figures of this call alone.
 func show(tool, format string, s Script, r *Run, turns int) Shown {
 	if r.Refused {
 		shown, _ := fakes[tool].refused(format, s, r)
@@ -113,8 +113,7 @@ func show(tool, format string, s Script, r *Run, turns int) Shown {
 	return fakes[tool].shown(format, s, r, turns)
 }
 
-// cut takes what comes behind half of the second last line, of a run that stops in the
-// middle.
+// cut removes everything after half of the second last line, for a run that stops in the middle.
 func cut(lines []string) string {
 	text := strings.Join(lines[:len(lines)-1], "")
 	return text[:len(text)-len(lines[len(lines)-2])/2]
@@ -129,7 +128,7 @@ func check(err error) {
 	}
 }
 
-// rawJSON writes a text as gemini and vibe do: nothing is escaped but what must be.
+// rawJSON encodes a text the way gemini and vibe do: only what must be escaped is escaped.
 func rawJSON(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

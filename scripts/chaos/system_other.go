@@ -2,5 +2,5 @@
 
 package main
 
-// limitFiles is for Linux only.
+// limitFiles does nothing: it is for Linux only.
 func limitFiles(pid int, size uint64) {}

@@ -17,8 +17,8 @@ import (
 // A faultScenario is what is wrong with a world for a round.
 type faultScenario struct {
 	name    string
-	through bool // no call can be managed: each must be passed through as it is
-	damage  bool // the ledger is thrown away afterwards
+	through bool // no call can be managed: each must be passed through unchanged
+	damage  bool // the ledger is removed afterwards
 	begin   func(w *World, rng *rand.Rand) (end func() error, err error)
 }
 
@@ -41,14 +41,14 @@ var weathers = []faultScenario{
 	{"configuration is broken", true, false, brokenConfig},
 	{"configuration is a folder", true, false, inPlaceOf((*World).config, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"clock was set ahead", false, false, clock(2 * time.Hour)},
-	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not what makes good for the one before
+	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not the reverse of the one before
 	{"disk is slow", false, false, slowDisk},
 	{"no folder for temporary files", false, false, inPlaceOf((*World).tmp, func(path string) error { return nil })},
 	{"temporary files have no room", false, false, inPlaceOf((*World).tmp, func(path string) error { return os.Symlink("/dev/full", path) })},
 	{"log is a folder", false, false, inPlaceOf(func(w *World) string { return filepath.Join(w.state(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
-// change has the dice choose a round's weather, and makes it.
+// change chooses a round's fault scenario at random, and sets it up.
 func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 	w.weather, w.all = "fair", false
 	undo = func() error { return nil }
@@ -56,7 +56,7 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 		w.tally.add("weather: fair")
 		return undo, nil
 	}
-	if _, err := os.Stat(w.ledger()); err != nil { // the first round, or it was thrown away
+	if _, err := os.Stat(w.ledger()); err != nil { // the first round, or it was removed
 		return undo, nil
 	}
 	chosen := weathers[rng.IntN(len(weathers))]
@@ -75,7 +75,7 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 	}, nil
 }
 
-// inPlaceOf sets a file aside and puts something else where it stood.
+// inPlaceOf moves a file aside and puts something else in its place.
 func inPlaceOf(which func(*World) string, put func(path string) error) func(*World, *rand.Rand) (func() error, error) {
 	return func(w *World, _ *rand.Rand) (func() error, error) {
 		path := which(w)
@@ -94,8 +94,7 @@ func inPlaceOf(which func(*World) string, put func(path string) error) func(*Wor
 	}
 }
 
-// damaged breaks the ledger after its journal was written into it, or half of the
-// time before.
+// damaged breaks the ledger, in half of the cases after its log was folded into it.
 func damaged(do func(*World, *rand.Rand) error) func(*World, *rand.Rand) (func() error, error) {
 	return func(w *World, rng *rand.Rand) (func() error, error) {
 		if rng.IntN(2) == 0 {
@@ -105,7 +104,7 @@ func damaged(do func(*World, *rand.Rand) error) func(*World, *rand.Rand) (func()
 		}
 		err := do(w, rng)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // there is no journal
+			err = nil // there is no log
 		}
 		return func() error { return nil }, err
 	}
@@ -158,7 +157,7 @@ func (w *World) open() (*sql.DB, error) {
 	return sql.Open("sqlite3", "file:"+w.ledger()+"?mode=rw&_busy_timeout=5000")
 }
 
-// settle has the ledger take up what waits in its spool.
+// settle makes the ledger record the outcomes in its spool.
 func (w *World) settle() error {
 	l, err := ledger.OpenExisting(w.ledger())
 	if err != nil {
@@ -167,7 +166,7 @@ func (w *World) settle() error {
 	return errors.Join(l.Settle(), l.Close())
 }
 
-// sql carries out a statement on the ledger.
+// sql runs a statement on the ledger.
 func (w *World) sql(statement string, args ...any) error {
 	db, err := w.open()
 	if err != nil {
@@ -212,7 +211,7 @@ func heldLedger(w *World, _ *rand.Rand) (func() error, error) {
 // lockedLedger keeps the ledger locked for moments.
 func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 	stop, stopped := make(chan struct{}), make(chan error)
-	rng = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // the round goes on with its own
+	rng = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // the round continues with its own
 	go func() {
 		for {
 			end, err := heldLedger(w, rng)
@@ -239,8 +238,8 @@ func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
 	return func() error { return os.Remove(w.config()) }, os.WriteFile(w.config(), []byte(text), 0o600)
 }
 
-// clock makes it so much later (or earlier) than when the ledger was written: no
-// session that is known by then may be gone on with.
+// clock shifts the time relative to the ledger's last write. No session known by then may be
+// continued.
 func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 	ms := by.Milliseconds()
 	return func(w *World, _ *rand.Rand) (func() error, error) {
@@ -261,7 +260,7 @@ func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 	}
 }
 
-// slowDisk has another process sync all the time.
+// slowDisk runs another process that syncs all the time.
 func slowDisk(w *World, _ *rand.Rand) (func() error, error) {
 	path := filepath.Join(w.Root, "load")
 	cmd := exec.Command("nice", "sh", "-c", `while :; do dd if=/dev/zero of="$0" bs=64k count=16 conv=fsync 2>/dev/null; done`, path)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A World is a home, its ledger, and callers. All that happens in it follows from
-// seed and epoch, as far as the system's own scheduling allows.
+// A World is a home, its ledger, and callers. Everything in it follows from seed and epoch, as far
+// as the system's own scheduling allows.
 type World struct {
 	Seed  uint64
 	Epoch int
@@ -32,8 +32,8 @@ type World struct {
 	weather string
 	all     bool // of this round: every call must be passed through
 	found   []string
-	killed  bool            // of this round: a shim was killed outright
-	stale   map[string]bool // sessions from before the clock has jumped
+	killed  bool            // of this round: a shim was killed with SIGKILL
+	stale   map[string]bool // sessions from before a change of the clock
 }
 
 // A tally counts what happened, over all worlds.
@@ -50,7 +50,7 @@ func (t *tally) addN(what string, n int) {
 	t.mu.Unlock()
 }
 
-// newWorld makes the directories of a world and its callers.
+// newWorld creates the directories of a world and its callers.
 func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
 	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
 		marks: marksOf{owner: map[string]string{}}, stale: map[string]bool{}}
@@ -74,12 +74,12 @@ func (w *World) state() string  { return filepath.Join(w.home(), ".local/state/r
 func (w *World) ledger() string { return filepath.Join(w.state(), "ledger.db") }
 func (w *World) config() string { return filepath.Join(w.home(), ".config/reprise/config.toml") }
 
-// rng returns the dice of one part of the world's history.
+// rng returns the random numbers of one part of the world's history.
 func (w *World) rng(part int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.Seed, uint64(w.Epoch)<<32|uint64(part)))
 }
 
-// play lets the callers call, under one round's weather, and checks what came of it.
+// play runs the callers for one round under a fault scenario, and checks the results.
 func (w *World) play(round int) error {
 	rng := w.rng(1000 + round)
 	w.round, w.killed = round, false
@@ -103,7 +103,7 @@ func (w *World) play(round int) error {
 	return nil
 }
 
-// visit has a caller call a few times, one after the other or all at once.
+// visit lets a caller make a few calls, one after the other or all at once.
 func (w *World) visit(t *Thread, slots chan struct{}) {
 	n := 1 + t.rng.IntN(4)
 	if t.Style != Transcript && t.rng.IntN(4) == 0 {
@@ -134,7 +134,7 @@ func (w *World) take(c *Call, slots chan struct{}) {
 	c.check()
 }
 
-// runs reads what the fake tool has noted of a call, in order.
+// runs reads what the fake tool has recorded about a call, in order.
 func (w *World) runs(call string) (all []Run) {
 	files, _ := filepath.Glob(w.notes("runs", call+".*"))
 	for _, file := range files {
@@ -166,7 +166,7 @@ func (w *World) nobodyLeft() {
 	}
 }
 
-// processes are those that work in the project.
+// processes returns the processes that work in the project.
 func (w *World) processes() (pids []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
@@ -189,7 +189,7 @@ func alive(pid int) bool {
 	return len(fields) > 0 && fields[0] != "Z" && fields[0] != "X"
 }
 
-// violate notes that something that always holds does not.
+// violate records that an invariant is violated.
 func (w *World) violate(c *Call, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	where := fmt.Sprintf("epoch %d, round %d, weather: %s", w.Epoch, w.round, w.weather)
@@ -202,7 +202,7 @@ func (w *World) violate(c *Call, format string, args ...any) {
 	w.tally.add("violations")
 }
 
-// report prints what did not hold, and how to see it again.
+// report prints the violations, and how to reproduce them.
 func (w *World) report() bool {
 	for _, v := range w.found {
 		fmt.Printf("violation: %s\n", v)

@@ -30,12 +30,13 @@ var claude = cli{
 
 var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
 
-// claudeWindow is the model that claude says it uses, and the windows of those that it has used.
+// claudeWindow returns the model that claude says it uses, and the context windows of those that it
+// has used.
 func claudeWindow(r twin.Result) string {
 	return strings.Join(claudeWindows.FindAllString(r.Stdout, -1), "\n")
 }
 
-// claudeJobs are calls that follow each other.
+// claudeJobs are sequences of calls.
 var claudeJobs = map[string][]call{
 	"own resume, text":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}")}},
 	"own resume, json":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|json")}},

@@ -17,7 +17,7 @@ var codex = cli{
 	managed: list("text|json|stdin only|401, text"),
 }
 
-// codexJobs are calls that follow each other.
+// codexJobs are sequences of calls.
 var codexJobs = map[string][]call{
 	"own resume, text":            {{Args: list("exec|remember number 7")}, {Args: list("exec|resume|{id}|what number")}},
 	"own resume, json":            {{Args: list("exec|remember number 7")}, {Args: list("exec|--json|resume|{id}|what number")}},

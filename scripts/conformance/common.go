@@ -14,26 +14,26 @@ import (
 
 type call = twin.Call
 
-// A cli is what the suite has to know of a tool. A tool more is one of these.
+// A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
 type cli struct {
-	formats []format // the plain text first
+	formats []format // plain text first
 	ask     func(f format, prompt string) []string
 	stdin   []string // a call whose prompt is on stdin
-	tools   []string // what lets the model use the shell
-	same    []string // what makes formats of an unknown version send the same request
+	tools   []string // options that let the model use the shell
+	same    []string // options that make formats of an unknown version send the same request
 	nested  string   // a call of the tool from within its shell
-	pause   string   // the marker for an answer that a signal meets
+	pause   string   // the marker for an answer during which a signal is sent
 	modest  bool     // it starts slowly: fewer scenarios
-	hasty   bool     // it leaves before a pipe that is full has taken all
+	hasty   bool     // it exits before a full pipe has taken all
 	own     map[string]call
 	jobs    map[string][]call
 	resume  func(id string) []string // a call that asks for the number in that session
-	window  func(twin.Result) string // the context window that a call in the last format names, nil where it names none
-	passed  []string                 // for the matrix: calls that are passed through,
+	window  func(twin.Result) string // returns the context window that a call in the last format reports; nil if none does
+	passed  []string                 // for the matrix: calls that are passed through
 	managed []string                 // and calls that are managed
 }
 
-// A format is a way to print an answer, and whether it shows one while it comes.
+// A format is an output format, and whether it shows an answer while it comes.
 type format struct {
 	name    string
 	args    []string
@@ -43,15 +43,14 @@ type format struct {
 // clis are the tools by their names.
 var clis = map[string]cli{"claude": claude, "codex": codex, "gemini": gemini, "vibe": vibe}
 
-// A scenario is one or several calls that are to look the same with and without
-// the shim.
+// A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {
 	tool  string
 	name  string
 	calls []call
-	timed bool                     // it runs alone, and when its output comes is compared too
-	racy  bool                     // by itself it may end in several ways
-	shown func(twin.Result) string // what is compared, nil for all; its calls have ids
+	timed bool                     // it runs alone, and the time of its output is compared too
+	racy  bool                     // even without the shim it may end in several ways
+	shown func(twin.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                     // only how and when its calls end is compared
 }
 
@@ -59,7 +58,7 @@ const unknownID = "11111111-2222-4333-8444-555555555555"
 
 func list(words string) []string { return strings.Split(words, "|") }
 
-// scenarios are all of a tool's. Some are drawn by chance.
+// scenarios returns all scenarios of a tool. Some are random.
 func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, one := range c.own {
 		all = append(all, scenario{name: name, calls: []call{one}})
@@ -79,8 +78,9 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	return all
 }
 
-// moments are calls that get SIGTERM at any moment while they start or answer, for callers that read, read slowly, or do not
-// read: how and when they end is compared. Which way a tool ends may depend on the moment by a hair.
+// moments returns calls that get SIGTERM at a random moment during start or answer, for callers
+// that read, read slowly, or do not read. How and when they end is compared. Which way a tool ends
+// may depend on tiny differences in time.
 func (c cli) moments(rng *rand.Rand) (all []scenario) {
 	listeners := []struct {
 		name string
@@ -96,8 +96,8 @@ func (c cli) moments(rng *rand.Rand) (all []scenario) {
 	return all
 }
 
-// resumed are calls that go on from a session with the shim and begin one without it. What the caller then resumes by
-// itself, and in what window the model works, is the same.
+// resumed returns calls that continue a session with the shim and begin one without it. Both must
+// leave the caller the same session to resume and the model the same context window.
 func (c cli) resumed() []scenario {
 	again := twin.Round("The review says that it still fails: fix that. Please remember number 12.")
 	all := []scenario{{name: "own resume of each id", shown: answer, calls: []call{
@@ -114,7 +114,7 @@ func answer(r twin.Result) string { return fmt.Sprintf("exit %d\n%s%s", r.Exit, 
 
 func (c cli) text() format { return c.formats[0] }
 
-// some are the formats for what need not be tried in each.
+// some returns the formats for tests that do not need every format.
 func (c cli) some() []format {
 	if c.modest {
 		return c.formats[:1]
@@ -124,7 +124,7 @@ func (c cli) some() []format {
 
 func one(name string, c call) scenario { return scenario{name: name, calls: []call{c}} }
 
-// inputs are the kinds of stdin.
+// inputs returns calls with each kind of stdin.
 func (c cli) inputs() []scenario {
 	const prompt = "hi remember number 9\n"
 	ask := c.ask(c.text(), "look here")
@@ -146,7 +146,7 @@ func (c cli) inputs() []scenario {
 		one("stdin open and silent, no prompt", call{Args: c.stdin, From: twin.Silent}))
 }
 
-// outputs are the kinds of stdout.
+// outputs returns calls with each kind of stdout.
 func (c cli) outputs() (all []scenario) {
 	for _, f := range c.some() {
 		ask := c.ask(f, "hi")
@@ -167,8 +167,8 @@ func (c cli) outputs() (all []scenario) {
 		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: twin.Leaves}))
 }
 
-// sizes are long prompts and answers. gemini loses output on a pipe by itself, and its
-// text callers that have a file get it through one: what arrives depends on the moment.
+// sizes returns calls with long prompts and answers. gemini itself loses output on a pipe, and its
+// text callers that have a file get it through one: what arrives depends on timing.
 func (c cli) sizes() (all []scenario) {
 	long := strings.Repeat("All work and no play. ", 4600)
 	all = append(all, one("100 KB prompt", call{Args: c.ask(c.text(), long)}),
@@ -184,7 +184,7 @@ func (c cli) sizes() (all []scenario) {
 	return all
 }
 
-// toolUse are runs in which the model works in the project, or calls the tool again.
+// toolUse returns runs in which the model works in the project, or calls the tool again.
 func (c cli) toolUse() (all []scenario) {
 	for _, f := range c.some() {
 		f.args = append(f.args[:len(f.args):len(f.args)], c.tools...)
@@ -194,7 +194,7 @@ func (c cli) toolUse() (all []scenario) {
 	return append(all, one("nested call", call{Args: c.ask(f, "RUN<<"+c.nested+">>")}))
 }
 
-// optOuts are calls that the shim is told to leave alone, or not to resume.
+// optOuts returns calls that the shim must pass through or not resume.
 func (c cli) optOuts() (all []scenario) {
 	for _, variable := range []string{"REPRISE_OFF=1", "REPRISE_FRESH=1", "REPRISE_LOG=debug"} {
 		all = append(all, one(variable, call{Args: c.ask(c.text(), "hi"), Env: []string{variable}}))
@@ -202,7 +202,7 @@ func (c cli) optOuts() (all []scenario) {
 	return all
 }
 
-// signals end a run when it has begun, while the model answers, and at its end.
+// signals returns runs that get a signal at their start, while the model answers, and at their end.
 func (c cli) signals() (all []scenario) {
 	for _, s := range []struct {
 		name   string
@@ -210,8 +210,8 @@ func (c cli) signals() (all []scenario) {
 	}{{"TERM", syscall.SIGTERM}, {"INT", syscall.SIGINT}, {"HUP", syscall.SIGHUP}, {"KILL", syscall.SIGKILL}} {
 		for _, f := range c.some() {
 			middle := one(s.name+" in the middle, "+f.name, call{Args: c.ask(f, c.pause), Signal: s.signal, At: twin.Middle})
-			// claude 2.1.329 ends an interrupted turn in one of several ways, with
-			// a result that has more or fewer fields, or with none.
+			// claude 2.1.329 ends an interrupted turn in one of several ways, with a result that
+			// has more or fewer fields, or with none.
 			middle.racy = s.signal == syscall.SIGINT
 			all = append(all, middle)
 		}
@@ -224,7 +224,7 @@ func (c cli) signals() (all []scenario) {
 	return all
 }
 
-// timing are slow answers.
+// timing returns slow answers.
 func (c cli) timing() (all []scenario) {
 	for _, f := range c.formats {
 		s := one("slow answer, "+f.name, call{Args: c.ask(f, "SLOW")})

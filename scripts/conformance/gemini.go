@@ -20,7 +20,7 @@ var gemini = cli{
 	managed: list("text|json|stream-json|stdin only|401, text"),
 }
 
-// geminiJobs are calls that follow each other.
+// geminiJobs are sequences of calls.
 var geminiJobs = map[string][]call{
 	"own resume, text":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}")}},
 	"own resume, stream":    {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|latest|-o|stream-json")}},

@@ -1,8 +1,8 @@
-// Command conformance runs the real CLIs against a stand-in of their models, each
-// call with and without the shim, in twin homes, and compares all that caller and
-// model see of it. Nothing leaves this machine but the download of the CLIs.
+// Command conformance runs the real CLIs against a stand-in for their models, each call with and
+// without the shim, in two equal homes, and compares everything that caller and model see. Apart
+// from the download of the CLIs, it stays on this machine.
 //
-// What may differ stands in scripts/twin/differences.go, with the reasons.
+// scripts/parity/differences.go lists what may differ, with the reasons.
 package main
 
 import (
@@ -44,8 +44,8 @@ func main() {
 	}
 }
 
-// undoIgnored gives the tools their signals back: a shell that runs us in the
-// background has us ignore some, and them with us.
+// undoIgnored restores the tools' signals: a shell that runs us in the background makes us ignore
+// some, and our children inherit that.
 func undoIgnored() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP)
@@ -86,7 +86,7 @@ func (o options) main() error {
 	return o.suite(tools, shims)
 }
 
-// shimFolder returns the shims that were asked for, or builds them.
+// shimFolder returns the directory of the given shims, or builds them.
 func (o options) shimFolder() (string, error) {
 	if o.shims != "" {
 		return filepath.Abs(o.shims)
@@ -127,8 +127,8 @@ func (o options) suite(tools []string, shims string) error {
 	return nil
 }
 
-// chosen are the scenarios that were asked for, in the order of their names; those
-// that must run alone come last.
+// chosen returns the selected scenarios in the order of their names; those that must run alone come
+// last.
 func (o options) chosen(tools []string) ([]scenario, error) {
 	match, err := regexp.Compile(o.run)
 	if err != nil {
@@ -155,9 +155,8 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// verdicts judges scenarios, some at a time, and those that are timed one by one. What
-// differs is played once more by itself, when all others are done: what a shim does wrong it
-// does wrong then too, what a busy machine has slowed down is gone.
+// verdicts judges several scenarios at a time, and timed ones one by one. It repeats those that
+// differ alone at the end: a fault of the shim persists, an effect of the busy machine does not.
 func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 	out := make(chan verdict)
 	go func() {

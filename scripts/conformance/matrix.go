@@ -16,7 +16,7 @@ import (
 	"reprise/scripts/twin"
 )
 
-// versions are those of the matrix, spread over a year; each tool's pin is the last.
+// versions are those of the matrix, spread over a year. Each tool's pin is the last.
 var versions = map[string][]string{
 	"claude": {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
 	"codex":  {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
@@ -24,7 +24,7 @@ var versions = map[string][]string{
 	"vibe":   {"2.14.1", "2.18.4", "2.22.0", "2.23.3", "2.25.8", "2.26.1"},
 }
 
-// runMatrix tries the versions that match one by one and prints what each can do.
+// runMatrix tries the matching versions one by one and prints what works with each.
 func runMatrix(tools []string, shims, run string) error {
 	match, err := regexp.Compile(run)
 	if err != nil {
@@ -46,7 +46,7 @@ func runMatrix(tools []string, shims, run string) error {
 	return nil
 }
 
-// tryVersion prints a version's row. What it installs for that it takes away.
+// tryVersion prints a version's row. It removes what it installs for that.
 func tryVersion(tool, version, shims string) error {
 	pin := realcli.Pins[tool]
 	pin.Version = version
@@ -70,7 +70,7 @@ func tryVersion(tool, version, shims string) error {
 	return nil
 }
 
-// broken tells why a version does not answer by itself.
+// broken returns why a version does not answer without the shim.
 func (st stage) broken(tool string) string {
 	w, done, err := st.lone(tool, "")
 	if err != nil {
@@ -88,7 +88,7 @@ func (st stage) broken(tool string) string {
 	return ""
 }
 
-// lone makes a world of its own.
+// lone creates a world of its own.
 func (st stage) lone(tool, shims string) (w *twin.World, done func(), err error) {
 	root, err := os.MkdirTemp("", "reprise-matrix-")
 	if err != nil {
@@ -100,9 +100,8 @@ func (st stage) lone(tool, shims string) (w *twin.World, done func(), err error)
 	return w, func() { w.Close(); os.RemoveAll(root) }, nil
 }
 
-// tally plays scenarios and names those in which the shim can be noticed. They may
-// be tried again: what claude 2.0.76 asks other models at the same time is counted
-// in its result or not, as it happens.
+// tally plays scenarios and names those in which the shim is noticeable. They may be repeated:
+// claude 2.0.76 may or may not count in its result what it asks other models at the same time.
 func (st stage) tally(tool string, names []string) string {
 	var all []scenario
 	for _, name := range names {
@@ -121,8 +120,8 @@ func (st stage) tally(tool string, names []string) string {
 	return fmt.Sprintf("%d of %d: not %s", len(names)-len(noticed), len(names), strings.Join(noticed, "; "))
 }
 
-// resumes plays two rounds of a job and reports whether the second one went on with
-// the session of the first; if not, why not.
+// resumes plays two rounds of a job. It reports whether the second one resumed the session of the
+// first, or why not.
 func (st stage) resumes(tool string) string {
 	w, done, err := st.lone(tool, st.shims)
 	if err != nil {
@@ -148,8 +147,7 @@ func (st stage) resumes(tool string) string {
 	return "no: " + why(w, args)
 }
 
-// why is the last decision that the ledger shows; it has none for a call that was
-// passed through.
+// why returns the last decision in the ledger; there is none for a call that was passed through.
 func why(w *twin.World, args []string) string {
 	var status struct {
 		Chains []struct{ Last decision }
@@ -171,7 +169,7 @@ type decision struct{ Mode, Reason string }
 
 func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
 
-// ask reads what shimctl prints.
+// ask parses what shimctl prints.
 func ask(w *twin.World, args []string, answer any) error {
 	r, err := w.RunAs("shimctl", call{Args: args})
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 
 const (
 	attempts = 5                     // of a scenario that is racy
-	enough   = 3                     // runs of a timed one,
-	most     = 20                    // and how many it may take on a busy machine
+	enough   = 3                     // runs of a timed one
+	most     = 20                    // the most that it may need on a busy machine
 	slack    = 50 * time.Millisecond // by which its output may come later
 )
 
 // A stage is where scenarios are played: a real CLI and the shims.
 type stage struct{ real, shims string }
 
-// play runs a scenario in twin worlds and tells what differs.
+// play runs a scenario in two equal worlds and returns what differs.
 func (st stage) play(s scenario) ([]string, error) {
 	if s.timed {
 		return st.race(s)
@@ -34,14 +34,14 @@ func (st stage) play(s scenario) ([]string, error) {
 	}
 }
 
-// once runs a scenario once and gives the results of its last call.
+// once runs a scenario once and returns the results of its last call.
 func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error) {
 	root, err := os.MkdirTemp("", "reprise-conformance-")
 	if err != nil {
 		return nil, last, err
 	}
 	defer os.RemoveAll(root)
-	// Their names are of one length: the models count it.
+	// Their names have the same length, since the models count it.
 	direct, err := st.world(filepath.Join(root, "a"), s.tool, "")
 	if err != nil {
 		return nil, last, err
@@ -79,10 +79,10 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 	return found, last, nil
 }
 
-// late is by how much a call with the shim may end later than without it.
+// late is how much later a call with the shim may end than without it.
 const late = time.Second
 
-// ends returns how the ends of twins differ.
+// ends returns how the ends of the two calls differ.
 func ends(c call, r [2]twin.Result) (found []string) {
 	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
 		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
@@ -100,8 +100,8 @@ func (st stage) world(root, tool, shims string) (*twin.World, error) {
 	return twin.New(root, tool, st.real, shims)
 }
 
-// race compares when output comes: the best of several runs each, for what makes
-// a run late is the machine; and how long it takes from the first byte to the last.
+// race compares the time of the first output, and the time from the first byte to the last. It uses
+// the best of several runs, since delays come from the machine.
 func (st stage) race(s scenario) ([]string, error) {
 	var first, spread [2]time.Duration
 	for run := 1; ; run++ {
@@ -124,7 +124,7 @@ func (st stage) race(s scenario) ([]string, error) {
 	}
 }
 
-// best is the smaller of two times, of which the first may not have been taken.
+// best returns the smaller of two times, of which the first may be unset.
 func best(a, b time.Duration) time.Duration {
 	if a == 0 {
 		return b
@@ -132,7 +132,7 @@ func best(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// A verdict is what came of a scenario.
+// A verdict is the result of a scenario.
 type verdict struct {
 	scenario
 	result string // "ok", or why not
@@ -141,8 +141,7 @@ type verdict struct {
 	took   time.Duration
 }
 
-// judge plays a scenario. A difference that is deliberate must be there, but where
-// chance has a part in it.
+// judge plays a scenario. A deliberate difference must occur, unless it depends on chance.
 func (st stage) judge(s scenario) verdict {
 	begun := time.Now()
 	found, err := st.play(s)

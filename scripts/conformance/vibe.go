@@ -19,7 +19,7 @@ var vibe = cli{
 	managed: list("text|json|streaming|stdin|401, text"),
 }
 
-// vibeJobs are calls that follow each other.
+// vibeJobs are sequences of calls.
 var vibeJobs = map[string][]call{
 	"own resume, text":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume={id}")}},
 	"own resume, json":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output|json|--resume={id}")}},

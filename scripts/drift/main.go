@@ -1,5 +1,5 @@
-// Drift changes each field of each recorded event of all tools, and looks at what callers
-// get then. The tests of rewrite do the same with a sample.
+// Drift changes each field of each recorded event of all tools, and checks what callers get then.
+// The tests of rewrite do the same with a sample.
 package main
 
 import (

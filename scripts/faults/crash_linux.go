@@ -16,8 +16,8 @@ import (
 	"reprise/ledger"
 )
 
-// steps are the system calls by which a call of the shim changes anything, or starts
-// or ends something: it is killed before each of them.
+// steps are the system calls with which a shim changes anything, or starts or ends a process. A
+// call is killed before each of them.
 var steps = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
 	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCNTL, unix.SYS_FLOCK, unix.SYS_FCHMOD,
 	unix.SYS_MEMFD_CREATE, unix.SYS_PIPE2, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_WAITID, unix.SYS_WAIT4, unix.SYS_EXIT_GROUP}
@@ -38,12 +38,11 @@ var crashKinds = []kind{
 	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2, unix.SYS_MEMFD_CREATE),
 }
 
-// stride is how many steps there are between two that are tried; the first is
-// another one each time.
+// stride is how many steps lie between two that are tried. The first one varies.
 var stride = 12
 
-// killed is a call that is killed at each of its steps. prepare puts the world in
-// order before each, and during, where it is not nil, is done at every step.
+// killed is a call that is killed at each of its steps. prepare restores the world before each, and
+// during, if not nil, runs at every step.
 func killed(name string, round int, prepare, during func(*world)) kind {
 	return kind{"kill -9", name, func(w *world) {
 		w.use()
@@ -73,7 +72,7 @@ func killed(name string, round int, prepare, during func(*world)) kind {
 	}}
 }
 
-// settled looks at what a call left that was killed.
+// settled checks what a killed call has left.
 func (w *world) settled(round int, died bool) {
 	l, err := ledger.Open(w.ledger())
 	if err != nil {
@@ -96,21 +95,21 @@ func (w *world) settled(round int, died bool) {
 	}
 }
 
-// lockAtEnd takes the ledger, as another program would, once the tool runs.
+// lockAtEnd locks the ledger, as another program would, once the tool runs.
 func (w *world) lockAtEnd() {
 	if w.release0 != nil || w.begun == len(w.runs()) {
 		return
 	}
 	db := w.open()
-	// The call itself stands still meanwhile: whoever waits for it waits in vain.
+	// The call itself is stopped meanwhile, so waiting for it would never end.
 	if _, err := db.Exec("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE"); err != nil {
 		w.must(db.Close())
-		return // it is just being written: at the next step
+		return // the call is just writing: try at the next step
 	}
 	w.release0 = func() { w.must(db.Close()) }
 }
 
-// release lets go of what lockAtEnd took.
+// release releases what lockAtEnd locked.
 func (w *world) release() {
 	if w.release0 != nil {
 		w.release0()
@@ -118,7 +117,7 @@ func (w *world) release() {
 	}
 }
 
-// spooled makes a call whose outcome has to wait.
+// spooled makes a call whose outcome goes to the spool.
 func (w *world) spooled() {
 	w.call(call{prompt: job(0), task: "killed"})
 	if _, err := w.trace(call{prompt: job(1), task: "killed"}, func(int, *syscallInfo) bool {
@@ -130,7 +129,7 @@ func (w *world) spooled() {
 	w.release()
 }
 
-// failing is a call in which a system call fails, each in its turn.
+// failing is a call in which each of the system calls fails in turn.
 func failing(name string, errno unix.Errno, calls ...uint64) kind {
 	return kind{"errors", name, func(w *world) {
 		w.use()
@@ -138,7 +137,7 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 		for step := rand.IntN(max(1, stride/4)); ; step += max(1, stride/4) {
 			n, failed, runs := 0, false, false
 			died, err := w.trace(call{prompt: job(round), task: "failing"}, func(tid int, info *syscallInfo) bool {
-				runs = runs || info.nr == unix.SYS_CLONE || info.nr == unix.SYS_CLONE3 // before, it is only being loaded
+				runs = runs || info.nr == unix.SYS_CLONE || info.nr == unix.SYS_CLONE3 // before, the program is only being loaded
 				if runs && info.op == opEntry && slices.Contains(calls, info.nr) {
 					if n++; n == step+1 {
 						failed = true
@@ -166,10 +165,10 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 	}}
 }
 
-// trace makes a call and shows look every system call of the shim's; it is killed
-// once look says so. One that lives must end as the tool would.
+// trace makes a call and passes every system call of the shim to look. It kills the shim if look
+// returns true. A call that survives must end as the tool would.
 func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool, err error) {
-	runtime.LockOSThread() // the thread that starts a process is the one that may trace it
+	runtime.LockOSThread() // only the thread that starts a process may trace it
 	defer runtime.UnlockOSThread()
 	w.begun = len(w.runs())
 	out, err := os.Create(filepath.Join(w.dir, "out"))
@@ -241,7 +240,7 @@ type syscallInfo struct {
 	_    [3]uint8
 	_    uint32
 	_, _ uint64
-	nr   uint64 // in an entry
+	nr   uint64 // at an entry
 	args [6]uint64
 	_, _ uint64
 }
@@ -253,7 +252,7 @@ func readSyscall(tid int) *syscallInfo {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid),
 		unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 {
-		return nil // it was killed in this moment
+		return nil // it was killed at this moment
 	}
 	return &info
 }

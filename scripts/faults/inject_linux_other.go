@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// skipSyscall: where the result of a system call stands differs by processor.
+// skipSyscall is not supported: the register of a system call's result depends on the processor.
 func skipSyscall(int, unix.Errno) error { return errors.ErrUnsupported }

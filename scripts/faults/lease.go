@@ -128,14 +128,14 @@ var leaseKinds = []kind{
 	}},
 }
 
-// waits has busy calls wait.
+// waits makes busy calls wait.
 func (w *world) waits(limit string) {
 	dir := filepath.Join(w.dir, "home", ".config", "reprise")
 	w.must(os.MkdirAll(dir, 0o700))
 	w.must(os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "busy = \"wait\"\nbusy_wait = %q\n", limit), 0o600))
 }
 
-// reasons says why calls were resumed or fresh.
+// reasons returns why calls were resumed or fresh.
 func (w *world) reasons(where string) (text string) {
 	db := w.open()
 	defer db.Close()
@@ -153,8 +153,8 @@ func (w *world) start(c call) *exec.Cmd {
 	return cmd
 }
 
-// hold makes a call that resumes a session, and waits until it does, and nobody
-// writes to the ledger any more.
+// hold makes a call that resumes a session, and waits until it has resumed it and no process writes
+// to the ledger any more.
 func (w *world) hold(c call) *exec.Cmd {
 	w.call(call{prompt: job(0)})
 	holder := w.start(c)
@@ -172,13 +172,13 @@ func (w *world) hold(c call) *exec.Cmd {
 	return holder
 }
 
-// kill kills a call, and looks whether the tool goes with it.
+// kill kills a call, and checks whether the tool ends with it.
 func (w *world) kill(cmd *exec.Cmd) {
 	w.must(cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 }
 
-// asleep tells of a process that waits, some time after its start.
+// asleep reports whether a process still waits, some time after its start.
 func (w *world) asleep(cmd *exec.Cmd) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", cmd.Process.Pid))
 	w.must(err)
@@ -190,8 +190,8 @@ func (w *world) asleep(cmd *exec.Cmd) bool {
 	return slices > settled
 }
 
-// private looks whether anybody else may read or change what is ours, and whether a
-// word of a prompt or an answer is in it.
+// private checks that no other user may read or change our files, and that they contain no text of
+// a prompt or an answer.
 func (w *world) private() {
 	var once sync.Once
 	w.must(filepath.WalkDir(w.state(""), func(path string, d os.DirEntry, err error) error {

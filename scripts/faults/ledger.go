@@ -15,8 +15,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 )
 
-// ledgerKinds break the ledger of somebody who has used the shims already. The next
-// call is to pass through unchanged, doctor to find it, and what mends it to mend it.
+// ledgerKinds break the ledger of a user of the shims. The next call must pass through unchanged,
+// doctor must find the fault, and the advertised fix must repair it.
 var ledgerKinds = []kind{
 	broken("garbage from the start", overwrite(0, 4096), "repair|reset"),
 	broken("garbage in a table", damageTable("sessions"), "repair"),
@@ -153,11 +153,11 @@ var ledgerKinds = []kind{
 	{"the log", "a directory in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
 }
 
-// use makes the first call, which makes the ledger.
+// use makes the first call, which creates the ledger.
 func (w *world) use() { w.call(call{prompt: job(0)}) }
 
-// broken is a ledger that break has done something to; fixes are the subcommands of
-// shimctl ledger of which the first that works mends it.
+// broken is a ledger damaged by damage. fixes are the subcommands of shimctl ledger, of which the
+// first that works repairs it.
 func broken(name string, damage func(*world), fixes string) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
@@ -189,9 +189,8 @@ func broken(name string, damage func(*world), fixes string) kind {
 	}}
 }
 
-// besides is something in the place of a file beside the ledger, for a call that
-// ends while somebody else has the ledger. kept reports whether its outcome can be
-// kept all the same.
+// besides puts something in place of a file beside the ledger, for a call that ends while another
+// process has the ledger. kept reports whether its outcome can be kept all the same.
 func besides(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
@@ -213,7 +212,7 @@ func besides(name, part string, create func(path, victim string) error, kept boo
 	}}
 }
 
-// ledgers counts the ledgers there are, those set aside among them.
+// ledgers counts the ledgers, those set aside included.
 func (w *world) ledgers() (n int) {
 	names, err := filepath.Glob(w.ledger() + "*")
 	w.must(err)
@@ -245,7 +244,7 @@ func overwrite(at, n int64) func(*world) {
 	}
 }
 
-// eachPage puts garbage into the middle of each page from one on.
+// eachPage writes garbage into the middle of each page from one on.
 func (w *world) eachPage(from int64) {
 	for at := from * 4096; at < w.size(); at += 4096 {
 		overwrite(at, 2048)(w)
@@ -290,7 +289,7 @@ func (w *world) open() *sql.DB {
 	return db
 }
 
-// lock takes the ledger as another program would.
+// lock locks the ledger as another program would.
 func (w *world) lock(how string) (release func()) {
 	db := w.open()
 	for {
@@ -302,7 +301,7 @@ func (w *world) lock(how string) (release func()) {
 	}
 }
 
-// locked makes calls while somebody has the ledger.
+// locked makes calls while another process has the ledger.
 func (w *world) locked(how string) {
 	w.use()
 	release := w.lock(how)
@@ -313,7 +312,7 @@ func (w *world) locked(how string) {
 	w.resumes(call{prompt: job(1)}, true)
 }
 
-// whole looks whether the ledger is whole and of use.
+// whole checks that the ledger is intact and usable.
 func (w *world) whole() {
 	if out, err := w.shimctl("doctor"); err != nil {
 		w.lose("doctor says %s", out)

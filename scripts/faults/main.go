@@ -1,6 +1,6 @@
-// Command faults breaks things around the shim and shows what was lost by it: for each
-// kind of fault how many calls were made, and what of them was not as without the shim,
-// or not remembered. It uses a fake tool, and nothing outside of a temporary directory.
+// Command faults injects faults around the shim and shows what was lost: for each kind of fault how
+// many calls were made, and which of their effects differed from a call without the shim or were
+// not recorded. It uses a fake tool, and nothing outside of a temporary directory.
 package main
 
 import (
@@ -16,15 +16,14 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-// A kind is a kind of fault. try sets it up in a new world, makes calls and says what
-// was lost.
+// A kind is a kind of fault. try sets it up in a new world, makes calls and records what was lost.
 type kind struct {
 	subject, name string
 	try           func(*world)
 }
 
-// ownKinds is every kind that is tried here alone, by subject; kinds has those besides
-// that are tested elsewhere.
+// ownKinds are the kinds that are tried only here, by subject. kinds also has those that ordinary
+// tests try.
 var (
 	ownKinds = slices.Concat(burstKinds, ledgerKinds, leaseKinds, crashKinds)
 	kinds    = slices.Concat(ownKinds, testedKinds)
@@ -58,8 +57,8 @@ func tryAll(out io.Writer, times int, only string) (failed bool, err error) {
 	return p.printTable(out, dir, kinds, times, only)
 }
 
-// printTable tries the kinds and prints a row for each as it is done. A kind that was not tried is a failure, as
-// one that lost something is, and so is a pattern that fits none.
+// printTable tries the kinds and prints a row for each as it is done. It fails for a kind that lost
+// something or was not tried, and for a pattern that matches none.
 func (p programs) printTable(out io.Writer, dir string, kinds []kind, times int, only string) (failed bool, err error) {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
@@ -97,8 +96,8 @@ func (p programs) printTable(out io.Writer, dir string, kinds []kind, times int,
 	return failed, nil
 }
 
-// newFolder makes the directory of all worlds. Others may enter it: root makes some
-// calls as another user.
+// newFolder creates the directory of all worlds. Other users may enter it: root makes some calls as
+// another user.
 func newFolder() (string, error) {
 	dir, err := os.MkdirTemp("", "faults-*")
 	if err != nil {
@@ -107,7 +106,7 @@ func newFolder() (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
-// A summary is what came of a kind.
+// A summary is the result of a kind.
 type summary struct {
 	calls int
 	worst time.Duration

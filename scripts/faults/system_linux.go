@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// unprivileged has the calls made as a user whom file modes hold.
+// unprivileged lets calls run as a user for whom file modes are enforced.
 func (w *world) unprivileged() {
 	if os.Getuid() != 0 {
 		return
@@ -21,7 +21,7 @@ func (w *world) unprivileged() {
 	w.user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
 
-// fill makes a call where the disk of the ledger has room for so many pages.
+// fill makes a call while the ledger's disk has room for so many pages.
 func (w *world) fill(pages int) {
 	w.must(os.MkdirAll(w.state(""), 0o700))
 	if err := syscall.Mount("tmpfs", w.state(""), "tmpfs", 0, "size=1m,mode=0700"); err != nil {

@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// What takes ptrace, mounts or another user is tried on Linux alone.
+// Faults that need ptrace, mounts or another user are tried only on Linux.
 var (
 	errNotHere = errors.New("it takes Linux")
 	crashKinds []kind

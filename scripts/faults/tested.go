@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// testedKinds stand in ordinary tests: here they are run once more and counted.
+// testedKinds are covered by ordinary tests: here they run once more and are counted.
 var testedKinds = slices.Concat(
 	[]kind{
 		tested("signals", "the tool exits with each status, 0 to 255", "cmd/shimctl", "TestEveryExitCode"),
@@ -118,7 +118,7 @@ func cases(subject, pkg, test string, names ...string) (kinds []kind) {
 	return kinds
 }
 
-// test runs a test. One that is not there is as bad as one that fails.
+// test runs a test. A missing test counts as a failure.
 func (w *world) test(pkg, name string) {
 	t, err := w.tests(pkg)
 	if err != nil {

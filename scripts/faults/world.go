@@ -19,14 +19,14 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-// programs are what is tried: the directories of the shims, of the fake tool behind them and of the usual
+// programs are what is tested: the directories of the shims, of the fake tool and of the usual
 // programs, and tests by their packages.
 type programs struct {
 	shims, real, tools string
 	compiled           map[string]testProgram
 }
 
-// build makes the shims and the tool, as install.sh would.
+// build builds the shims and the tool, as install.sh would.
 func build(dir string) (programs, error) {
 	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools"),
 		compiled: map[string]testProgram{}}
@@ -48,14 +48,14 @@ func build(dir string) (programs, error) {
 type world struct {
 	programs
 	dir  string
-	user *syscall.SysProcAttr // whom calls are made as, nil for ourselves
+	user *syscall.SysProcAttr // the user who makes the calls, nil for the current one
 
 	mu       sync.Mutex
 	calls    int           // that were made through the shim
-	worst    time.Duration // the longest of them, but for what the tool took itself
-	lost     []string      // what was not as without the shim, or not recorded
+	worst    time.Duration // the longest of them, without the tool's own time
+	lost     []string      // what differed from a call without the shim, or was not recorded
 	begun    int           // runs of the tool before the traced call
-	release0 func()        // lets go of the ledger, nil where nobody holds it
+	release0 func()        // releases the ledger, nil if it is not held
 	skips    error         // why the kind cannot be tried here
 }
 
@@ -74,7 +74,7 @@ func (w *world) state(name string) string {
 
 func (w *world) ledger() string { return w.state("ledger.db") }
 
-// lose notes that something was lost.
+// lose records that something was lost.
 func (w *world) lose(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,10 +83,10 @@ func (w *world) lose(format string, args ...any) {
 	w.lost = append(w.lost, text[:min(len(text), most)])
 }
 
-// skip notes that this machine does not let the fault be tried.
+// skip records that this machine does not allow the fault.
 func (w *world) skip(why error) { w.skips = why }
 
-// must notes an error in what sets a fault up: what was not tried counts as lost.
+// must records an error in setting up a fault: what was not tried counts as lost.
 func (w *world) must(err error) {
 	if err != nil {
 		w.lose("set up: %v", err)
@@ -100,12 +100,12 @@ type call struct {
 	ms     int    // how long the tool works
 	exit   int
 	tool   string // a variable for the fake tool
-	sh     string // what a shell does before it becomes claude, as "ulimit -f 1"
+	sh     string // what a shell does before it becomes claude, such as "ulimit -f 1"
 }
 
 const answer = "It is done."
 
-// job is a prompt of n rounds: each repeats all that the round before it had.
+// job is a prompt of n rounds. Each repeats everything that the round before it had.
 func job(n int) string {
 	var b strings.Builder
 	b.WriteString("You are the coder.\n\n" + strings.Repeat("Keep every function small and clear. ", 8))
@@ -124,7 +124,7 @@ func (w *world) env(c call, path ...string) []string {
 		fmt.Sprintf("FAKE_EXIT=%d", c.exit), "REPRISE_TASK=" + c.task, c.tool}
 }
 
-// command is the call as a caller makes it.
+// command returns the call as a caller makes it.
 func (w *world) command(c call) *exec.Cmd {
 	args := []string{"claude", "-p", c.prompt}
 	if c.sh != "" {
@@ -142,7 +142,7 @@ func (w *world) command(c call) *exec.Cmd {
 	return cmd
 }
 
-// A result is all that a caller sees of a call.
+// A result is everything that a caller sees of a call.
 type result struct {
 	stdout, stderr string
 	status         syscall.WaitStatus
@@ -180,13 +180,13 @@ func (w *world) call(c call) result {
 	return r
 }
 
-// A run is what the fake notes of one.
+// A run is what the fake records about one run.
 type run struct {
 	Resumed, ID, Prompt string
 	Managed             bool
 }
 
-// runs are the runs of the tool so far.
+// runs returns the runs of the tool so far.
 func (w *world) runs() []run { return w.notes("runs") }
 
 func (w *world) notes(name string) (runs []run) {
@@ -205,7 +205,7 @@ func (w *world) notes(name string) (runs []run) {
 	return runs
 }
 
-// last is the latest run.
+// last returns the latest run.
 func (w *world) last() run {
 	runs := w.runs()
 	if len(runs) == 0 {
@@ -232,7 +232,7 @@ func (w *world) resumes(c call, want bool) {
 	}
 }
 
-// held reports whether anybody holds a session.
+// held reports whether any process holds a session.
 func (w *world) held(l *ledger.Ledger) bool {
 	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
 	w.must(err)
@@ -241,7 +241,7 @@ func (w *world) held(l *ledger.Ledger) bool {
 	})
 }
 
-// wait waits until something is so.
+// wait waits until so returns true.
 func (w *world) wait(so func() bool) {
 	for range 2000 {
 		if so() {
@@ -252,9 +252,8 @@ func (w *world) wait(so func() bool) {
 	w.lose("waited in vain")
 }
 
-// sound looks at what is left: a ledger that is whole and remembers each managed run
-// with its outcome, no session that was used by two at once, nobody who holds a
-// lease, no temporary file.
+// sound checks the final state: an intact ledger that has each managed run with its outcome, no
+// session that was used by two calls at once, no lease held, no temporary file.
 func (w *world) sound(unended int) {
 	if overlaps := w.notes("overlaps"); len(overlaps) > 0 {
 		w.lose("%d runs shared a session", len(overlaps))

@@ -1,7 +1,9 @@
-// Mutate makes small mistakes in the files that decide, one at a time, and says which of them no test notices.
+// Mutate makes small mistakes in the files that decide, one at a time, and reports those that no
+// test notices.
 //
-// All mutants of a package are compiled into one test binary, each behind a switch, by way of -overlay: the tree is
-// not touched, and a mutant costs a run of the tests that reach it rather than a build.
+// All mutants of a package are compiled into one test binary with -overlay, each behind a switch:
+// the source tree is not changed, and a mutant costs a run of the tests that reach it instead of a
+// build.
 package main
 
 import (
@@ -17,7 +19,7 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-// A target is a package with files that decide, and the packages whose tests are to notice.
+// A target is a package with files that decide, and the packages whose tests must notice.
 type target struct {
 	dir   string
 	files []string
@@ -50,7 +52,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	toolbox.RestoreSignals() // tests that count on signals would fail under nohup
+	toolbox.RestoreSignals() // tests that rely on signals would fail under nohup
 	if r.seed == 0 {
 		r.seed = rand.Uint64N(1e9) + 1
 	}
@@ -64,8 +66,8 @@ func main() {
 	}
 }
 
-// all tries the mutants of some files, given by their paths, or of all files of the table. It reports whether none
-// survived.
+// all tries the mutants of some files, given by their paths, or of all files of the table. It
+// reports whether none survived.
 func (r *runner) all(paths []string) (good bool, err error) {
 	if r.known, err = readEquivalent(); err != nil {
 		return false, err
@@ -100,8 +102,8 @@ func (r *runner) all(paths []string) (good bool, err error) {
 	return good, nil
 }
 
-// readEquivalent reads which mutants are known to behave as the original: a line each, of the file, the description,
-// and the reason, with tabs between.
+// readEquivalent reads the mutants known to behave like the original. Each line has the file, the
+// description and the reason, separated by tabs.
 func readEquivalent() (map[string]bool, error) {
 	text, err := os.ReadFile("scripts/mutate/equivalent.txt")
 	if err != nil {

@@ -20,8 +20,8 @@ type mutant struct {
 
 func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
 
-// An edit puts text into a file, in place of what stands between two offsets. extent and order say which of two that
-// stand at one place is the outer one.
+// An edit replaces the text between two offsets of a file. extent and order say which of two edits
+// at one place is the outer one.
 type edit struct {
 	from, to      int
 	text          string
@@ -39,11 +39,11 @@ type editor struct {
 	imports map[string]bool
 	mutants *[]*mutant
 	edits   []edit
-	results []*ast.FuncType // of the functions that the walk is in
-	failing ast.Stmt        // what a failed call ends in
+	results []*ast.FuncType // of the enclosing functions
+	failing ast.Stmt        // the final statement of a failed call
 }
 
-// text is the source of a node.
+// text returns the source of a node.
 func (e *editor) text(n ast.Node) string { return e.source[e.offset(n.Pos()):e.offset(n.End())] }
 
 func (e *editor) offset(p token.Pos) int { return e.fset.Position(p).Offset }
@@ -55,7 +55,7 @@ func (e *editor) add(n ast.Node, format string, args ...any) int {
 	return m.number
 }
 
-// wrap puts text before and behind a node.
+// wrap puts text before and after a node.
 func (e *editor) wrap(n ast.Node, before, behind string) {
 	from, to := e.offset(n.Pos()), e.offset(n.End())
 	e.edits = append(e.edits, edit{from, from, before, true, to - from, len(e.edits)},
@@ -68,7 +68,7 @@ func (e *editor) apply() string {
 		switch {
 		case a.from != b.from:
 			return a.from - b.from
-		case a.opens != b.opens: // what ends at a place stands before what begins there
+		case a.opens != b.opens: // an end comes before a beginning at the same place
 			if a.opens {
 				return 1
 			}
@@ -103,7 +103,7 @@ func (e *editor) file(f *ast.File) string {
 	return e.apply()
 }
 
-// walk visits a node and what is below it.
+// walk visits a node and its children.
 func (e *editor) walk(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -151,12 +151,12 @@ func (e *editor) walk(n ast.Node) {
 			}
 		case *ast.BinaryExpr:
 			if isConstant(e.info, n) && (n.Op == token.SHL || n.Op == token.SHR) {
-				return false // its type is that of what it stands in
+				return false // its type is that of the enclosing literal
 			}
 			e.binary(n)
 		case *ast.UnaryExpr:
 			if lit, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && lit.Kind == token.INT {
-				e.number(n) // the number by itself has no type yet
+				e.number(n) // the number alone has no type yet
 				return false
 			}
 		case *ast.BasicLit:
@@ -180,13 +180,13 @@ var (
 	boundary = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
 )
 
-// condition negates what a condition consists of.
+// condition negates the parts of a condition.
 func (e *editor) condition(x ast.Expr) {
 	switch y := x.(type) {
 	case *ast.ParenExpr:
 		e.condition(y.X)
 		return
-	case *ast.BinaryExpr: // seen by itself, wherever it stands
+	case *ast.BinaryExpr: // walk visits it anyway
 		return
 	}
 	if !isConstant(e.info, x) {
@@ -229,7 +229,7 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 	e.wrap(n, before, behind)
 }
 
-// literal changes numbers, and what SQL says.
+// literal changes numbers and SQL.
 func (e *editor) literal(n *ast.BasicLit) {
 	t := e.info.Types[n].Type
 	if t == nil {
@@ -275,7 +275,7 @@ func (e *editor) lineOf(n ast.Node) string {
 	return strings.TrimSpace(e.source[from:to])
 }
 
-// typeName is how the file can name a type.
+// typeName returns how the file can name a type.
 func (e *editor) typeName(t types.Type) (string, bool) {
 	if b, ok := t.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		t = types.Default(t)
@@ -294,7 +294,7 @@ func (e *editor) typeName(t types.Type) (string, bool) {
 	}), true
 }
 
-// statements drops some of a list of statements, and has others return nothing.
+// statements drops some statements of a list, and makes others return nothing.
 func (e *editor) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -323,8 +323,8 @@ func (e *editor) statements(list []ast.Stmt) {
 	}
 }
 
-// returns has a function return zero values. An error that is only handed on is left alone: only a disk or a process
-// that fails reaches it, and what matters then is tried by scripts/faults.
+// returns makes a function return zero values. It leaves an error alone that is only passed on:
+// only a failing disk or process reaches it, which scripts/faults covers.
 func (e *editor) returns(s *ast.ReturnStmt) {
 	t := e.results[len(e.results)-1]
 	if len(s.Results) == 0 || t.Results == nil {
@@ -352,7 +352,7 @@ func (e *editor) returns(s *ast.ReturnStmt) {
 	}
 }
 
-// handsOn reports whether results are zero but for the last one, an error.
+// handsOn reports whether all results but the last, an error, are zero.
 func handsOn(results []ast.Expr) bool {
 	for _, x := range results[:len(results)-1] {
 		if !isZero(x) {

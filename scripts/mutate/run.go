@@ -109,7 +109,7 @@ func (r *runner) file(path string, mutants []*mutant, tests []*test) (survivors 
 	return survivors, nil
 }
 
-// What became of a mutant.
+// The verdicts on a mutant.
 const (
 	killed    = "killed"
 	survives  = "survives"
@@ -153,7 +153,8 @@ func (r *runner) try(m *mutant, tests []*test) (verdict string, err error) {
 	return survives, nil
 }
 
-// choose says what the switches do: "0" for nothing, a number for that mutant, a path to note there what is reached.
+// choose sets the switches: "0" for none, a number for that mutant, a path to record there what is
+// reached.
 func (r *runner) choose(what string) error {
 	return os.WriteFile(filepath.Join(r.work, "chosen"), []byte(what), 0o600)
 }
@@ -171,7 +172,7 @@ func run(t *test, pattern string, limit time.Duration) (ok bool, took time.Durat
 	return err == nil, time.Since(begun)
 }
 
-// instrument writes the files of a package with all their mutants in them, and an overlay that names them.
+// instrument writes the files of a package with all their mutants, and an overlay that names them.
 func (r *runner) instrument(t target) ([]*mutant, error) {
 	fset := token.NewFileSet()
 	names, err := goFiles(t.dir)
@@ -191,7 +192,7 @@ func (r *runner) instrument(t target) ([]*mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What C declares is not known here. What else does not fit the compiler finds.
+	// C declarations are not known here. The compiler finds any other error.
 	config := types.Config{FakeImportC: true, Importer: importer.ForCompiler(fset, "gc", imports), Error: func(error) {}}
 	pkg, _ := config.Check(t.dir, fset, files, info)
 	var mutants []*mutant
@@ -228,7 +229,7 @@ func (r *runner) instrument(t target) ([]*mutant, error) {
 	return mutants, os.WriteFile(filepath.Join(r.work, "overlay.json"), text, 0o600)
 }
 
-// goFiles are the files that a package is built from here.
+// goFiles returns the files of a package for this platform.
 func goFiles(dir string) ([]string, error) {
 	out, err := output("go", "list", "-f", `{{join .GoFiles "\n"}}{{"\n"}}{{join .CgoFiles "\n"}}`, "./"+dir)
 	if err != nil {
@@ -237,7 +238,7 @@ func goFiles(dir string) ([]string, error) {
 	return strings.Fields(out), nil
 }
 
-// exported opens what the compiler knows of the packages that one imports.
+// exported opens the compiler's export data of imported packages.
 func exported(dir string) (importer.Lookup, error) {
 	out, err := output("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+dir)
 	if err != nil {
@@ -260,7 +261,8 @@ func output(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// tests builds the tests, and finds out which mutants each of them reaches. Those that fail as it is are left out.
+// tests builds the tests, and finds out which mutants each of them reaches. It leaves out tests
+// that fail without a mutant.
 func (r *runner) tests(t target) ([]*test, error) {
 	if err := r.choose("0"); err != nil {
 		return nil, err
@@ -298,7 +300,7 @@ func (r *runner) tests(t target) ([]*test, error) {
 	return list, nil
 }
 
-// reach notes which mutants a test reaches; none where it fails.
+// reach records which mutants a test reaches; none if it fails.
 func (r *runner) reach(t *test) error {
 	notes := filepath.Join(r.work, "reached")
 	if err := r.choose(notes); err != nil {
@@ -323,8 +325,8 @@ func (r *runner) reach(t *test) error {
 	return errors.Join(err, os.Remove(notes))
 }
 
-// switchesText is what stands in a package with mutants besides. A file says which mutant is in force, rather than a
-// variable of the environment: tests give their children one of their own.
+// switchesText is added to a package with mutants. The mutant is chosen by a file, not by an
+// environment variable, since tests give their children an environment of their own.
 const switchesText = `package %s
 
 import (

@@ -15,8 +15,8 @@ var (
 	compared  = regexp.MustCompile(`\s(=|<>|<=|>=|<|>)\s`)
 )
 
-// sqlMutants are mistakes in a statement, or in a part of one: a column that is not written, a condition that is
-// joined by the other word, a comparison that is turned around. Arguments keep their number.
+// sqlMutants returns mistakes in a statement, or in a part of one: a column that is not written,
+// AND and OR swapped, a comparison that is reversed. The number of arguments stays.
 func sqlMutants(text string) []sqlMutant {
 	var list []sqlMutant
 	where := 0
@@ -49,8 +49,8 @@ func sqlMutants(text string) []sqlMutant {
 	return list
 }
 
-// splitTop returns where the parts of a list lie that commas part outside of brackets, and where the list ends: at
-// WHERE or RETURNING.
+// splitTop returns the parts of a list separated by commas outside of parentheses, and where the
+// list ends: at WHERE or RETURNING.
 func splitTop(text string) (parts [][2]int, end int) {
 	depth, from := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -13,9 +13,8 @@ import (
 // ErrNoPython reports that a Python package cannot be installed here.
 var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 
-// installPython is InstallIn for a Python package, with nothing but a Python and
-// its pip. A virtual environment cannot be moved once it is made: the directory that
-// bears the version's name is a link to it.
+// installPython is InstallIn for a Python package. It needs only Python and its pip. A virtual
+// environment cannot be moved, so the directory with the version's name is a symbolic link to it.
 func installPython(cache string, p Pin) (bin string, err error) {
 	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
 	bin = filepath.Join(folder, "bin")
@@ -36,7 +35,7 @@ func installPython(cache string, p Pin) (bin string, err error) {
 	if err := fillVenv(venv, python, p); err != nil {
 		return "", errors.Join(fmt.Errorf("install %s %s: %w", p.Package, p.Version, err), os.RemoveAll(venv))
 	}
-	// Somebody else may have been quicker; theirs is as good.
+	// Another process may have been faster; its result is as good.
 	if err := os.Symlink(filepath.Base(venv), folder); err != nil {
 		os.RemoveAll(venv)
 		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
@@ -46,9 +45,9 @@ func installPython(cache string, p Pin) (bin string, err error) {
 	return bin, nil
 }
 
-// fillVenv makes a virtual environment and installs the package in it, then what
-// it requires. vibe 3.0.3 pins a certifi that not every registry has, so that
-// certifi is taken as it comes; old versions of vibe do not pin what those need.
+// fillVenv creates a virtual environment and installs the package in it, then its requirements.
+// vibe 3.0.3 pins a certifi that some registries lack, so any certifi is accepted. Old versions of
+// vibe do not pin indirect requirements.
 func fillVenv(venv, python string, p Pin) error {
 	if _, err := output(python, "-m", "venv", venv); err != nil {
 		return err
@@ -88,15 +87,15 @@ func output(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// findPython looks on PATH and among pyenv's versions. A name on PATH may be a
-// launcher that has no Python behind it, so that each is tried.
+// findPython searches PATH and pyenv's versions. A name on PATH may be a launcher without a Python,
+// so each is tried.
 func findPython() (string, error) {
 	names := []string{"python3.12", "python3.13", "python3", "python"}
 	pyenv := os.Getenv("PYENV_ROOT")
 	if home, err := os.UserHomeDir(); err == nil && pyenv == "" {
 		pyenv = filepath.Join(home, ".pyenv")
 	}
-	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern but for the directory
+	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern except for the directory
 	names = append(names, found...)
 	for _, name := range names {
 		if _, err := output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {

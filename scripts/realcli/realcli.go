@@ -1,9 +1,9 @@
-// Package realcli installs the real CLIs, at pinned versions, into a cache directory
-// of their own, for the end-to-end tests.
+// Package realcli installs the real CLIs, at pinned versions, into a cache directory of their own,
+// for the end-to-end tests.
 //
-// It never touches what the user has installed, and downloads from nowhere but the
-// package registries that npm and pip are set up for. Its invariant: a directory that bears a
-// version's name holds that version whole.
+// It never touches what the user has installed, and downloads only from the package registries that
+// npm and pip are configured for. Its invariant: a directory with a version's name contains that
+// version completely.
 package realcli
 
 import (
@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 )
 
-// A Pin is a CLI at the version that the tests were written against.
+// A Pin is a CLI at the version that the tests were written for.
 type Pin struct {
 	Tool, Package, Version string
 	Python                 bool // a Python package, not one of npm's
 }
 
-// The CLIs that there are end-to-end tests for.
+// The CLIs with end-to-end tests.
 var (
 	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false}
 	Codex  = Pin{"codex", "@openai/codex", "0.169.0", false}
@@ -30,8 +30,7 @@ var (
 // Pins are the CLIs by their names.
 var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
 
-// Install returns the directory that holds the executable, and installs it first where
-// the cache lacks it.
+// Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -40,7 +39,7 @@ func Install(p Pin) (bin string, err error) {
 	return InstallIn(filepath.Join(cache, "reprise", "cli"), p)
 }
 
-// InstallIn is Install with another directory for a cache.
+// InstallIn is Install with another cache directory.
 func InstallIn(cache string, p Pin) (bin string, err error) {
 	if p.Python {
 		return installPython(cache, p)
@@ -63,7 +62,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("install %s %s: %w\n%s", p.Package, p.Version, err, out)
 	}
-	// Somebody else may have been quicker; theirs is as good.
+	// Another process may have been faster; its result is as good.
 	if err := os.Rename(half, folder); err != nil {
 		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
 			return "", fmt.Errorf("install %s: %w", p.Package, err)

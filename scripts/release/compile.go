@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// compilers are Debian's names of the C compilers, and the packages that have them and the C library.
+// compilers are Debian's names of the C compilers, and the packages that contain them and the C
+// library.
 var compilers = map[string]struct{ command, packages string }{
 	"amd64": {"x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross"},
 	"arm64": {"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
@@ -30,7 +31,7 @@ func compilerFor(arch string) (string, error) {
 	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: on Debian apt install %s; -arch %s builds for this machine alone", arch, c.command, c.packages, runtime.GOARCH)
 }
 
-// flags are those that install.sh builds with.
+// flags returns the flags that install.sh builds with.
 func (r *release) flags() (tags, linker string, err error) {
 	tags, err = r.sourced(`printf '%s' "$tags"`)
 	if err != nil {
@@ -72,12 +73,12 @@ func (r *release) compile(arch, into string) error {
 	return nil
 }
 
-// makeExtras writes completions and man pages, by a build for this machine.
+// makeExtras writes completions and man pages, from a build for this machine.
 func (r *release) makeExtras(into string) error {
 	if err := os.MkdirAll(filepath.Join(into, "man"), 0o755); err != nil {
 		return err
 	}
-	shimctl, err := filepath.Abs(filepath.Join(into, "program")) // the completions have its name
+	shimctl, err := filepath.Abs(filepath.Join(into, "program")) // the completions contain its name
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (r *release) makeExtras(into string) error {
 // completions are the file names that the shells look for.
 var completions = map[string]string{"bash": "shimctl", "zsh": "_shimctl", "fish": "shimctl.fish"}
 
-// A component is a part of the programs, as CycloneDX has it.
+// A component is a part of the programs in CycloneDX's sense.
 type component struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`
@@ -112,7 +113,8 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// bill lists the modules that are linked into the programs, by their own build information, and the libraries of Go and C.
+// bill lists the modules that are linked into the programs, by their own build information, and the
+// libraries of Go and C.
 func (r *release) bill(arch, programs string) ([]byte, error) {
 	seen := map[string]bool{}
 	var list []component

@@ -47,10 +47,10 @@ type release struct {
 	arches          []string
 	maintainer      string // of the Debian package: a name and an address
 	version, commit string
-	time            time.Time // of the commit, which everything in the archives bears
+	time            time.Time // of the commit, used in all archives
 }
 
-// checkMaintainer refuses what Debian's policy does not take: it wants a name and an address.
+// checkMaintainer rejects what Debian's policy does not allow: it requires a name and an address.
 func (r *release) checkMaintainer() error {
 	a, err := mail.ParseAddress(r.maintainer)
 	if err != nil || a.Name == "" || strings.ContainsAny(r.maintainer, "\r\n") {
@@ -59,7 +59,7 @@ func (r *release) checkMaintainer() error {
 	return nil
 }
 
-// readCommit names the release after the checkout's commit. SOURCE_DATE_EPOCH beats its time.
+// readCommit names the release after the checkout's commit. SOURCE_DATE_EPOCH overrides its time.
 func (r *release) readCommit() (err error) {
 	if r.version, err = r.git("describe", "--tags", "--always", "--dirty"); err != nil {
 		return err
@@ -90,7 +90,8 @@ func (r *release) git(args ...string) (string, error) {
 
 var numbered = regexp.MustCompile(`^v?(\d.*\..*)$`)
 
-// debianVersion is the version in Debian's syntax. An untagged commit comes before every release.
+// debianVersion returns the version in Debian's syntax. An untagged commit sorts before every
+// release.
 func (r *release) debianVersion() string {
 	version := strings.ReplaceAll(r.version, "-", "+")
 	if m := numbered.FindStringSubmatch(version); m != nil {
@@ -164,7 +165,7 @@ func (r *release) build() error {
 
 func writeFile(path string, text []byte) error { return os.WriteFile(path, text, 0o644) }
 
-// output runs a command; what it complains of is part of the error.
+// output runs a command. Its stderr is part of the error.
 func output(cmd *exec.Cmd) (string, error) {
 	out, err := cmd.Output()
 	if err != nil {

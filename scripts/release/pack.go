@@ -18,17 +18,17 @@ import (
 	"reprise/rewrite"
 )
 
-// A file of a package. What links to another has no text of its own.
+// A file of a package. A link has no content of its own.
 type file struct {
-	archive, debian string // where it lies; "" where it is not in that package
+	archive, debian string // its path; "" if it is not in that package
 	mode            fs.FileMode
 	text            []byte
-	link            string // hard: the archive's name of what it is a link to
+	link            string // hard link: the archive's name of its target
 }
 
 const shims = "usr/lib/reprise/bin/"
 
-// layOut lists what is in the packages. The shims are one file with four names.
+// layOut lists the files of the packages. The shims are one file with four names.
 func (r *release) layOut(programs, extras string, bill []byte) (files []file, err error) {
 	add := func(archive, debian string, mode fs.FileMode, from string) {
 		text, failed := os.ReadFile(from)
@@ -69,7 +69,7 @@ and run hash -r in shells that are open. shimctl doctor tells whether it holds. 
 the shims know of your calls, ~/.local/state/reprise, and your settings, ~/.config/reprise.
 `
 
-// archive writes a tar without owners, whose files have the time of the commit.
+// archive writes a tar without owners. Its files have the time of the commit.
 func (r *release) archive(path, name string, files []file) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -114,8 +114,8 @@ Description: resume the sessions of coding agents that are called in loops
  /usr/share/doc/reprise/README.Debian.
 `
 
-// debian builds a package with dpkg-deb. The package has no maintainer scripts, since it
-// changes nothing but its own files, and no checksums, which dpkg makes when it installs it.
+// debian builds a package with dpkg-deb. The package has no maintainer scripts, since it changes
+// only its own files, and no checksums, which dpkg makes on installation.
 func (r *release) debian(out, tree, arch string, files []file) error {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		return errors.New("build Debian package: dpkg-deb is not on PATH\nhint: apt install dpkg")
@@ -138,8 +138,8 @@ func (r *release) debian(out, tree, arch string, files []file) error {
 	return err
 }
 
-// writeTree writes the files to where the package installs them. The shims are hard links: a
-// caller that resolves symbolic links would run one of them under the name of another.
+// writeTree writes the files to where the package installs them. The shims are hard links: a caller
+// that resolves symbolic links would run one of them under another name.
 func writeTree(tree string, files []file) error {
 	written := map[string]string{}
 	for _, f := range files {

@@ -19,10 +19,9 @@ const (
 	losingRounds = 3
 )
 
-// loses plays jobs in which resuming costs more than it saves: the first call reads a
-// lot, the ones after it need nothing of that, and each finds the provider's cache
-// expired. Half of the jobs are held out, so that the shim has something to compare
-// with; what it makes of that is shown.
+// loses plays jobs in which resuming costs more than it saves: the first call reads a lot, the next
+// ones need nothing of it, and each finds the provider's cache expired. Half of the jobs are held
+// out, so that the shim has something to compare with. It prints how the shim reacts.
 func loses(shims string) error {
 	real, err := realcli.Install(realcli.Claude)
 	if err != nil {
@@ -91,8 +90,8 @@ func add(costs map[string]*cost, decision string, one cost) {
 	c.tokens.Cached += one.tokens.Cached
 }
 
-// errand is the prompt of a round: the first has the agent read, the others ask for
-// something else altogether.
+// errand returns the prompt of a round: in the first the agent reads, the others request something
+// unrelated.
 func errand(round int) string {
 	if round == 0 {
 		return openings["reviewer"] + "\n\nRead these first:\n" + files + "\n" + standards(200)

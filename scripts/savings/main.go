@@ -1,7 +1,6 @@
-// Command savings measures what reprise saves: it plays five rounds of a job, in the
-// shapes that callers send, with the real CLIs, once without the shim and once with it,
-// against a stand-in of the model that reads and changes files as an agent does. What
-// is counted is what the model was really sent.
+// Command savings measures what reprise saves. It plays five rounds of a job, in the shapes that
+// callers use, with the real CLIs, once without the shim and once with it, against a model stand-in
+// that reads and changes files as an agent does. It counts what the model was actually sent.
 package main
 
 import (
@@ -29,14 +28,14 @@ func main() {
 	}
 }
 
-// A cost is what a job took.
+// A cost is what a job cost.
 type cost struct {
 	calls, resumed, requests, bytes int
 	tokens                          standin.Tokens
 	took                            time.Duration
 }
 
-// added is the part of the tokens that no cache had.
+// added returns the tokens that no cache had.
 func (c cost) added() int { return c.tokens.Input - c.tokens.Cached }
 
 func run(tools []string) error {
@@ -86,7 +85,7 @@ func run(tools []string) error {
 	return nil
 }
 
-// change shows a figure without the shim, with it, and how much less that is.
+// change formats a figure without the shim, with it, and the reduction.
 func change(without, with int) string {
 	return fmt.Sprintf("%d -> %d (%+.0f %%)", without, with, 100*float64(with-without)/float64(max(without, 1)))
 }
@@ -127,8 +126,8 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	return c, j.check(s)
 }
 
-// call makes one call and adds what it cost. It gives the answer, and what the shim
-// decided, "" without it.
+// call makes one call and adds its cost. It returns the answer, and the shim's decision, "" without
+// it.
 func (c *cost) call(w *twin.World, call twin.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
@@ -154,8 +153,8 @@ func (c *cost) call(w *twin.World, call twin.Call, prompt string) (answer, decis
 	return strings.TrimSpace(r.Stdout), decision, nil
 }
 
-// check makes sure that the rounds went as they should: with the shim as without it,
-// else the figures would compare two different jobs.
+// check checks that the rounds went as they should, with and without the shim; otherwise the
+// figures would compare two different jobs.
 func (j *job) check(s shape) error {
 	for i, answer := range j.answers {
 		if !strings.Contains(answer, "STATUS: REVIEW") {

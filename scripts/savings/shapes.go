@@ -10,7 +10,7 @@ import (
 // rounds is how often the coder submits: the reviewer accepts the last.
 const rounds = 5
 
-// A shape is a way in which callers put their prompts together.
+// A shape is how callers assemble their prompts.
 type shape struct {
 	name   string
 	what   string
@@ -36,7 +36,7 @@ var shapes = []shape{
 		prompt: latest, roles: []string{"coder", "reviewer"},
 		env: func(tool, role string) []string {
 			if tool == "claude" {
-				return nil // the preset knows the task from the prompt
+				return nil // the preset reads the task from the prompt
 			}
 			return []string{"REPRISE_TASK=0a1b2c3d", "REPRISE_ROLE=" + role}
 		},
@@ -62,8 +62,8 @@ var (
 
 const task = demo.Task + "\nAccepted at revision %d.\n"
 
-// Openings and standards are not the demo's: docs/explanation/savings.md was measured with these, and a
-// demo of another length would change its figures.
+// Openings and standards are not the demo's: docs/explanation/savings.md was measured with these,
+// and a demo of another length would change its figures.
 var openings = map[string]string{
 	"coder":    "You are the coder of a small project. You change what the task asks for, and nothing else.",
 	"reviewer": "You are the reviewer of a small project. You judge a change by its code, and change nothing.",

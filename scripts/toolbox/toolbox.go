@@ -1,5 +1,5 @@
-// Package toolbox makes what tests run in independent of who runs them: a PATH that is built from nothing, and
-// signals as a shell in the foreground leaves them.
+// Package toolbox makes tests independent of the environment that runs them: it builds a PATH from
+// scratch, and restores the signals that a foreground shell would leave.
 package toolbox
 
 import (
@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// usual are the programs that scripts may expect everywhere. A claude, codex, gemini or vibe that is installed
-// beside them is not among them, and so cannot run by mistake.
+// usual are the programs that scripts may expect everywhere. An installed claude, codex, gemini or
+// vibe is not among them, and so cannot run by mistake.
 var usual = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff", "dirname", "echo", "env", "expr",
 	"false", "find", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "od", "paste", "printf", "ps",
@@ -22,8 +22,8 @@ var usual = []string{
 	"test", "timeout", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "yes",
 }
 
-// Make fills a directory with links to the usual programs and those named. The directory is all that PATH needs
-// behind the programs that a test is about. What this machine does not have is left out.
+// Make fills a directory with links to the usual programs and to those named. PATH needs only this
+// directory after the programs under test. Programs that this machine lacks are left out.
 func Make(dir string, more ...string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory: %w", err)
@@ -43,8 +43,9 @@ func Make(dir string, more ...string) error {
 	return nil
 }
 
-// RestoreSignals lets the programs that this process starts get the signals that a shell ignores for a job in the
-// background. A caught signal has its default action in a new program, an ignored one stays ignored.
+// RestoreSignals lets the programs that this process starts get the signals that a shell ignores
+// for a job in the background. A caught signal has its default action in a new program, an ignored
+// one stays ignored.
 func RestoreSignals() {
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
@@ -53,11 +54,11 @@ func RestoreSignals() {
 	}
 }
 
-// Nobody is the user whom root runs something as that root's rights would spoil.
+// Nobody is the user as whom root runs what its privileges would distort.
 var Nobody = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 
-// Unprivileged reports whether a test may go on as it is: root may read and write everything, and so runs it once
-// more as nobody instead.
+// Unprivileged reports whether a test may continue. Root may read and write everything, so it runs
+// the test again as nobody instead.
 func Unprivileged(t *testing.T) bool {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -14,9 +14,9 @@ import (
 	"reprise/internal/standin"
 )
 
-// A Call is a command line, its streams, and what befalls it.
+// A Call is a command line, its streams, and a signal during it.
 type Call struct {
-	Args   []string // {id} stands for the world's newest session, {id1} for that of its first call
+	Args   []string // {id} is replaced by the world's newest session, {id1} by that of its first call
 	Stdin  string
 	From   Source
 	To     Target
@@ -31,57 +31,57 @@ type Call struct {
 	After  time.Duration // how long after that moment
 }
 
-// A Source says what stdin is.
+// A Source is what stdin is.
 type Source int
 
 // What stdin can be.
 const (
-	Pipe   Source = iota // with the call's Stdin; the null device where that is empty
+	Pipe   Source = iota // with the call's Stdin; the null device if that is empty
 	File                 // with the call's Stdin
 	Socket               // with the call's Stdin
-	Late                 // a pipe into which the call's Stdin is written in two parts
+	Late                 // a pipe to which the call's Stdin is written in two parts
 	Silent               // a pipe that stays open and silent for some seconds
 	Shut                 // the descriptor is closed
 )
 
-// A Target says what stdout is.
+// A Target is what stdout is.
 type Target int
 
 // What stdout can be.
 const (
 	Reader   Target = iota // a pipe that is read to its end
 	ToFile                 // a file; stderr as well
-	Gone                   // a pipe that nobody reads
-	Leaves                 // a pipe whose reader leaves after the first bytes
+	Gone                   // a pipe without a reader
+	Leaves                 // a pipe whose reader closes it after the first bytes
 	Closed                 // the descriptor is closed
 	Terminal               // a pipe, but stderr is a terminal
 	Unread                 // a pipe that stays open, and is not read
 	Slow                   // a pipe that is read slowly
 )
 
-// A Moment says when a signal is sent.
+// A Moment is when a signal is sent.
 type Moment int
 
 // When a signal can be sent.
 const (
-	Start  Moment = iota // as soon as the process is there
+	Start  Moment = iota // as soon as the process exists
 	Middle               // when the model has begun to answer
 	End                  // when stdout has begun
 )
 
-// A Result is what came of a call.
+// A Result is the result of a call.
 type Result struct {
 	Stdout, Stderr string
 	Exit           int               // -1 after a signal
 	Signal         syscall.Signal    // that ended it, 0 for none
 	Asked          []standin.Request // what the model was sent
-	Files          []string          // those in the project afterwards, each a path and what stands there
+	Files          []string          // those in the project afterwards, each with its path and content
 	Left           int               // processes that it left behind
 	First, Last    time.Duration     // from the start to stdout's first and last bytes
 	Ended          time.Duration     // from the signal to the end, 0 without one
 }
 
-// settle is how long the answer's beginning has to get through the tool.
+// settle is how long the answer's beginning may take to get through the tool.
 const settle = 700 * time.Millisecond
 
 // Run runs the world's tool.
@@ -97,7 +97,7 @@ func (w *World) RunAs(name string, c Call) (Result, error) {
 		return r, fmt.Errorf("run %s: %w", name, err)
 	}
 	r.Asked = w.Model.Asked()[before:]
-	if last { // else they may belong to a call beside this one
+	if last { // otherwise they may belong to a concurrent call
 		r.Left = w.leftovers()
 	}
 	r.Files, err = listing(w.Project)
@@ -163,7 +163,7 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	return r, nil
 }
 
-// wrap puts a script in the place of the real tool until unwrap is called.
+// wrap replaces the real tool by a script until unwrap is called.
 func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	real, path := w.real, w.env
 	dir := filepath.Join(w.Root, "wrapped")
@@ -179,7 +179,7 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	return func() { w.real, w.env = real, path }, nil
 }
 
-// fill puts ids of sessions where they are asked for.
+// fill replaces the placeholders of session IDs.
 func (w *World) fill(args []string) (filled []string, err error) {
 	for _, arg := range args {
 		for n, id := range w.ids {
@@ -197,7 +197,7 @@ func (w *World) fill(args []string) (filled []string, err error) {
 	return filled, nil
 }
 
-// shell makes the command; one with closed descriptors is made by a shell.
+// shell returns the command. A shell starts it if descriptors must be closed.
 func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	closed := ""
 	if c.From == Shut {
@@ -214,7 +214,7 @@ func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	return cmd
 }
 
-// Lookup finds a command on the world's PATH, not on ours.
+// Lookup returns the path of a command on the world's PATH, not on ours.
 func (w *World) Lookup(name string) string {
 	if w.shims != "" {
 		return filepath.Join(w.shims, name)
@@ -222,7 +222,7 @@ func (w *World) Lookup(name string) string {
 	return filepath.Join(w.real, name)
 }
 
-// send sends the signal when its moment has come, and says when that was; the process may have ended.
+// send sends the signal at its moment, and reports the time. The process may have ended.
 func send(sent chan<- time.Time, cmd *exec.Cmd, c Call, ready func() bool) {
 	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -9,8 +9,8 @@ import (
 	"reprise/internal/standin"
 )
 
-// Compare returns what of a call differs beyond what may, between a direct world and
-// one with the shim.
+// Compare returns what differs between a call in a direct world and one with the shim, beyond what
+// may.
 func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if a.Exit != b.Exit || a.Signal != b.Signal {
 		found = append(found, fmt.Sprintf("exit %d, signal %d; with the shim %d, %d", a.Exit, a.Signal, b.Exit, b.Signal))
@@ -38,8 +38,8 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	return found
 }
 
-// bodies are the requests of a call, sorted: those that are made at the same time
-// (claude 2.0.76 warms its caches up) come in any order.
+// bodies returns the requests of a call, sorted: concurrent requests (claude 2.0.76 warms its
+// caches up) come in any order.
 func (w *World) bodies(r Result) (all []string) {
 	for _, request := range r.Asked {
 		all = append(all, w.Mask(body(request)))
@@ -48,8 +48,7 @@ func (w *World) bodies(r Result) (all []string) {
 	return all
 }
 
-// sorted puts files into an order that does not depend on what is masked in their
-// names.
+// sorted sorts files independently of what is masked in their names.
 func (w *World) sorted(files []string) string {
 	var all []string
 	for _, file := range files {
@@ -62,12 +61,12 @@ func (w *World) sorted(files []string) string {
 func body(r standin.Request) string {
 	text, err := json.MarshalIndent(r.Body, "", " ")
 	if err != nil {
-		panic(err) // it came out of JSON
+		panic(err) // it came from JSON
 	}
 	return r.Path + "\n" + string(text)
 }
 
-// Differ shows where two texts differ, "" where they do not.
+// Differ returns where two texts differ, "" if they do not.
 func Differ(what, direct, shimmed string) string {
 	if direct == shimmed {
 		return ""

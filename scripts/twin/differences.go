@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// differences are all that may differ between two runs of the same call, shim or
-// not: pattern, replacement, and the reason why it differs by itself.
+// differences lists everything that may differ between two runs of the same call, even without the
+// shim: pattern, replacement, and the reason.
 var differences = []struct{ pattern, with, reason string }{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random ids"},
 	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory by the project's path, vibe the parts of an export by IDs and times in them"},
@@ -47,7 +47,7 @@ var patterns = func() (all []*regexp.Regexp) {
 	return all
 }()
 
-// Mask takes out of a text all that may differ, and the world's own directory.
+// Mask removes everything from a text that may differ, and the world's own directory.
 func (w *World) Mask(text string) string {
 	text = strings.ReplaceAll(text, digits, "(10 KB)")
 	text = strings.ReplaceAll(text, w.Root, "ROOT")
@@ -58,14 +58,13 @@ func (w *World) Mask(text string) string {
 	return text
 }
 
-// digits are a piece of the stand-in's 5 MB, in all of which the patterns would look
-// for seconds each.
+// digits is a piece of the stand-in's 5 MB. Each pattern would search all of them for seconds.
 var digits = strings.Repeat("0123456789", 1000)
 
-// dashed are what claude replaces in a path to make a directory's name of it.
+// dashed matches what claude replaces in a path to make a directory's name.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-// deliberate are the calls in which the shim means to be better than the tool.
+// deliberate are the calls in which the shim is meant to behave better than the tool.
 var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini does not pass signals on to the process that it relaunches itself as; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, the process that it relaunched itself as continues; if the shim is killed, the tool ends with it"},
@@ -74,7 +73,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
-// Deliberate tells of a scenario in which the shim is to differ, and why.
+// Deliberate reports whether the shim is meant to differ in a scenario, and why.
 func Deliberate(tool, scenario string) (reason string, ok bool) {
 	for _, d := range deliberate {
 		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rules is what a caller repeats in each round: enough that leaving it out pays.
+// rules is what a caller repeats in each round: long enough for a delta to pay off.
 var rules = func() string {
 	var b strings.Builder
 	for i := range 40 {
@@ -14,8 +14,8 @@ var rules = func() string {
 	return b.String()
 }()
 
-// Round returns the prompt of a round of a job: the notes are appended, the closing
-// contract stays last.
+// Round returns the prompt of a round of a job: the notes are appended, the closing contract stays
+// last.
 func Round(notes ...string) string {
 	p := "You are the coder. Please remember number 4711.\n\n## Rules\n\n" + rules
 	for i, n := range notes {

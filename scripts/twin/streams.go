@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// silence is how long a silent stdin stays open: longer than any tool and
-// the shim wait.
+// silence is how long a silent stdin stays open: longer than any tool and the shim wait.
 const silence = 6 * time.Second
 
 // An input is what feeds a command's stdin.
 type input struct {
-	ours, theirs *os.File // nil where there is nothing to feed
+	ours, theirs *os.File // nil if there is nothing to feed
 	parts        []string
 	pause        time.Duration
 }
@@ -46,7 +45,7 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 	return in, err
 }
 
-// feed writes what stdin is to hold, and ends it. The process may have ended.
+// feed writes the content of stdin, and ends it. The process may have ended.
 func (in input) feed() {
 	if in.theirs != nil && in.ours != nil {
 		in.theirs.Close()
@@ -62,7 +61,7 @@ func (in input) feed() {
 	}
 }
 
-// close closes what is still open; closing twice does no harm.
+// close closes what is still open; closing twice is harmless.
 func (in input) close() {
 	for _, f := range []*os.File{in.ours, in.theirs} {
 		if f != nil {
@@ -95,10 +94,10 @@ func socket() (ours, theirs *os.File, err error) {
 // An output collects what a command prints.
 type output struct {
 	stdout, stderr *collector
-	files          [2]*os.File // where it prints into files
+	files          [2]*os.File // if it prints into files
 	theirs         []*os.File  // closed once the command has them
 	terminal       *os.File
-	unread         *os.File // the end of a pipe that is read by nobody, or slowly
+	unread         *os.File // the end of a pipe that is not read, or read slowly
 	begin          time.Time
 }
 
@@ -172,11 +171,11 @@ func (o *output) close() {
 	}
 }
 
-// result reads all that was printed, when the command has ended.
+// result reads everything that was printed, when the command has ended.
 func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	text, first, last := o.stdout.all()
 	if o.stdout.leaves {
-		text = text[:min(len(text), 1000)] // how much comes at once is chance
+		text = text[:min(len(text), 1000)] // how much comes at once is random
 	}
 	r.Stdout, r.First, r.Last = text, first.Sub(o.begin), last.Sub(o.begin)
 	r.Stderr, _, _ = o.stderr.all()
@@ -186,7 +185,7 @@ func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	}
 	if o.terminal != nil {
 		var seen bytes.Buffer
-		_, _ = seen.ReadFrom(o.terminal) // a terminal nobody has open any more ends in an error
+		_, _ = seen.ReadFrom(o.terminal) // a terminal that no process has open any more returns an error
 		r.Stderr = seen.String()
 	}
 	for i, to := range []*string{&r.Stdout, &r.Stderr} {
@@ -202,7 +201,7 @@ func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	return r, nil
 }
 
-// A collector is a writer that keeps what it is given, and when it came.
+// A collector is a writer that stores what is written to it, and when.
 type collector struct {
 	leaves bool // after the first bytes
 
@@ -231,7 +230,7 @@ func (c *collector) all() (text string, first, last time.Time) {
 	return c.text.String(), c.first, c.last
 }
 
-// listing returns the files of a project, each as its path and what stands there.
+// listing returns the files of a project, each with its path and content.
 func listing(dir string) (files []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		switch {

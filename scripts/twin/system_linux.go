@@ -12,20 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leftovers counts the processes that still work in the world after a moment, and
-// ends them.
+// leftovers counts the processes that still work in the world after a moment, and ends them.
 func (w *World) leftovers() int {
 	pids := w.processes()
 	for deadline := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = w.processes() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended in this moment
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended at this moment
 	}
 	return len(pids)
 }
 
-// processes are those whose working directory is the world's.
+// processes returns the processes whose working directory is the world's.
 func (w *World) processes() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range dirs {
@@ -40,7 +39,7 @@ func (w *World) processes() (pids []int) {
 	return pids
 }
 
-// terminal makes a pseudo-terminal.
+// terminal creates a pseudo-terminal.
 func terminal() (ours, theirs *os.File, err error) {
 	if ours, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		return nil, nil, err

@@ -1,8 +1,7 @@
-// Package twin runs the real CLIs, with and without the shim in front of them, each
-// in a world of its own: a home, a project and a stand-in of the model.
+// Package twin runs the real CLIs, with and without the shim in front of them, each in a world of
+// its own: a home, a project and a stand-in for the model.
 //
-// Its invariant: a world is reached by nothing but its own calls, and reaches
-// nothing but its own stand-in.
+// Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
 package twin
 
 import (
@@ -30,18 +29,18 @@ type World struct {
 
 	running atomic.Int32 // calls under way
 
-	ids   []string // of the sessions that calls were noted to have, in order
+	ids   []string // the recorded sessions of calls, in order
 	env   []string
 	real  string // the directory with the real CLI
-	shims string // the directory with the shims, "" where there are none
+	shims string // the directory with the shims, "" if there are none
 }
 
-// New makes a world below root, which exists. The caller closes it.
+// New creates a world below root, an existing directory. The caller closes it.
 func New(root, tool, real, shims string) (*World, error) {
 	return NewWith(root, tool, real, shims, standin.Options{})
 }
 
-// NewWith is New with another model than the usual one.
+// NewWith is New with another model.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
 	home := filepath.Join(root, "home")
@@ -78,17 +77,17 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 // Close stops the model.
 func (w *World) Close() error { return w.Model.Close() }
 
-// State is where the shim keeps its ledger and log.
+// State returns the directory of the shim's ledger and log.
 func (w *World) State() string { return filepath.Join(w.Root, "home", ".local", "state", "reprise") }
 
-// NoteID has {id1}, {id2} and so on stand for the newest session in later calls.
+// NoteID makes {id1}, {id2} and so on stand for the newest session in later calls.
 func (w *World) NoteID() error {
 	id, err := w.NewestID()
 	w.ids = append(w.ids, id)
 	return err
 }
 
-// Transcripts lists the session files, the oldest first.
+// Transcripts returns the session files, the oldest first.
 func (w *World) Transcripts() ([]string, error) {
 	tool, _ := rewrite.Lookup(w.Tool)
 	home := tool.Descriptor().Home(w.lookup)
@@ -123,8 +122,8 @@ func (w *World) lookup(name string) (value string) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// NewestID is the id of the session that was written last, which stands in the name
-// of its file or at its beginning.
+// NewestID returns the ID of the session that was written last, from the name of its file or its
+// beginning.
 func (w *World) NewestID() (string, error) {
 	files, err := w.Transcripts()
 	if err != nil {

@@ -1,7 +1,8 @@
-// Command goledger does the kind of work that a managed call takes, as a plain Go program does it:
-// in a ledger of the same layout it reads what it knows of the directory and notes the call, runs the
-// next executable of its name on PATH, copies its output while it looks for the session's id, and notes
-// how the run ended. It is there to be measured: it decides nothing, and resumes nothing.
+// Command goledger does the kind of work of a managed call the way a plain Go program does it: in a
+// ledger of the same layout it reads what it knows about the directory and records the call, runs
+// the next executable of its name on PATH, copies its output while it searches for the session's
+// ID, and records how the run ended. It exists for comparison: it decides nothing, and resumes
+// nothing.
 package main
 
 import (
@@ -61,7 +62,7 @@ func run() (status int, err error) {
 // rows are those of one call.
 type rows struct{ chain, session, invocation int64 }
 
-// begin notes a call, which has a chain and a session of its own.
+// begin records a call, which has a chain and a session of its own.
 func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
 	tx, err := db.Begin()
 	if err != nil {
@@ -94,7 +95,7 @@ func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
 	return r, tx.Commit()
 }
 
-// finish notes how the run ended.
+// finish records how the run ended.
 func finish(db *sql.DB, r rows, session string, status int, took time.Duration) error {
 	tx, err := db.Begin()
 	if err != nil {
@@ -114,7 +115,7 @@ func finish(db *sql.DB, r rows, session string, status int, took time.Duration) 
 	return tx.Commit()
 }
 
-// supervise runs the tool, and returns the session's id that it shows.
+// supervise runs the tool, and returns the session ID in its output.
 func supervise() (status int, session string, err error) {
 	path, err := next()
 	if err != nil {

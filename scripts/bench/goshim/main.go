@@ -1,5 +1,5 @@
-// Command goshim is the shim that most people would write in Go: it becomes the next
-// executable of its name on PATH that is not itself. It is there to be measured.
+// Command goshim is the shim that most people would write in Go: it becomes the next executable of
+// its name on PATH that is not itself. It exists for comparison.
 package main
 
 import (

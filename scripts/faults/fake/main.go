@@ -1,9 +1,8 @@
-// Command fake stands in for Claude Code where faults are tried: it starts fast, keeps
-// sessions, and notes what it was asked for and whether two runs ever worked in one
-// session at once. FAKE_DIR is where it notes that; FAKE_ANSWER, FAKE_MS and FAKE_EXIT
-// say what it answers, how long that takes, and what it exits with. With FAKE_DETACH a
-// resumed run works in another process; with FAKE_ORPHAN it outlives the one that started
-// it, and says nothing until it is done.
+// Command fake replaces Claude Code in the fault tests: it starts fast, keeps sessions, and records
+// what it was asked and whether two runs ever worked in one session at once. FAKE_DIR is where it
+// records that; FAKE_ANSWER, FAKE_MS and FAKE_EXIT set its answer, duration and exit code. With
+// FAKE_DETACH a resumed run works in another process. With FAKE_ORPHAN that process outlives its
+// parent and prints nothing until it is done.
 package main
 
 import (
@@ -18,11 +17,11 @@ import (
 	"time"
 )
 
-// A run is what is noted of a call, a line of JSON in FAKE_DIR/runs.
+// A run is the record of a call, a line of JSON in FAKE_DIR/runs.
 type run struct {
-	Resumed string // the session that was asked for, "" for a new one
+	Resumed string // the requested session, "" for a new one
 	ID      string
-	Managed bool // the shim asked, not the caller
+	Managed bool // requested by the shim, not the caller
 	Prompt  string
 }
 
@@ -62,8 +61,7 @@ func main() {
 	os.Exit(exit)
 }
 
-// detach goes on in another process, which outlives whoever started this one. It
-// keeps its streams.
+// detach continues in another process, which outlives this one's parent. It keeps its streams.
 func detach() {
 	os.Unsetenv("FAKE_DETACH")
 	p, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
@@ -103,7 +101,7 @@ func newID() string {
 }
 
 func number(name string) int {
-	n, _ := strconv.Atoi(os.Getenv(name)) // not set is 0
+	n, _ := strconv.Atoi(os.Getenv(name)) // unset is 0
 	return n
 }
 
@@ -116,15 +114,15 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ended reports whether the session's latest turn came to its end.
+// ended reports whether the session's latest turn ended.
 func ended(path string) bool {
 	text, err := os.ReadFile(path)
 	check(err)
 	return strings.HasSuffix(string(text), "ends\n")
 }
 
-// alone takes the session for as long as this process lives, and reports whether
-// nobody else had it.
+// alone takes the session for as long as this process lives, and reports whether no other process
+// had it.
 func alone(id string) bool {
 	f, err := os.OpenFile(filepath.Join(os.Getenv("FAKE_DIR"), id), os.O_CREATE|os.O_RDWR, 0o600)
 	check(err)

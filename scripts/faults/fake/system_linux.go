@@ -2,5 +2,5 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// outlive has the system not end us with our parent.
+// outlive keeps the system from ending us with our parent.
 func outlive() { check(unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)) }

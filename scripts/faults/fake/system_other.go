@@ -2,5 +2,5 @@
 
 package main
 
-// outlive: no other system ends us with our parent.
+// outlive does nothing: no other system ends us with our parent.
 func outlive() {}
