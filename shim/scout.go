@@ -11,7 +11,7 @@ import (
 // it was given.
 func (c *call) scout() int {
 	c.signals.catch()
-	c.facts = c.prints()
+	c.facts = c.fingerprints()
 	a, st, err := c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh("")))
 	switch {
 	case err != nil:
@@ -55,7 +55,7 @@ func (c *call) opened(a *attempt) (stays bool) {
 // factsStand gives a call up whose facts are others than those that its tool was started with.
 func (c *call) factsStand() rewrite.Reason {
 	c.record.Now = millis(c.env.Now())
-	if c.prints() != c.facts {
+	if c.fingerprints() != c.facts {
 		return rewrite.SettingsChanged
 	}
 	return ""
