@@ -44,7 +44,8 @@ type request struct {
 	run     int // that it came from
 	id, key string
 	answer  *rewrite.Frame // of the caller
-	now     string         // the request of a later run that it stands for, "" for none
+	now     string         // the request of run nowIn that it stands for, "" for none
+	nowIn   int
 }
 
 func newConversation(from *os.File) *conversation {
@@ -198,10 +199,11 @@ func (t *conversation) answer(f rewrite.Frame) []byte {
 		case k.run == t.run:
 			k.answer = &f
 			return f.Line
-		case k.now != "":
-			return f.Answering(k.now)
 		}
 		k.answer = &f
+		if k.nowIn == t.run {
+			return f.Answering(k.now)
+		}
 		return nil
 	}
 	return f.Line
@@ -220,7 +222,7 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 		}
 	case rewrite.RequestFrame:
 		if k := t.askedBefore(f); k != nil {
-			k.now = f.RequestID
+			k.now, k.nowIn = f.RequestID, t.run
 			if k.answer == nil {
 				return nil, nil
 			}
@@ -231,7 +233,7 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 		}
 	case rewrite.CancelFrame:
 		for _, k := range t.asks {
-			if k.now == f.RequestID {
+			if k.nowIn == t.run && k.now == f.RequestID {
 				return f.Answering(k.id), nil
 			}
 		}
@@ -239,14 +241,15 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 	return f.Line, nil
 }
 
-// askedBefore finds the request of an earlier run that asked the same, and stands for none yet.
+// askedBefore finds the request of an earlier run that asked the same, and stands for none of this
+// run yet.
 func (t *conversation) askedBefore(f rewrite.Frame) *request {
 	if t.run == 1 {
 		return nil
 	}
 	key := f.Key()
 	for _, k := range t.asks {
-		if k.run < t.run && k.now == "" && k.key == key {
+		if k.run < t.run && k.nowIn < t.run && k.key == key {
 			return k
 		}
 	}

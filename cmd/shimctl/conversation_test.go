@@ -200,6 +200,7 @@ type talker struct {
 	fake     string
 	mode     []string
 	in       *bufio.Scanner
+	later    []string // read while an answer was waited for
 	note     *os.File
 	n        int
 	id, from string // the session, and the one that it is resumed from
@@ -254,10 +255,10 @@ func (t *talker) run() int {
 			return 9
 		}
 	}
-	for t.read() {
+	for line, ok := t.read(); ok; line, ok = t.read() {
 		var f frame
-		if err := json.Unmarshal(t.in.Bytes(), &f); err != nil {
-			log.Fatalf("%v: %s", err, t.in.Text())
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			log.Fatalf("%v: %s", err, line)
 		}
 		switch {
 		case f.Type == "user":
@@ -279,13 +280,22 @@ func (t *talker) run() int {
 	return 0
 }
 
-// read reads a line and notes it.
-func (t *talker) read() bool {
-	ok := t.in.Scan()
+// read returns the next line.
+func (t *talker) read() (line string, ok bool) {
+	if len(t.later) > 0 {
+		line, t.later = t.later[0], t.later[1:]
+		return line, true
+	}
+	return t.scan()
+}
+
+// scan reads a line and notes it.
+func (t *talker) scan() (line string, ok bool) {
+	ok = t.in.Scan()
 	if ok {
 		fmt.Fprintln(t.note, t.in.Text())
 	}
-	return ok
+	return t.in.Text(), ok
 }
 
 func (t *talker) refuse() int {
@@ -305,11 +315,12 @@ func (t *talker) ask(request *frameRequest) {
 	t.next++
 	id := fmt.Sprintf("run%d-%d", t.n, t.next)
 	t.print(frame{Type: "control_request", RequestID: id, Request: request})
-	for t.read() {
+	for line, ok := t.scan(); ok; line, ok = t.scan() {
 		var f frame
-		if json.Unmarshal(t.in.Bytes(), &f) == nil && f.Type == "control_response" && f.Response.RequestID == id {
+		if json.Unmarshal([]byte(line), &f) == nil && f.Type == "control_response" && f.Response.RequestID == id {
 			return
 		}
+		t.later = append(t.later, line)
 	}
 }
 
