@@ -112,12 +112,12 @@ func (c *sdk) run(messages []string, together bool) error {
 }
 
 func (c *sdk) talk(messages []string, together bool) error {
+	c.asked["init"], c.asked["model"] = true, true
 	if !c.silent {
 		request := &frameRequest{Subtype: "initialize"}
 		if c.hooks {
 			request.Hooks = map[string]any{"PreToolUse": []any{map[string]any{"hookCallbackIds": []string{"hook_0"}}}}
 		}
-		c.asked["init"] = true
 		c.send(frame{Type: "control_request", RequestID: "init", Request: request}.line())
 	}
 	if c.waits {
