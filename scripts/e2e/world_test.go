@@ -51,6 +51,12 @@ type result struct{ twin.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
+	return newWorldWith(t, tool, shim, standin.Options{})
+}
+
+// newWorldWith is newWorld with another model than the usual one.
+func newWorldWith(t *testing.T, tool string, shim bool, model standin.Options) *world {
+	t.Helper()
 	real, err := realcli.Install(realcli.Pins[tool])
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +65,7 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	if shim {
 		shims = shimBin
 	}
-	w, err := twin.New(t.TempDir(), tool, real, shims)
+	w, err := twin.NewWith(t.TempDir(), tool, real, shims, model)
 	if err != nil {
 		t.Fatal(err)
 	}
