@@ -53,6 +53,7 @@ var claudeOptions = optionTable{
 	{[]string{"--append-system-prompt"}, OneValue, setting},
 	{[]string{"--append-system-prompt-file"}, OneValue, fileSetting},
 	{[]string{"--autocompact"}, OneValue, setting},
+	{[]string{"--await-initialize"}, NoValue, setting},
 	{[]string{"--ax-screen-reader"}, NoValue, neutral},
 	{[]string{"--background", "--bg"}, NoValue, unmanaged},
 	{[]string{"--bare"}, NoValue, unmanaged},
@@ -80,6 +81,7 @@ var claudeOptions = optionTable{
 	{[]string{"--ide"}, NoValue, unmanaged},
 	{[]string{"--include-hook-events"}, NoValue, neutral},
 	{[]string{"--include-partial-messages"}, NoValue, streamOnly},
+	{[]string{"--initialize-fields"}, OneValue, setting},
 	{[]string{"--input-format"}, OneValue, neutral},
 	{[]string{"--json-schema"}, OneValue, setting},
 	{[]string{"--max-budget-usd"}, OneValue, neutral},
@@ -386,7 +388,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 }
 
 // startHooks are settings that make claude run something when it starts or ends.
-var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins")
+var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins", "plugins")
 
 // claudeNoScout returns why claude must not be started before the prompt is known: a plugin may
 // have hooks of its own.
@@ -409,11 +411,10 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason)
 			return c, "", ControlRequest
 		default:
 			c.Settings = append(c.Settings, Setting{Name: Initialize, Value: jsonCompact(f.Body)})
-			hooks := []byte(jsonMember(f.Body, "hooks"))
-			if startHooks.in(hooks) {
+			if startHooks.in([]byte(f.Body)) {
 				return c, "", HookSetting // a resume calls them with other values
 			}
-			c.KeepPrompt = c.KeepPrompt || promptHooks.in(hooks)
+			c.KeepPrompt = c.KeepPrompt || promptHooks.in([]byte(f.Body))
 		}
 	}
 	last := frames[len(frames)-1]

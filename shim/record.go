@@ -119,6 +119,7 @@ func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first led
 		if i < len(turns)-1 {
 			end = status{}
 		}
+		t.seen.Failed = t.seen.Failed || a.broken
 		o := c.outcome(a, end, t.seen)
 		o.Now = millis(t.ended)
 		bytes, texts := 0, t.prompts

@@ -68,8 +68,8 @@ func (a *attempt) converse() {
 	}
 	a.talk.tool.Close()
 	a.talk.feed.add(a.talk.input)
-	if a.talk.first >= 0 {
-		a.talk.addPrompt(a.talk.frames[a.talk.first])
+	for _, f := range a.talk.frames {
+		a.talk.note(f)
 	}
 	go a.talk.feed.run()
 	if a.state == stateShowing {
@@ -113,22 +113,18 @@ func (a *attempt) takeFrame(line []byte, open bool) {
 	if a.talk.kept > maxStdin && a.talk.scout == nil {
 		a.letOut() // early is better than lost
 	}
-	switch {
-	case f.Kind == rewrite.ResponseFrame:
+	if f.Kind == rewrite.ResponseFrame {
 		line = a.talk.answer(f)
-	case f.Kind == rewrite.UserFrame && a.talk.scout != nil:
+	}
+	if f.Kind == rewrite.UserFrame && a.talk.scout != nil {
 		if !a.talk.scout() {
 			a.retire()
 			return
 		}
 		a.talk.scout = nil
 		a.letOut()
-		a.talk.addPrompt(f)
-	case f.Kind == rewrite.UserFrame:
-		a.talk.addPrompt(f)
-	default:
-		a.talk.unlike = a.talk.unlike || f.ChangesSession()
 	}
+	a.talk.note(f)
 	a.talk.feed.add(line)
 }
 
@@ -140,7 +136,12 @@ func (a *attempt) retire() {
 	a.talk.overdue = time.After(scoutPatience)
 }
 
-func (r *relay) addPrompt(f rewrite.Frame) {
+// note notes what a frame of the caller's makes of the session.
+func (r *relay) note(f rewrite.Frame) {
+	if f.Kind != rewrite.UserFrame {
+		r.unlike = r.unlike || f.ChangesSession()
+		return
+	}
 	text, reason := f.Prompt()
 	if reason != "" { // what cannot be read has been sent all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
