@@ -25,7 +25,7 @@ func doctorCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work",
 		Long: `Checks the order of PATH, aliases and functions that shadow the shims, the real binaries and whether their
-versions were tested, permissions, the ledger, the configuration and the build, and prints a fix for each
+versions were tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration and the build, and prints a fix for each
 problem. The exit status is 3 if there is a problem; notes do not count.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
@@ -67,6 +67,7 @@ func (a *app) checks(measure bool) []check {
 	cfg, configured := a.checkConfig()
 	checks := append(a.checkTools(cfg), a.checkShells()...)
 	checks = append(checks, a.checkKeys(cfg)...)
+	checks = append(checks, a.checkBundled()...)
 	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
 	if measure {
 		checks = append(checks, a.measure())
