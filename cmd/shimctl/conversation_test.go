@@ -66,6 +66,7 @@ func caller() {
 	flag.BoolVar(&c.silent, "silent", false, "send no initialize")
 	flag.StringVar(&c.raw, "raw", "", "a `file` whose lines are sent before the first message")
 	flag.StringVar(&c.session, "session", "", "the session `ID` in each message")
+	flag.BoolVar(&c.long, "long", false, "put a long specification before each message, and paragraphs in the place of |")
 	together := flag.Bool("together", false, "send all messages at once")
 	flag.Parse()
 	if err := c.run(flag.Args(), *together); err != nil {
@@ -74,8 +75,8 @@ func caller() {
 }
 
 type sdk struct {
-	waits, hooks, silent bool
-	raw, session         string
+	waits, hooks, silent, long bool
+	raw, session               string
 
 	in    *os.File
 	out   *bufio.Scanner
@@ -133,6 +134,9 @@ func (c *sdk) talk(messages []string, together bool) error {
 		c.send(string(text))
 	}
 	for i, text := range messages {
+		if c.long {
+			text = specification + strings.ReplaceAll(text, " | ", "\n\n")
+		}
 		message, _ := json.Marshal(map[string]string{"role": "user", "content": text})
 		c.send(frame{Type: "user", SessionID: c.session, Message: message}.line())
 		if together && i < len(messages)-1 {
@@ -195,6 +199,14 @@ func converser() {
 	t.start()
 	os.Exit(t.run())
 }
+
+// specification is long enough for a delta to pay.
+var specification = func() (text string) {
+	for i := range 60 {
+		text += fmt.Sprintf("%d. Requirement number %d says what the parser does in case %d, and how.\n\n", i, i, i)
+	}
+	return text
+}()
 
 type talker struct {
 	fake     string
