@@ -35,6 +35,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has a stand-in of its own"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over ids and times"},
 	{`cc-socks/\d+`, "cc-socks/PID", "process ids"},
+	{`("pid":)\d+`, "${1}0", "process ids, in claude's answer to initialize"},
 	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
 	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process ids"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call by the time of day"},
