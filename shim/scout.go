@@ -1,6 +1,8 @@
 package shim
 
 import (
+	"slices"
+
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -11,6 +13,7 @@ import (
 // it was given.
 func (c *call) scout() int {
 	c.signals.catch()
+	c.unset = c.config.Tools[c.name].UnsetEnv
 	c.facts = c.fingerprints()
 	a, st, err := c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh("")))
 	switch {
@@ -33,11 +36,12 @@ func (c *call) scout() int {
 // that the decision depends on is read anew: the caller may have waited for long.
 func (c *call) opened(a *attempt) (stays bool) {
 	c.real = target{}
+	unset := c.unset
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" {
 		c.printVerbose(c.decision.Mode, c.decision.Reason)
 		a.plan.Prompt, a.pinned = c.record.Prompt.Text, c.pin
-		return !c.decision.Mode.Continues()
+		return !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) // a rule may take variables away
 	}
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Observe, reason)
