@@ -32,6 +32,7 @@ func TestAgentSDKs(t *testing.T) {
 			t.Run(name+", "+mode, func(t *testing.T) {
 				t.Parallel()
 				job := newSDKJob(t, agent.sdk, agent.script, standin.Options{})
+				job.env = []string{"REPRISE_TASK=job"}
 				for round, addition := range rounds {
 					job.compare(t, fmt.Sprint("round ", round+1), mode, "RUNTOOL\n\n"+basePrompt+addition)
 				}
@@ -65,6 +66,7 @@ type sdkJob struct {
 	direct, shimmed *world
 	program, script string
 	sdk             string
+	env             []string
 }
 
 func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Options) *sdkJob {
@@ -94,7 +96,7 @@ func (j *sdkJob) run(w *world, args ...string) result {
 	w.t.Helper()
 	r := w.run(j.program, twin.Call{
 		Args: append([]string{j.script}, args...),
-		Env:  []string{"SDK=" + j.sdk, "CLAUDE=" + w.Lookup("claude"), "REPRISE_TASK=job"},
+		Env:  append([]string{"SDK=" + j.sdk, "CLAUDE=" + w.Lookup("claude")}, j.env...),
 	})
 	if r.Exit != 0 || r.Stderr != "" {
 		w.t.Fatalf("exit %d, stderr %s", r.Exit, r.Stderr)
