@@ -1,26 +1,41 @@
 #!/bin/sh
-# install.sh builds reprise and installs the shims (claude, codex, gemini, vibe) and shimctl into a directory
-# of their own. It never edits a shell profile, never touches a file that it did not install, and at no
-# moment is there a name without a program behind it: each is built and tried first, then renamed into place.
+# install.sh installs the shims (claude, codex, gemini, vibe) and shimctl into a directory of their own. It takes
+# them from a release, checked against its checksums, or from the package that it lies in, or builds them in a
+# checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
+# a name without a program behind it: each is made and tried first, then renamed into place.
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 shims='claude codex gemini vibe'
 names="$shims shimctl"
-tmp='' made=''
+tmp='' made='' ticker=''
 
 main() {
 	read_options "$@"
 	find_directories
-	if [ "$action" = uninstall ]; then
-		uninstall
-		return
+	case $action in
+	uninstall) uninstall ;;
+	where) printf '%s\n' "$bin" ;;
+	*) install_programs ;;
+	esac
+}
+
+install_programs() {
+	find_source
+	if [ "$source" = checkout ]; then
+		enter_repository
+		check_go
+		check_compiler
 	fi
-	enter_repository
-	check_go
-	check_compiler
 	check_bin_dir
-	build
+	case $source in
+	checkout) build ;;
+	package) take "$here" ;;
+	release)
+		fetch_release
+		take "$tmp/${archive%.tar.gz}"
+		;;
+	esac
 	put_in_place
 	summary
 	if [ "$demo" = yes ]; then
@@ -33,20 +48,24 @@ main() {
 
 usage() {
 	cat <<'END'
-usage: ./install.sh [--bin-dir DIR] [--demo]
+usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
+  --from RELEASE install the programs of a release, without Go and a C compiler: a directory
+                 or an https URL that has the archives and SHA256SUMS
+                 (default: the package or release that this script lies in, else build)
   --bin-dir DIR  install into DIR, a directory of its own
                  (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
   --demo         show what the installed shims do, on this machine alone (shimctl demo)
   --uninstall    remove what was installed; the ledger, the log and the configuration stay
   --purge        with --uninstall: remove those as well
+  --where        print the directory to install into, and do nothing
   --help         show this
 END
 }
 
 read_options() {
-	action=install demo=no purge=no bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no purge=no from='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -63,7 +82,17 @@ read_options() {
 			bin=${1#*=}
 			[ -n "$bin" ] || bad_usage '--bin-dir needs a directory'
 			;;
+		--from)
+			[ -n "${2:-}" ] || bad_usage '--from needs a directory or a URL'
+			from=$2
+			shift
+			;;
+		--from=*)
+			from=${1#*=}
+			[ -n "$from" ] || bad_usage '--from needs a directory or a URL'
+			;;
 		--uninstall) action=uninstall ;;
+		--where) action=where ;;
 		--purge) purge=yes ;;
 		--demo) demo=yes ;;
 		-h | --help)
@@ -126,11 +155,31 @@ xdg() {
 	esac
 }
 
-enter_repository() {
+# find_source sets source: a release, which from names, the package around this script, or a checkout.
+find_source() {
 	here=$(cd -P -- "$(dirname -- "$0")" && pwd) || here=.
+	source=checkout
+	if [ -n "$from" ]; then
+		source=release
+	elif [ -e "$here/go.mod" ]; then
+		: # a checkout, whatever lies in it
+	elif [ -f "$here/bin/shimctl" ]; then
+		source=package
+	elif [ -f "$here/SHA256SUMS" ]; then
+		source=release from=$here
+	fi
+	from=${from%/}
+	case $from in
+	'' | /* | https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) ;;
+	*://*) fail "$from is not an https URL" 'what came over another way could have been changed' ;;
+	*) from=$PWD/$from ;;
+	esac
+}
+
+enter_repository() {
 	cd -- "$here"
 	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ]; then
-		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it'
+		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it, or name a release with --from'
 	fi
 	. ./scripts/flags.sh
 }
@@ -230,16 +279,89 @@ ours() {
 line_for() { printf '%s %s\n' "$1" "$(cksum <"$2")"; }
 
 clean_up() {
+	stop_ticker
 	[ -z "$tmp" ] || rm -rf -- "$tmp"
-	[ -z "$made" ] || rmdir -- "$made" 2>/dev/null || :
+	[ -z "$made" ] || remove_empty || :
+}
+
+# remove_empty removes the bin dir if nothing is left in it.
+remove_empty() {
+	rmdir -- "$bin" 2>/dev/null || return 0
+	# reprise/bin of the data directory is ours from reprise on.
+	[ "$bin" != "$(xdg "${XDG_DATA_HOME:-}" .local/share)/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
+}
+
+# --- take: the programs of a release or a package ---
+
+# fetch_release fetches the archive for this machine, checks it and unpacks it into the temporary directory.
+fetch_release() {
+	case $(uname -s)/$(uname -m) in
+	Linux/x86_64 | Linux/amd64) platform=linux-amd64 ;;
+	Linux/aarch64 | Linux/arm64) platform=linux-arm64 ;;
+	*) fail "releases have no programs for $(uname -s) on $(uname -m)" 'build in a checkout: ./install.sh there needs Go and a C compiler' ;;
+	esac
+	if command -v sha256sum >/dev/null 2>&1; then
+		hasher='sha256sum'
+	elif command -v shasum >/dev/null 2>&1; then
+		hasher='shasum -a 256'
+	else
+		fail 'sha256sum is not on PATH' 'without it the programs cannot be checked'
+	fi
+	fetch SHA256SUMS
+	line=$(grep -E "^[0-9a-f]{64}  reprise-[A-Za-z0-9._+-]+-$platform\.tar\.gz\$" "$tmp/SHA256SUMS") || line=
+	archive=${line##* }
+	[ "$line" = "${line%% *}  $archive" ] || fail "$from/SHA256SUMS does not list one archive for $platform" 'name the directory of one release with --from'
+	printf 'fetching %s from %s (some seconds)\n' "$archive" "$from"
+	fetch "$archive"
+	sum=$($hasher <"$tmp/$archive") || sum=
+	if [ "${sum%% *}" != "${line%% *}" ]; then
+		fail "$archive does not have the checksum that SHA256SUMS lists" 'nothing was installed; if it happens again, do not trust the place it comes from'
+	fi
+	printf 'its checksum is right\n'
+	(cd -- "$tmp" && tar -xzf "$archive") || fail "$archive cannot be unpacked" 'the lines above say why'
+}
+
+# fetch NAME copies or downloads a file of the release.
+fetch() {
+	case $from in
+	*://*) download "$from/$1" "$tmp/$1" || fail "$from/$1 cannot be fetched" 'the lines above say why' ;;
+	*) cp -- "$from/$1" "$tmp/$1" || fail "$from/$1 cannot be read" 'name the directory of a release with --from' ;;
+	esac
+}
+
+download() {
+	if command -v curl >/dev/null 2>&1; then
+		curl -fsSL --proto-redir '=https' -o "$2" -- "$1"
+	elif command -v wget >/dev/null 2>&1; then
+		wget -q -O "$2" -- "$1"
+	else
+		fail 'neither curl nor wget is on PATH' 'install one, or fetch the release and name its directory with --from'
+	fi
+}
+
+# take DIR takes the programs in DIR/bin, and tries them. Where shims cannot be links, their program is called shim.
+take() {
+	program=$1/bin/shim
+	[ -f "$program" ] || program=$1/bin/${shims%% *}
+	if ! cp -- "$program" "$tmp/shim" || ! cp -- "$1/bin/shimctl" "$tmp/shimctl" || ! chmod 755 -- "$tmp/shim" "$tmp/shimctl"; then
+		fail "$1 lacks a program" 'fetch the release anew'
+	fi
+	if ! start; then
+		cat "$tmp/log" >&2
+		fail 'the programs do not start on this machine' 'the lines above say why'
+	fi
+	version=$(sed -n 's/^reprise \([^ ]*\).*/\1/p' "$tmp/said")
+	kind='static'
 }
 
 # --- build: the most self-contained kind that links and starts ---
 
 build() {
 	stamp
-	printf 'building reprise %s (the first time takes a minute or two)\n' "$version"
+	printf 'building reprise %s with go %s and %s: one to four minutes the first time, seconds after that\n' \
+		"$version" "$found" "$compiler"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
+	printf 'looking for the modules, which may be downloaded\n'
 	if ! go list -deps -tags "$tags" ./cmd/shim ./cmd/shimctl >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2
 		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
@@ -272,13 +394,59 @@ stamp() {
 link() {
 	flags="$(stamped "$version" "$commit") $2"
 	for program in shim shimctl; do
-		CC=$1 go build -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
-			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/log" || return 1
+		start_ticker "compiling $program"
+		linked=yes
+		# With -v it names the packages that it compiles, which are counted and are no errors.
+		CC=$1 go build -v -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
+			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/compiled" || linked=no
+		stop_ticker
+		if [ "$linked" = no ]; then
+			grep -vE "$package" "$tmp/compiled" >"$tmp/log" || :
+			return 1
+		fi
 	done
+	start
+}
+
+# package matches the lines that go build -v writes.
+package='^[A-Za-z0-9._/+-]+$'
+
+# start_ticker WHAT shows, until stop_ticker, how long it has taken: each second at a terminal, else twice a minute.
+start_ticker() {
+	interval=30
+	[ ! -t 1 ] || interval=1
+	: >"$tmp/compiled"
+	(
+		trap - EXIT
+		seconds=0
+		while sleep 1 >/dev/null 2>&1 </dev/null; do
+			seconds=$((seconds + 1))
+			[ $((seconds % interval)) = 0 ] || continue
+			count=$(grep -cE "$package" "$tmp/compiled") || :
+			if [ "$interval" = 1 ]; then
+				printf '\r  %s: %s s, packages so far: %s ' "$1" "$seconds" "$count"
+			else
+				printf '  %s: %s s, packages so far: %s\n' "$1" "$seconds" "$count"
+			fi
+		done
+	) &
+	ticker=$!
+}
+
+stop_ticker() {
+	[ -n "$ticker" ] || return 0
+	kill "$ticker" 2>/dev/null || :
+	wait "$ticker" 2>/dev/null || :
+	ticker=
+	[ ! -t 1 ] || printf '\r%60s\r' ''
+}
+
+# start reports whether the programs that were made start here; the log says why not.
+start() {
 	cp -- "$tmp/shim" "$tmp/claude" || return 1 # it acts by the name it is called
 	if ! shim_starts || ! shimctl_starts; then
 		{
-			echo 'a program was built but does not start here; what it said:'
+			echo 'a program is there but does not start here; what it said:'
 			cat "$tmp/said"
 		} >"$tmp/log"
 		return 1
@@ -357,13 +525,23 @@ summary() {
 	printf 'installed %s in %s\n' "$(printf '%s' "$names" | sed 's/ /, /g')" "$bin"
 	printf 'version %s, linked: %s\n\n' "$version" "$kind"
 	if first_on_path; then
-		printf 'that directory is first on PATH already\n'
+		printf 'that directory is first on PATH already\n\n'
 	else
-		printf 'put that directory first on PATH, in the profile of your shell:\n\n    %s\n\n' "$(path_line)"
+		printf 'next: put that directory first on PATH. This asks before it changes your profile:\n\n    %s setup\n\n' "$(quote "$bin/shimctl")"
+		printf 'or do it yourself:\n\n    %s\n\n' "$(path_line)"
 	fi
 	case ${SHELL:-} in
 	*/fish) ;;
 	*) printf 'in shells that are open, run hash -r afterwards\n' ;;
+	esac
+	printf 'shimctl status shows what became of your calls, shimctl doctor what stands in their way\n'
+}
+
+# quote prints a path as a shell reads it back.
+quote() {
+	case $1 in
+	*[!A-Za-z0-9/._+-]*) printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")" ;;
+	*) printf '%s' "$1" ;;
 	esac
 }
 
@@ -408,9 +586,10 @@ remove_programs() {
 	remove_man_pages
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	printf 'removed reprise from %s\n' "$bin"
-	rmdir -- "$bin" 2>/dev/null || return 0
-	# reprise/bin of the data directory is ours from reprise on.
-	[ "$bin" != "$(xdg "${XDG_DATA_HOME:-}" .local/share)/bin" ] || rmdir -- "${bin%/bin}" 2>/dev/null || :
+	case :$PATH: in
+	*":$bin:"*) printf 'that directory is still on PATH: take the line out of your profile\n' ;;
+	esac
+	remove_empty
 }
 
 remove_or_mention() {

@@ -29,6 +29,7 @@ type Config struct {
 	Tools        map[string]Tool
 	Log          Log
 	Prune        Prune
+	Doctor       Doctor
 }
 
 // Policy is what a rule may set for its calls.
@@ -63,6 +64,11 @@ type Prune struct {
 	KeepWithin  time.Duration // sessions used within this time
 	KeepLast    int           // number of each chain's newest sessions
 	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
+}
+
+// Doctor is what is configured for shimctl doctor.
+type Doctor struct {
+	Ignore []string // names of checks that are silenced
 }
 
 // Unnamed is what a call whose task has no name needs to be resumed.
@@ -146,8 +152,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. If there is none it returns the defaults. A mistake in
-// the file is an *Error.
+// Load reads the configuration file at path. If there is none it returns the defaults. What is wrong in
+// the file is returned as Mistakes.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,7 +89,7 @@ func TestMistakes(t *testing.T) {
 		{"duration number", "ttl = 30", `c.toml:1: ttl: must be a duration in quotes, not a number`, unitHint},
 		{"duration date", "ttl = 2026-01-01", `c.toml:1: ttl: must be a duration in quotes, not a date`, unitHint},
 		{"duration unit", `ttl = "30"`, `c.toml:1: ttl: "30" is not a duration`, unitHint},
-		{"duration days", `max_age = "7d"`, `c.toml:1: max_age: "7d" is not a duration`, unitHint},
+		{"duration years", `max_age = "7y"`, `c.toml:1: max_age: "7y" is not a duration`, unitHint},
 		{"duration zero", `ttl = "0s"`, `c.toml:1: ttl: must be more than 0s and at most 8760h`, ""},
 		{"duration below zero", `max_age = "-1s"`, `c.toml:1: max_age: must be more than 0s and at most 8760h`, ""},
 		{"duration too long", `gate_timeout = "61m"`, `c.toml:1: gate_timeout: must be more than 0s and at most 1h`, ""},
@@ -126,6 +127,41 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("a mistake left %+v, want the zero Config", got)
 			}
 		})
+	}
+}
+
+// All mistakes are found at once, in the order of the file; what follows from one is none of its own.
+func TestAllMistakes(t *testing.T) {
+	_, err := Parse("c.toml", `ttl = 30
+[[rule]]
+name = "a"
+promt = 'x'
+ttl = "1x"
+[[rule]]
+tool = "x"
+[[rule]]
+name = 1
+[rule.evn]
+A = 'x'
+[tool.cladue]
+path = 3
+[log]
+level = "trace"
+`, "/h")
+	var all Mistakes
+	if !errors.As(err, &all) {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, e := range all {
+		lines = append(lines, fmt.Sprintf("%d %s", e.Line, e.Key))
+	}
+	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name", "10 rule.evn", "12 tool.cladue", "15 log.level"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	if want := "c.toml:1: ttl: must be a duration in quotes, not a number (and 8 more)"; err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }
 

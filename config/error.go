@@ -23,6 +23,26 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
 }
 
+// Mistakes are all mistakes in a file, in its order. There is at least one.
+type Mistakes []*Error
+
+// Error returns the first mistake and the number of the others.
+func (m Mistakes) Error() string {
+	if len(m) == 1 {
+		return m[0].Error()
+	}
+	return fmt.Sprintf("%v (and %d more)", m[0], len(m)-1)
+}
+
+// Unwrap returns the mistakes.
+func (m Mistakes) Unwrap() []error {
+	var all []error
+	for _, e := range m {
+		all = append(all, e)
+	}
+	return all
+}
+
 // mistake is a setting's error about a value. The reader adds the place.
 type mistake struct{ problem, hint string }
 

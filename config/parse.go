@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -9,25 +10,47 @@ import (
 )
 
 // Parse checks the text of a configuration file and applies it to the defaults. file only names it
-// in errors. home replaces ~ and may be empty if it is not known.
+// in errors, which are Mistakes. home replaces ~ and may be empty if it is not known.
 func Parse(file, text, home string) (Config, error) {
 	d, err := decode(file, text)
 	if err != nil {
 		return Config{}, err
 	}
-	c, known := Default(), settings(home)
+	c, ruled := Default(), false
+	var outside []toml.Key
 	for _, key := range d.md.Keys() {
-		switch {
-		case key[0] != ruleKey:
-			err = apply(d, &c, key, known)
-		case len(key) == 1 && c.Rules == nil: // it occurs once for each rule; the keys outside of rules came before
-			c.Rules, err = d.rules(c.Policy, home)
-		}
-		if err != nil {
-			return Config{}, err
+		if key[0] == ruleKey {
+			ruled = true
+		} else {
+			outside = append(outside, key)
 		}
 	}
+	mistakes := applyAll(d, &c, outside, settings(home))
+	if ruled { // their policy holds where they say nothing else
+		var inRules Mistakes
+		c.Rules, inRules = d.rules(c.Policy, home)
+		mistakes = append(mistakes, inRules...)
+	}
+	if len(mistakes) > 0 {
+		slices.SortStableFunc(mistakes, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+		return Config{}, mistakes
+	}
 	return c, nil
+}
+
+// applyAll stores the values of keys in t. Keys below one with a mistake are part of that mistake.
+func applyAll[T any](d document, t *T, keys []toml.Key, known []setting[T]) (mistakes Mistakes) {
+	var wrong []string
+	for _, key := range keys {
+		name := key.String()
+		if slices.ContainsFunc(wrong, func(above string) bool { return strings.HasPrefix(name, above+".") }) {
+			continue
+		}
+		if e := apply(d, t, key, known); e != nil {
+			mistakes, wrong = append(mistakes, e), append(wrong, name)
+		}
+	}
+	return mistakes
 }
 
 func decode(file, text string) (document, error) {
@@ -40,9 +63,9 @@ func decode(file, text string) (document, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return d, &Error{File: file, Line: at.Position.Line, Problem: at.Message}
+		return d, Mistakes{{File: file, Line: at.Position.Line, Problem: at.Message}}
 	case err != nil:
-		return d, &Error{File: file, Problem: err.Error()}
+		return d, Mistakes{{File: file, Problem: err.Error()}}
 	}
 	return d, nil
 }
@@ -57,7 +80,7 @@ type document struct {
 }
 
 // apply stores the value of one key in t.
-func apply[T any](d document, t *T, key toml.Key, known []setting[T]) error {
+func apply[T any](d document, t *T, key toml.Key, known []setting[T]) *Error {
 	name := key.String()
 	var keys []string
 	for _, s := range known {
@@ -76,11 +99,12 @@ func apply[T any](d document, t *T, key toml.Key, known []setting[T]) error {
 }
 
 // place adds to a mistake its place in the file.
-func (d document) place(key toml.Key, err error) error {
-	var m *mistake
-	if !errors.As(err, &m) {
-		return err
+func (d document) place(key toml.Key, err error) *Error {
+	if err == nil {
+		return nil
 	}
+	m := &mistake{problem: err.Error()}
+	errors.As(err, &m)
 	return &Error{File: d.file, Line: d.line(key), Key: d.name(key), Problem: m.problem, Hint: m.hint}
 }
 

@@ -11,35 +11,30 @@ import (
 const ruleKey = "rule"
 
 // rules reads the [[rule]] tables. policy applies unless they say otherwise.
-func (d document) rules(policy Policy, home string) ([]Rule, error) {
+func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mistakes) {
 	list, ok := d.value(toml.Key{ruleKey}).([]map[string]any)
 	if !ok {
-		return nil, d.place(toml.Key{ruleKey}, &mistake{"must be a list of tables", "write [[rule]] on a line of its own"})
+		return nil, Mistakes{d.place(toml.Key{ruleKey}, &mistake{"must be a list of tables", "write [[rule]] on a line of its own"})}
 	}
-	rules := make([]Rule, len(list))
+	rules = make([]Rule, len(list))
 	for i := range rules {
 		rules[i].Policy = policy
-		if err := d.rule(&rules[i], i, home); err != nil {
+		if wrong := d.rule(&rules[i], i, home); wrong != nil {
 			// Read the rule again in a document that knows the place of its keys.
-			return nil, d.through(i).rule(&Rule{}, i, home)
+			mistakes = append(mistakes, d.through(i).rule(&Rule{}, i, home)...)
 		}
 	}
-	return rules, nil
+	return rules, mistakes
 }
 
 // rule reads the rule at index.
-func (d document) rule(r *Rule, index int, home string) error {
+func (d document) rule(r *Rule, index int, home string) Mistakes {
 	within, variables := d.ruleAt(index)
-	known := ruleSettings(home, variables)
-	for _, key := range keysOf(within.tree, nil) {
-		if err := apply(within, r, key, known); err != nil {
-			return err
-		}
+	mistakes := applyAll(within, r, tableKeys(within.tree, nil), ruleSettings(home, variables))
+	if within.value(toml.Key{"name"}) == nil {
+		mistakes = append(mistakes, d.place(toml.Key{ruleKey}, &mistake{"has no name", `write name = "..." in it`}))
 	}
-	if r.Name == "" {
-		return d.place(toml.Key{ruleKey}, &mistake{"has no name", `write name = "..." in it`})
-	}
-	return nil
+	return mistakes
 }
 
 // ruleAt returns the rule at index, and the variables that it names.
@@ -57,13 +52,13 @@ func (d document) ruleAt(index int) (rule document, variables []string) {
 	return d, variables
 }
 
-// keysOf returns the keys of a table and of those in it.
-func keysOf(tree any, under toml.Key) []toml.Key {
+// tableKeys returns the keys of a table and of those in it.
+func tableKeys(tree any, under toml.Key) []toml.Key {
 	table, _ := tree.(map[string]any)
 	var keys []toml.Key
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key := slices.Concat(under, toml.Key{name})
-		keys = append(append(keys, key), keysOf(table[name], key)...)
+		keys = append(append(keys, key), tableKeys(table[name], key)...)
 	}
 	return keys
 }

@@ -81,7 +81,7 @@ func each(value any, do func(string) error) error {
 		list = []any{value}
 	}
 	if len(list) == 0 {
-		return &mistake{"must name something", "leave the key out"}
+		return &mistake{"must not be empty", "leave the key out"}
 	}
 	for _, v := range list {
 		s, ok := v.(string)
@@ -139,7 +139,7 @@ func anyText(string) error { return nil }
 
 func toolName(name string) error {
 	if !slices.Contains(rewrite.Names, name) {
-		return &mistake{fmt.Sprintf("%q is none of the tools", name), "one of " + strings.Join(rewrite.Names, ", ")}
+		return &mistake{fmt.Sprintf("%q is not a tool", name), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
 			case !variableName(name):
 				return &mistake{fmt.Sprintf("%q is not the name of a variable", name), ""}
 			case slices.Contains(fixedEnv, name) || strings.HasPrefix(name, "REPRISE_"):
-				return &mistake{name + " cannot be unset: sessions are found by it", ""}
+				return &mistake{name + " cannot be unset: it locates sessions", ""}
 			}
 			*field(t) = append(*field(t), name)
 			return nil

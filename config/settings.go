@@ -30,6 +30,7 @@ func settings(home string) []setting[Config] {
 		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
 		{"prune.keep_last", integer(0, 1000, func(c *Config, n int64) { c.Prune.KeepLast = int(n) })},
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
+		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
 	}
 	for _, name := range rewrite.Names {
 		list = append(list, toolSettings(name, home)...)
@@ -56,17 +57,17 @@ const year = 365 * 24 * time.Hour
 
 func toolSettings(name, home string) []setting[Config] {
 	return []setting[Config]{
-		{"tool." + name + ".enabled", ofTool(name, boolean(func(t *Tool) *bool { return &t.Enabled }))},
-		{"tool." + name + ".path", ofTool(name, func(t *Tool, value any) (err error) {
+		{"tool." + name + ".enabled", toolSetting(name, boolean(func(t *Tool) *bool { return &t.Enabled }))},
+		{"tool." + name + ".path", toolSetting(name, func(t *Tool, value any) (err error) {
 			t.Path, err = absolute(value, home)
 			return err
 		})},
-		{"tool." + name + ".unset_env", ofTool(name, unsetEnv(func(t *Tool) *[]string { return &t.UnsetEnv }))},
+		{"tool." + name + ".unset_env", toolSetting(name, unsetEnv(func(t *Tool) *[]string { return &t.UnsetEnv }))},
 	}
 }
 
-// ofTool makes a tool's setting one of the file.
-func ofTool(name string, set func(*Tool, any) error) func(*Config, any) error {
+// toolSetting makes a tool's setting one of the file.
+func toolSetting(name string, set func(*Tool, any) error) func(*Config, any) error {
 	return func(c *Config, value any) error {
 		t := c.Tools[name]
 		err := set(&t, value)
@@ -92,7 +93,7 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 		if !ok {
 			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
 		}
-		d, err := time.ParseDuration(text)
+		d, err := ParseDuration(text)
 		if err != nil {
 			return &mistake{fmt.Sprintf("%q is not a duration", text), unitHint}
 		}
@@ -104,7 +105,7 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 	}
 }
 
-const unitHint = `write a number and its unit (ms, s, m, h), as in "30m"`
+const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
 
 // short formats whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }

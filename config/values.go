@@ -44,6 +44,7 @@ func (c Config) Values() []Value {
 		{"prune.keep_history", history, "how long the ledger keeps chains and calls; forever if unset"},
 		{"log.level", quoted(c.Log.Level), "how much is logged: info, debug or off"},
 		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
+		{"doctor.ignore", listed(c.Doctor.Ignore), "checks of shimctl doctor that are silenced"},
 	}
 	for _, name := range rewrite.Names {
 		t := c.Tools[name]

@@ -56,6 +56,7 @@ type Ticket struct {
 	key        rewrite.Key
 	chain      int64
 	transcript bool
+	crowded    bool           // another call of the chain is running
 	source     int64          // the session that its own is a copy of, 0 for none
 	cut        bool           // only part of source was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
@@ -91,7 +92,7 @@ func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 // begin decides once. With again, it returns errMoved if the session has changed since the
 // decision.
 func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
-	facts, err := l.factsOf(c, false)
+	facts, err := l.readFacts(c, false)
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
@@ -126,7 +127,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 // Preview returns the decision that Begin would make now and the chains it would choose from,
 // followed by other chains of the directory to show what has changed. It records nothing.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
-	facts, err := l.factsOf(c, true)
+	facts, err := l.readFacts(c, true)
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []ChainFacts
@@ -139,9 +140,9 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	return c.decide(facts), chains, nil
 }
 
-// share maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
+// bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
 // depend on when they are read.
-func share(key rewrite.Key, chain int64) float64 {
+func bucket(key rewrite.Key, chain int64) float64 {
 	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
 }
@@ -152,12 +153,12 @@ const (
 	Treated = "treated"
 )
 
-// arm returns the chain's side of the comparison, "" if there is no control group.
-func (t *Ticket) arm(holdOut float64) string {
+// experimentArm returns the chain's side of the comparison, "" if there is no control group.
+func (t *Ticket) experimentArm(holdOut float64) string {
 	switch {
 	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
 		return ""
-	case share(t.key, t.chain) < holdOut:
+	case bucket(t.key, t.chain) < holdOut:
 		return Control
 	}
 	return Treated
@@ -179,7 +180,7 @@ func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 	if err != nil || !same || d.Copy {
 		return same, err
 	}
-	busy, err := held(tx, d.Session)
+	busy, err := sessionHeld(tx, d.Session)
 	return !busy, err
 }
 
@@ -193,50 +194,28 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text), t.arm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
 }
 
 // join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
-	if t.chain, err = ensureChain(tx, c, d.Chain); err != nil {
+	created, err := t.ensureChain(tx, c, d.Chain)
+	if err == nil && !created {
+		t.crowded, err = chainHeld(tx, t.chain)
+	}
+	if err != nil {
 		return err
 	}
 	d.Chain = t.chain
 	t.transcript = d.Continuity.Transcript
-	alone, err := t.alone(tx)
 	switch {
-	case err != nil:
-		return err
 	case d.Copy:
 		t.cut = d.ForkAt != ""
 		return t.copySession(tx, d.Session)
 	case d.Mode == rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
 	}
-	return t.beginAnew(tx, alone && d.Reason != rewrite.Ambiguous)
-}
-
-// beginAnew assigns the call a new session without a history. If the job begins anew with it,
-// earlier sessions are over; otherwise they remain as other ends of the chain.
-func (t *Ticket) beginAnew(tx *sql.Tx, over bool) error {
-	if err := t.newSession(tx); err != nil || !over {
-		return err
-	}
-	_, err := tx.Exec("UPDATE chains SET since = ? WHERE id = ?", t.Session, t.chain)
-	return err
-}
-
-// alone reports whether no two calls of the chain have ever run at once, and records the first time
-// they do.
-func (t *Ticket) alone(tx *sql.Tx) (alone bool, err error) {
-	busy, err := chainHeld(tx, t.chain)
-	if err == nil && busy {
-		_, err = tx.Exec("UPDATE chains SET concurrent = 1 WHERE id = ?", t.chain)
-	}
-	if err == nil {
-		err = tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone)
-	}
-	return alone, err
+	return t.newSession(tx, d.Reason != rewrite.Ambiguous)
 }
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with
@@ -269,64 +248,71 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 	return err
 }
 
-// ensureChain returns the chain and creates it if there is none. Another process may have created a
-// named chain in the meantime.
-func ensureChain(tx *sql.Tx, c *Call, chain int64) (int64, error) {
+// ensureChain sets the call's chain and creates it if there is none. Another process may have
+// created a named chain in the meantime.
+func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, err error) {
+	t.chain = chain
 	if chain == 0 && c.Task != "" {
 		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
-			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
+			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&t.chain)
 		if !errors.Is(err, sql.ErrNoRows) {
-			return chain, err
+			return false, err
 		}
 	}
-	if chain != 0 {
-		return chain, nil
+	if t.chain != 0 {
+		return false, nil
 	}
-	err := insert(tx, &chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
+	err = insert(tx, &t.chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
 		VALUES (`+unusedID("chains")+`, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
-	return chain, err
+	return true, err
 }
 
 // newSession creates the session of a fresh run. It immediately becomes the chain's newest, before
-// its ID is known.
-func (t *Ticket) newSession(tx *sql.Tx) error {
+// its ID is known. If the job begins anew with it, earlier sessions are over; otherwise they remain
+// as other ends of the chain.
+func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt)
-		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt,
+			repository, branch, head)
+		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt())
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt(),
+		c.Place.Repository, c.Place.Branch, c.Place.Head)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx)
+	return t.takeSession(tx, anew)
 }
 
 // copySession creates the session that a copy of another one will be. It was sent and answered the
 // same, and has the same age.
 func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	t.source = source
+	place := t.call.Place
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id)
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
+			repository, branch, head)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id
+			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
+			?, ?, ?
 		FROM sessions WHERE id = ? RETURNING id, totals`,
-		Running, t.call.Now, t.call.attempt(), source).Scan(&t.Session, &t.Totals)
+		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, source).Scan(&t.Session, &t.Totals)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx)
+	return t.takeSession(tx, false)
 }
 
-// takeSession makes the call's session its chain's newest, and takes its lease.
-func (t *Ticket) takeSession(tx *sql.Tx) error {
-	_, err := tx.Exec(`UPDATE chains SET since = coalesce(since, session_id), session_id = ?, first_line = ?, updated = max(updated, ?)
-		WHERE id = ?`, t.Session, t.call.firstLine(), t.call.Now, t.chain)
+// takeSession makes the call's session its chain's newest, and takes its lease. The chain begins anew
+// with it only if no two of its calls have ever run at once.
+func (t *Ticket) takeSession(tx *sql.Tx, anew bool) error {
+	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,
+		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
+		session_id = ?3, first_line = ?4, updated = max(updated, ?5) WHERE id = ?6`,
+		t.crowded, anew, t.Session, t.call.firstLine(), t.call.Now, t.chain)
 	if err != nil {
-		return err
-	}
-	if err := keepPlace(tx, t.Session, t.call.Place, ""); err != nil {
 		return err
 	}
 	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
@@ -336,12 +322,13 @@ func (t *Ticket) takeSession(tx *sql.Tx) error {
 // shim dies, the session is not resumed.
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
-	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt)
-		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), session).Scan(&t.Totals)
+	place := t.call.Place
+	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?
+		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, session).Scan(&t.Totals)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx)
+	return t.takeSession(tx, false)
 }
 
 // Pin records the session's ID and the tool's process as soon as they are known. A lease that
@@ -353,7 +340,7 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			nativeID, session); err != nil {
 			return err
 		}
-		p := ProcessOf(child)
+		p := ProcessByPID(child)
 		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
 			p.PID, p.Start, session, os.Getpid())
 		return err

@@ -381,11 +381,11 @@ func TestChainsAreKeptApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Commit()
-		id, err := ensureChain(tx, &c, 0)
-		if err != nil {
+		var ticket Ticket
+		if _, err := ticket.ensureChain(tx, &c, 0); err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return ticket.chain
 	}
 	first := chain(func(*Call) {})
 	if again := chain(func(*Call) {}); again != first {
@@ -450,7 +450,7 @@ func TestPin(t *testing.T) {
 		}
 		wantRow(t, fmt.Sprint("pin ", n), row(t, l, "sessions", ticket.Session), map[string]any{"native_id": someID})
 	}
-	parent := ProcessOf(os.Getppid())
+	parent := ProcessByPID(os.Getppid())
 	wantRow(t, "the lease", row(t, l, "leases", ticket.Session), map[string]any{"child": parent.PID, "child_start": parent.Start})
 	wantRow(t, "another session", row(t, l, "sessions", other.Session), map[string]any{"native_id": nil})
 	if err := l.Pin(other.Session, otherID, os.Getppid()); err != nil {
@@ -492,7 +492,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		c := testCall(l, fmt.Sprintf(base, n), Millis(1000+n))
 		c.Limits.HoldOut = 0.5
 		_, ticket := beginCall(t, l, c)
-		s, want := share(l.key, ticket.chain), Treated
+		s, want := bucket(l.key, ticket.chain), Treated
 		if s < 0 || s >= 1 {
 			t.Fatalf("share %v", s)
 		}
@@ -723,7 +723,7 @@ func TestManyChainsOfOneKind(t *testing.T) {
 			_, ticket := begin(t, l, prompt, Millis(1000+i))
 			defer finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 		}
-		facts, err := l.factsOf(testCall(l, prompt+"\n\nMore.", 3000), false)
+		facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -736,7 +736,7 @@ func TestManyChainsOfOneKind(t *testing.T) {
 		if full != min(n, 2) {
 			t.Errorf("%d of %d chains are read in full", full, n)
 		}
-		facts, err = l.factsOf(testCall(l, prompt, 3000), false)
+		facts, err = l.readFacts(testCall(l, prompt, 3000), false)
 		if err != nil || len(facts.Chains) != 1 {
 			t.Errorf("of %d chains that were sent the same %d are read, %v", n, len(facts.Chains), err)
 		}

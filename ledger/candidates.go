@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 // compared with. If there are more, the call can never be shown to fit only one.
 const maxCandidates = 256
 
-// factsOf reads the facts. It takes no lock, except briefly after another process was killed during
+// readFacts reads the facts. It takes no lock, except briefly after another process was killed during
 // a write. A session's row, its holder and its file are read one after the other: a change by
 // another call in between must not look like a crash or an unknown change. With all, it reads every
 // chain in full, to show them.
-func (l *Ledger) factsOf(c *Call, all bool) (f Facts, err error) {
+func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
@@ -60,13 +61,13 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err := l.readPlaces(&f); err != nil {
-		return f, err
-	}
 	for i := range f.Chains {
 		if cf := &f.Chains[i]; cf.File == FileChanged && f.Fork {
 			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.size)
 		}
+	}
+	if f.Disabled || f.Fresh != "" { // what follows only matters for a resume
+		return f, nil
 	}
 	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return f, nil
@@ -89,12 +90,12 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		read = l.chains
 	}
 	args := append(c.job(), c.firstLine())
-	var n int
+	var n counted
 	if f.Chains, n, err = read(c, ends, beginningAlike+newest, args...); err != nil {
 		return err
 	}
-	f.More = n > maxCandidates
-	if n == 0 {
+	f.More = n.sessions > maxCandidates
+	if n.sessions == 0 {
 		var others int
 		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
 		f.Others = others > 0
@@ -105,6 +106,9 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	}) {
 		return nil // it continues an end, or repeats one
 	}
+	if n.copies == 0 && !f.More {
+		return nil // nor was any other session continued in a copy
+	}
 	more, _, err := read(c, inner, beginningAlike+newest, args...)
 	f.addInner(more)
 	return err
@@ -113,7 +117,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 // namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
 // sessions that led to them. A long job may have many of those.
 func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
-	if f.Chains, _, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
+	var n counted
+	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil || n.copies == 0 && n.sessions <= maxCandidates {
 		return err
 	}
 	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
@@ -123,6 +128,10 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 	f.addInner(more)
 	return err
 }
+
+// counted are the sessions that a query has found, and those of them that were made as copies. A
+// session that was continued in a copy leads to such an end.
+type counted struct{ sessions, copies int }
 
 // usable reports whether a session has ended well and no process uses it.
 func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
@@ -234,6 +243,8 @@ func (r *factsRow) columns() []column {
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.file_size, 0)", &f.size},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
+		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
+		{"s.first_model", &f.FirstModel}, {"coalesce(s.version, '')", &f.Version},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)
@@ -249,23 +260,31 @@ type kinship struct {
 // continue, since a directory may have hundreds. Of the sessions with the same kinship it returns
 // the newest; of those that the prompt extends it returns all sessions of two chains, which shows
 // that there are several.
-func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
+func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n counted, err error) {
 	var id, session int64
+	var copied bool
 	var r sentRow
-	columns := append([]column{{"c.id", &id}, {"s.id", &session}}, r.columns()...)
+	columns := append([]column{{"c.id", &id}, {"s.id", &session}, {"s.parent_id IS NOT NULL", &copied}}, r.columns()...)
 	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
 	if err != nil {
-		return nil, 0, err
+		return nil, n, err
 	}
 	defer rows.Close()
 	alike := map[kinship][]int64{} // the chains of each kinship
+	own := encodeDigests(c.Prompt.Footprint().Blocks)
 	var wanted []string
-	for ; rows.Next(); n++ {
-		if n >= maxCandidates {
+	for ; rows.Next(); n.sessions++ {
+		if n.sessions >= maxCandidates {
 			continue // read on to the end: open rows would keep the connection
 		}
 		if err := scan(rows, columns); err != nil {
-			return nil, 0, err
+			return nil, n, err
+		}
+		if copied {
+			n.copies++
+		}
+		if len(alike[kinship{relation: rewrite.Identical}]) > 0 && bytes.Equal(r.base, own) {
+			continue // one more that was sent the same: samplers leave hundreds
 		}
 		continuity := r.compare(c)
 		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
@@ -292,30 +311,33 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 	return append(full, chains...), n, err // without those that have been deleted since
 }
 
-// chains reads all facts about some sessions, and returns how many there are.
-func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n int, err error) {
+// chains reads all facts about some sessions, and counts them.
+func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n counted, err error) {
 	var r factsRow
 	columns := r.columns()
 	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+
 		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
 	if err != nil {
-		return nil, 0, err
+		return nil, n, err
 	}
 	defer rows.Close()
 	tool, known := rewrite.Lookup(c.Tool)
-	for ; rows.Next(); n++ {
-		if n >= maxCandidates {
+	for ; rows.Next(); n.sessions++ {
+		if n.sessions >= maxCandidates {
 			continue
 		}
 		if err := scan(rows, columns); err != nil {
-			return nil, 0, err
+			return nil, n, err
 		}
 		cf := r.facts
+		if cf.Parent != 0 {
+			n.copies++
+		}
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
-		cf.Share = share(l.key, cf.Chain)
+		cf.Share = bucket(l.key, cf.Chain)
 		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
 			cf.File = c.File(cf.file, cf.size)
 		}

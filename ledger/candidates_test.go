@@ -53,7 +53,7 @@ func TestWhichSessionsAreRead(t *testing.T) {
 			if c.Task != "" {
 				want = tt.named
 			}
-			facts, err := l.factsOf(c, false)
+			facts, err := l.readFacts(c, false)
 			var read []int64
 			for _, one := range facts.Chains {
 				read = append(read, one.Session)
@@ -125,7 +125,7 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want || len(chains) != 1 {
 			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want, err)
 		}
-		facts, err := l.factsOf(testCall(l, text, 3000), false)
+		facts, err := l.readFacts(testCall(l, text, 3000), false)
 		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != (want == rewrite.Identical || want == rewrite.Extends) {
 			t.Errorf("%q: %+v, %v", text, facts.Chains, err)
 		}
@@ -185,7 +185,7 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 				SELECT ?1, ?1, tool, state, created, last_used, settings, model, runtime, auth, x'', 0, 0 FROM sessions WHERE id = 1`, n+100)
 		}
 		for _, all := range []bool{false, true} {
-			facts, err := l.factsOf(testCall(l, prompt+"\n\nMore.", 3000), all)
+			facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), all)
 			oldest := slices.ContainsFunc(facts.Chains, func(c ChainFacts) bool { return c.Session == 1 })
 			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
 				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all, facts.More, oldest, err)
@@ -232,7 +232,7 @@ func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 	_, ticket := begin(t, l, sent, 1000)
 	finish(t, l, ticket, goodOutcome(someID, answer, 2000))
 	prompt := opening + "\n\nUser: Write the scanner.\n\nUser: And its tests, please.\n\nAssistant: " + answer + "\n\nUser: It still fails."
-	facts, err := l.factsOf(testCall(l, prompt, 3000), false)
+	facts, err := l.readFacts(testCall(l, prompt, 3000), false)
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatalf("%d chains, %v", len(facts.Chains), err)
 	}

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -130,27 +129,4 @@ func (c *Call) decide(f Facts) Decision {
 	}
 	f.Chains[chosen].CommitGone = true
 	return Decide(f)
-}
-
-// readPlaces reads the place and the first model of the sessions that the call may continue.
-func (l *Ledger) readPlaces(f *Facts) error {
-	for i := range f.Chains {
-		c := &f.Chains[i]
-		if !f.Named && !c.Continuity.Retains() {
-			continue
-		}
-		err := l.db.QueryRow("SELECT repository, branch, head, first_model, coalesce(version, '') FROM sessions WHERE id = ?", c.Session).
-			Scan(&c.Place.Repository, &c.Place.Branch, &c.Place.Head, &c.FirstModel, &c.Version)
-		if err != nil && err != sql.ErrNoRows { // deleted since: the write will notice
-			return err
-		}
-	}
-	return nil
-}
-
-// keepPlace records a session's place, and the model that it began with if that is known.
-func keepPlace(tx *sql.Tx, session int64, p Place, model string) error {
-	_, err := tx.Exec("UPDATE sessions SET repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?",
-		p.Repository, p.Branch, p.Head, model, session)
-	return err
 }

@@ -146,37 +146,3 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		t.Errorf("%v, %v", rows, errors.Join(err))
 	}
 }
-
-// Where sessions have left the directory is read of those that the call may go on with, also where another is gone by now.
-func TestWhichPlacesAreRead(t *testing.T) {
-	l, _ := newLedger(t)
-	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
-	o := goodOutcome(someID, "done", 2000)
-	o.Place = Place{"r", "b", "h"}
-	finish(t, l, ticket, o)
-	there, gone := ChainFacts{Session: ticket.Session}, ChainFacts{Session: 999}
-	extends := there
-	extends.Continuity.Relation = rewrite.Extends
-	for _, tt := range []struct {
-		named  bool
-		chains []ChainFacts
-		want   []Place
-	}{
-		{true, []ChainFacts{there, gone, there}, []Place{o.Place, {}, o.Place}},
-		{false, []ChainFacts{extends, there, extends}, []Place{o.Place, {}, o.Place}},
-	} {
-		f := Facts{Named: tt.named, Chains: tt.chains}
-		if err := l.readPlaces(&f); err != nil {
-			t.Fatal(err)
-		}
-		for i, c := range f.Chains {
-			if c.Place != tt.want[i] {
-				t.Errorf("named %v: the place of chain %d is %+v, want %+v", tt.named, i, c.Place, tt.want[i])
-			}
-		}
-	}
-	l.Close()
-	if err := l.readPlaces(&Facts{Named: true, Chains: []ChainFacts{there}}); err == nil {
-		t.Error("a ledger that is closed was read")
-	}
-}

@@ -39,8 +39,8 @@ const (
 	Unmeasured Side = ""          // belongs to no chain
 )
 
-// SideOf returns what a call is counted as.
-func SideOf(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
+// ClassifyRun returns what a call is counted as.
+func ClassifyRun(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
 	switch {
 	case mode.Continues():
 		return Resumed

@@ -201,7 +201,7 @@ func Decide(f Facts) Decision {
 // returned with a session says why the call is fresh all the same.
 func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	all := f.Chains
-	f.Chains = standing(f)
+	f.Chains = continuable(f)
 	chain, reason := chooseNamed(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held }))
 	if !f.Named {
 		chain, reason = chooseUnnamed(f)
@@ -231,9 +231,9 @@ func attempt(sessions []ChainFacts, chain int64) int {
 	return highest
 }
 
-// standing removes sessions that ended badly if their chain has another one to continue, and copies
+// continuable removes sessions that ended badly if their chain has another one to continue, and copies
 // in progress if the call does not wait for them: their sources represent them.
-func standing(f Facts) []ChainFacts {
+func continuable(f Facts) []ChainFacts {
 	return slices.DeleteFunc(slices.Clone(f.Chains), func(c ChainFacts) bool {
 		if c.State == Live || c.Held && !(f.Fork && c.Parent != 0) {
 			return false

@@ -18,37 +18,42 @@ type ChainName struct {
 	NativeIDs  []string // of its sessions, the newest last
 }
 
-// minPrefix is the least length of a native ID's prefix.
-const minPrefix = 4
+// MinPrefix is the least length of a native ID's prefix.
+const MinPrefix = 4
 
 // FindChains returns the chains that name may mean: the one with that number, otherwise those of
 // that task, otherwise those of the sessions whose native ID has that prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
-	prefix := name
-	if len(prefix) < minPrefix {
-		prefix = "\x00" // no ID begins with it
+	conditions := []string{"CAST(id AS TEXT) = ?", "task <> '' AND task = ?"}
+	if len(name) >= MinPrefix {
+		conditions = append(conditions, ofSession)
 	}
-	for _, where := range []struct {
-		condition string
-		arg       string
-	}{
-		{"CAST(id AS TEXT) = ?", name},
-		{"task <> '' AND task = ?", name},
-		{"id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)", prefix},
-	} {
-		chains, err := l.findChains(where.condition, where.arg)
-		if err != nil {
-			return nil, fmt.Errorf("find chain: %w", err)
-		}
-		if len(chains) > 0 {
-			return chains, nil
+	for _, condition := range conditions {
+		if chains, err := l.findChains(condition, name); err != nil || len(chains) > 0 {
+			return chains, err
 		}
 	}
 	return nil, nil
 }
 
+const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)"
+
+// ChainsOfSession returns the chains of the sessions whose native ID has the prefix, of any
+// length.
+func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
+	return l.findChains(ofSession, prefix)
+}
+
 func (l *Ledger) findChains(condition, arg string) ([]ChainName, error) {
-	rows, err := l.db.Query("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+	chains, err := l.readChains("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+	if err != nil {
+		return nil, fmt.Errorf("find chain: %w", err)
+	}
+	return chains, nil
+}
+
+func (l *Ledger) readChains(query, arg string) ([]ChainName, error) {
+	rows, err := l.db.Query(query, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -102,47 +107,24 @@ type Forgotten struct{ Sessions, Calls int64 }
 
 // Forget removes a chain entirely: its sessions, its calls, the calls in which the caller itself
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
-// removed data is overwritten.
-func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
+// removed data is overwritten. A dry run only counts.
+func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
-	err = l.write(func(tx *sql.Tx) error {
-		busy, err := chainHeld(tx, c.ID)
-		if err != nil {
-			return err
+	err = l.write(func(tx *sql.Tx) (err error) {
+		if f, err = dropNamed(tx, c); err == nil && dry {
+			return errDry
 		}
-		if busy {
-			return ErrInUse
-		}
-		if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
-			return err
-		}
-		rules, err := rulesOf(tx, c.ID)
-		if err != nil {
-			return err
-		}
-		if f.Calls, err = dropChain(tx, c.ID); err != nil {
-			return err
-		}
-		for _, rule := range rules { // a cost says something about others only if they have the rule
-			if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
-				return err
-			}
-		}
-		for _, id := range c.NativeIDs {
-			n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
-			if err != nil {
-				return err
-			}
-			f.Calls += n
-		}
-		return nil
+		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errDry):
+		return f, nil
+	case err != nil:
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
 	if err := l.scrub(); err != nil {
@@ -151,7 +133,42 @@ func (l *Ledger) Forget(c ChainName) (f Forgotten, err error) {
 	return f, nil
 }
 
-func rulesOf(tx *sql.Tx, chain int64) (rules []string, err error) {
+func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
+	busy, err := chainHeld(tx, c.ID)
+	if err != nil {
+		return f, err
+	}
+	if busy {
+		return f, ErrInUse
+	}
+	if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
+		return f, err
+	}
+	rules, err := chainRules(tx, c.ID)
+	if err != nil {
+		return f, err
+	}
+	if f.Calls, err = dropChain(tx, c.ID); err != nil {
+		return f, err
+	}
+	for _, rule := range rules { // a cost says something about others only if they have the rule
+		if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
+			return f, err
+		}
+	}
+	for _, id := range c.NativeIDs {
+		n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
+		if err != nil {
+			return f, err
+		}
+		f.Calls += n
+	}
+	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
+	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
+	return f, err
+}
+
+func chainRules(tx *sql.Tx, chain int64) (rules []string, err error) {
 	err = each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
 		var rule string
 		err := rows.Scan(&rule)

@@ -8,8 +8,8 @@ import (
 	"reprise/rewrite"
 )
 
-// freshOf makes a fresh call of a prompt whose blocks are the words of text.
-func freshOf(id int64, text string, change func(*freshCall)) *freshCall {
+// newFreshCall makes a fresh call of a prompt whose blocks are the words of text.
+func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
 	f := rewrite.NewPrompt(blocks, rewrite.Key("a key for tests")).Footprint()
 	c := &freshCall{tool: "claude", cwd: "/work", started: Millis(1000 * id), lastUsed: Millis(1000*id + 500), session: id,
@@ -54,7 +54,7 @@ func TestFrames(t *testing.T) {
 			if i == len(tt.prompts)-1 {
 				change = tt.last
 			}
-			f.add(freshOf(int64(i+1), text, change))
+			f.add(newFreshCall(int64(i+1), text, change))
 		}
 		var got []string
 		for _, frame := range f.list() {
@@ -70,7 +70,7 @@ func TestFrames(t *testing.T) {
 func TestFramesOfBadRuns(t *testing.T) {
 	f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
 	for i := range 4 {
-		f.add(freshOf(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *freshCall) { c.good = false }))
+		f.add(newFreshCall(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *freshCall) { c.good = false }))
 	}
 	if got := f.list(); len(got) != 0 {
 		t.Errorf("%+v", got)

@@ -20,10 +20,10 @@ type Process struct {
 }
 
 // ThisProcess identifies the calling process.
-func ThisProcess() Process { return ProcessOf(os.Getpid()) }
+func ThisProcess() Process { return ProcessByPID(os.Getpid()) }
 
-// ProcessOf identifies the process that has pid now.
-func ProcessOf(pid int) Process {
+// ProcessByPID identifies the process that has pid now.
+func ProcessByPID(pid int) Process {
 	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
 }
 
@@ -90,17 +90,23 @@ type queryer interface {
 // outlive it.
 type lease struct{ shim, child Process }
 
+// leaseColumns selects the fields of a lease.
+const leaseColumns = "SELECT l.boot, l.pid, l.pid_start, l.child, l.child_start"
+
+func (l *lease) fields() []any {
+	return []any{&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start}
+}
+
 // held reports whether one of them is alive. Both run under the first one's boot.
 func (l lease) held() bool {
 	l.child.Boot = l.shim.Boot
 	return l.shim.Alive() || l.child.Alive()
 }
 
-// held reports whether a live process holds the session.
-func held(q queryer, session int64) (bool, error) {
+// sessionHeld reports whether a live process holds the session.
+func sessionHeld(q queryer, session int64) (bool, error) {
 	var l lease
-	err := q.QueryRow("SELECT boot, pid, pid_start, child, child_start FROM leases WHERE session_id = ?", session).
-		Scan(&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start)
+	err := q.QueryRow(leaseColumns+" FROM leases l WHERE l.session_id = ?", session).Scan(l.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

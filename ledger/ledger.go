@@ -72,15 +72,15 @@ func makePrivate(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := narrow(dir, fs.ModeDir|0o700); err != nil {
+	if err := restrictMode(dir, fs.ModeDir|0o700); err != nil {
 		return err
 	}
-	err := narrow(path, 0o600)
+	err := restrictMode(path, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = create(path)
 	}
 	for _, part := range []string{"-wal", "-shm"} {
-		if failed := narrow(path+part, 0o600); !errors.Is(failed, fs.ErrNotExist) {
+		if failed := restrictMode(path+part, 0o600); !errors.Is(failed, fs.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
 	}
@@ -95,10 +95,10 @@ func create(path string) error {
 	return f.Close()
 }
 
-// narrow removes permissions beyond most from a file's mode. It opens only what must be changed. It
+// restrictMode removes permissions beyond most from a file's mode. It opens only what must be changed. It
 // leaves a file of another type than most alone: a device's mode affects every user, and a
 // directory in place of a file may be any user's home.
-func narrow(path string, most fs.FileMode) error {
+func restrictMode(path string, most fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || !tooOpen(info, most) {
 		return err
@@ -124,7 +124,8 @@ func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
 }
 
 func open(path, mode string) (*Ledger, error) {
-	dsn := fmt.Sprintf("file:%s?mode=%s&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
+	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
+	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
 		escapePath(path), mode)
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {

@@ -60,7 +60,7 @@ func foresee(t *testing.T, l *Ledger, prompt string, now Millis) Decision {
 	checkFirstBlocks(t, l)
 	var both [2]Decision
 	for i, all := range []bool{true, false} {
-		facts, err := l.factsOf(testCall(l, prompt, now), all)
+		facts, err := l.readFacts(testCall(l, prompt, now), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	child := ProcessOf(cmd.Process.Pid)
+	child := ProcessByPID(cmd.Process.Pid)
 	if !child.Alive() {
 		t.Error("a running child is dead")
 	}

@@ -73,7 +73,7 @@ func (e *pendingOutcome) meter(tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	side := SideOf(mode, reason, fellBack)
+	side := ClassifyRun(mode, reason, fellBack)
 	m := all.side(side)
 	if m == nil {
 		return nil

@@ -300,7 +300,7 @@ func BenchmarkStats(b *testing.B) {
 	})
 	b.Run("snapshot", func(b *testing.B) {
 		for b.Loop() {
-			if s, err := l.Snapshot(Always, 100_000, MostOf{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
+			if s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
 				b.Fatal(err)
 			}
 		}

@@ -31,7 +31,7 @@ var unfit = map[rewrite.Reason]bool{
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 	copied := t.source != 0
 	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
-	onlyBusy := !copied && why == rewrite.RefusedBusy
+	onlyBusy := !copied && (why == rewrite.RefusedBusy || why == rewrite.LateStdin)
 	state := Dead
 	if onlyBusy {
 		state = Live
@@ -43,14 +43,10 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
 		errors = errors + 1 WHERE id = ?4`, sourceDies, Dead, why, t.source); err != nil {
 		return err
 	}
-	var alone bool
-	if err := tx.QueryRow("SELECT NOT concurrent FROM chains WHERE id = ?", t.chain).Scan(&alone); err != nil {
-		return err
-	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	if err := t.beginAnew(tx, alone && (sourceDies || !copied && !onlyBusy)); err != nil {
+	if err := t.newSession(tx, sourceDies || !copied && !onlyBusy); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
@@ -110,13 +106,13 @@ type Turn struct {
 // observed call of the same session. If the ledger cannot be written, it
 // keeps the outcome in the spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
-	e := t.ending(t.call.Prompt, o)
+	e := t.pendingOutcome(t.call.Prompt, o)
 	e.Ledger = l.name()
 	for i := range later {
 		turn := &later[i]
 		e.Later = append(e.Later, pendingTurn{
 			Started: turn.Started, Bytes: turn.Bytes, Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format,
-			Ending: t.ending(turn.Prompt, &turn.Outcome),
+			Ending: t.pendingOutcome(turn.Prompt, &turn.Outcome),
 		})
 	}
 	err := l.write(e.record)
@@ -129,8 +125,8 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// ending returns everything that a run leaves to record. Its texts are in it only as digests.
-func (t *Ticket) ending(prompt *rewrite.Prompt, o *Outcome) pendingOutcome {
+// pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
+func (t *Ticket) pendingOutcome(prompt *rewrite.Prompt, o *Outcome) pendingOutcome {
 	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
 	if t.Session != 0 {
@@ -166,9 +162,6 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 	if err := e.recordSession(tx); err != nil {
 		return err
 	}
-	if err := keepPlace(tx, e.Session, o.Place, o.Seen.Model); err != nil {
-		return err
-	}
 	if o.Good() && o.Seen.Usage.Known {
 		if err := e.meter(tx); err != nil {
 			return err
@@ -202,10 +195,7 @@ func (p *pendingTurn) record(tx *sql.Tx) error {
 	if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
 		return err
 	}
-	if err := e.recordSession(tx); err != nil {
-		return err
-	}
-	return keepPlace(tx, e.Session, e.Outcome.Place, e.Outcome.Seen.Model)
+	return e.recordSession(tx)
 }
 
 // recordInvocation reports whether the invocation had no outcome yet.
@@ -267,10 +257,12 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''), gist = coalesce(?, x''),
 		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
-		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ? WHERE id = ?`,
+		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ?,
+		repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
-		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize, e.Session)
+		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize,
+		o.Place.Repository, o.Place.Branch, o.Place.Head, s.Model, e.Session)
 	if err != nil || state == Live {
 		return err
 	}

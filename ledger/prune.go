@@ -50,7 +50,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 		return nil, fmt.Errorf("list session files: %w", err)
 	}
 	for i := range files {
-		if files[i].Held, err = held(l.db, files[i].ID); err != nil {
+		if files[i].Held, err = sessionHeld(l.db, files[i].ID); err != nil {
 			return nil, fmt.Errorf("read leases: %w", err)
 		}
 	}
@@ -61,7 +61,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 // false if a live process holds the session, or it has been used since it was listed.
 func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	err = l.write(func(tx *sql.Tx) error {
-		busy, err := held(tx, f.ID)
+		busy, err := sessionHeld(tx, f.ID)
 		if err != nil || busy {
 			return err
 		}
@@ -115,6 +115,9 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 		n, err := changed(tx.Exec(`DELETE FROM invocations WHERE chain_id IS NULL AND started < ?1
 			AND (outcome IS NOT NULL OR started < ?1 - ?2)`, before, day))
 		calls += n
+		if err == nil {
+			_, err = tx.Exec("DELETE FROM passed WHERE last < ?", before)
+		}
 		if err == nil {
 			_, err = tx.Exec("DROP INDEX dropping")
 		}
@@ -179,16 +182,22 @@ func dropChain(tx *sql.Tx, chain int64) (calls int64, err error) {
 
 // chainHeld reports whether a live process holds a session of the chain.
 func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
-	sessions, err := ids(tx.Query("SELECT session_id FROM leases WHERE session_id IN (SELECT id FROM sessions WHERE chain_id = ?)", chain))
+	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
+	rows, err := tx.Query(leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", chain)
 	if err != nil {
 		return false, err
 	}
-	for _, session := range sessions {
-		if busy, err := held(tx, session); busy || err != nil {
-			return busy, err
+	defer rows.Close()
+	for rows.Next() {
+		var l lease
+		if err := rows.Scan(l.fields()...); err != nil {
+			return false, err
+		}
+		if l.held() {
+			return true, nil
 		}
 	}
-	return false, nil
+	return false, rows.Err()
 }
 
 func ids(rows *sql.Rows, err error) ([]int64, error) {

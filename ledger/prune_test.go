@@ -220,7 +220,14 @@ func TestForget(t *testing.T) {
 	if err != nil || len(chains) != 1 || chains[0].NativeIDs[0] != nth(0xabcdef) {
 		t.Fatalf("%+v, %v", chains, err)
 	}
-	f, err := l.Forget(chains[0])
+	would, err := l.Forget(chains[0], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := l.Forget(chains[0], false)
+	if would != f {
+		t.Errorf("a dry run counts %+v, then there are %+v", would, f)
+	}
 	if err != nil || f != (Forgotten{1, 2}) {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -266,7 +273,7 @@ func TestForgetLeavesWhatIsHeld(t *testing.T) {
 	if err != nil || len(chains) != 1 {
 		t.Fatal(chains, err)
 	}
-	if _, err := l.Forget(chains[0]); !errors.Is(err, ErrInUse) {
+	if _, err := l.Forget(chains[0], false); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v", err)
 	}
 	if totals, _ := l.Totals(); totals.Calls != 1 {

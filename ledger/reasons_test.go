@@ -103,7 +103,7 @@ func TestSides(t *testing.T) {
 		{rewrite.Fresh, rewrite.Never, "", Unmeasured},
 		{rewrite.Observe, rewrite.CallerSession, "", Unmeasured},
 	} {
-		if got := SideOf(tt.mode, tt.reason, tt.fellBack); got != tt.want {
+		if got := ClassifyRun(tt.mode, tt.reason, tt.fellBack); got != tt.want {
 			t.Errorf("%s (%s), fallen back for %q: %q, want %q", tt.mode, tt.reason, tt.fellBack, got, tt.want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestSides(t *testing.T) {
 					VALUES (?, ?, '', 1, ?, ?, nullif(?, ''), '', 1, 1, 'ok')`, reason, string(mode)+string(fellBack), mode, reason, fellBack); err != nil {
 					t.Fatal(err)
 				}
-				want := SideOf(mode, reason, fellBack)
+				want := ClassifyRun(mode, reason, fellBack)
 				sides, err := l.Sides(0)
 				if err != nil {
 					t.Fatal(err)

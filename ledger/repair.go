@@ -80,7 +80,7 @@ func checkAt(path string) error {
 
 // parts are the name suffixes of a ledger's files. The lock's file is not among them: another
 // process may hold the lock.
-var parts = []string{"", "-wal", "-shm", "-journal", ".spool"}
+var parts = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {
 	for _, part := range parts {
@@ -127,7 +127,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 		_ = os.Remove(l.lock.path)
 	}()
 	err = l.write(func(tx *sql.Tx) error {
-		tables, err := tablesOf(tx)
+		tables, err := tableNames(tx)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 	return nil
 }
 
-func tablesOf(tx *sql.Tx) (names []string, err error) {
+func tableNames(tx *sql.Tx) (names []string, err error) {
 	rows, err := tx.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
 	if err != nil {
 		return nil, err

@@ -92,8 +92,10 @@ func (i *InvocationRow) Changed() []string {
 type Wanted struct {
 	Chain int64
 	Tool  string
-	Live  bool // chains that a call could continue, as far as their session's state shows
-	Limit int
+	// Reason selects the calls with this reason, detail, or reason of a refused resume.
+	Reason rewrite.Reason
+	Live   bool // chains that a call could continue, as far as their session's state shows
+	Limit  int
 }
 
 // limit returns SQL's LIMIT. A negative one means none.
@@ -176,7 +178,7 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	for i := range sessions {
-		if sessions[i].Held, err = held(l.db, sessions[i].ID); err != nil {
+		if sessions[i].Held, err = sessionHeld(l.db, sessions[i].ID); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}
@@ -185,11 +187,12 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 
 // InvocationRows returns the calls, the latest first.
 func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
-	where := "? = 0 AND (? = '' OR i.tool = ?)"
+	where := "?1 = 0"
 	if w.Chain != 0 {
-		where = "i.chain_id = ? AND (? = '' OR i.tool = ?)"
+		where = "i.chain_id = ?1"
 	}
-	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+	where += " AND (?2 = '' OR i.tool = ?2) AND (?3 = '' OR ?3 IN (i.reason, i.detail, i.fell_back))"
+	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?4", w.Chain, w.Tool, w.Reason, w.limit())
 }
 
 // FindInvocation returns one call, or sql.ErrNoRows if there is none.

@@ -139,8 +139,8 @@ func TestShare(t *testing.T) {
 	l, _ := newLedger(t)
 	low := 0
 	for chain := range int64(1000) {
-		s := share(l.key, chain)
-		if s < 0 || s >= 1 || s != share(l.key, chain) {
+		s := bucket(l.key, chain)
+		if s < 0 || s >= 1 || s != bucket(l.key, chain) {
 			t.Fatalf("chain %d: %v", chain, s)
 		}
 		if s < 0.3 {

@@ -206,4 +206,14 @@ END;
 CREATE TRIGGER invocations_drop BEFORE DELETE ON invocations BEGIN
 	INSERT INTO last_ids VALUES ('invocations', old.id) ON CONFLICT (name) DO UPDATE SET id = max(id, excluded.id);
 END;
+`, `
+CREATE TABLE passed ( -- headless calls that were passed through, as numbers
+	tool   TEXT NOT NULL,
+	cwd    TEXT NOT NULL,
+	reason TEXT NOT NULL,
+	day    INTEGER NOT NULL, -- since 1970, in UTC
+	calls  INTEGER NOT NULL,
+	last   INTEGER NOT NULL,
+	PRIMARY KEY (tool, cwd, reason, day)
+) WITHOUT ROWID;
 `}

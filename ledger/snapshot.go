@@ -49,7 +49,7 @@ type Slice struct {
 }
 
 // Side returns what the calls are counted as.
-func (s Slice) Side() Side { return SideOf(s.Mode, s.Reason, s.FellBack) }
+func (s Slice) Side() Side { return ClassifyRun(s.Mode, s.Reason, s.FellBack) }
 
 // ChainCalls are a chain and its calls in the period.
 type ChainCalls struct {
@@ -61,8 +61,8 @@ type ChainCalls struct {
 	Latest         []InvocationRow // the earliest first
 }
 
-// MostOf bounds the size of a snapshot, however large the ledger is.
-type MostOf struct {
+// SnapshotLimits bounds the size of a snapshot, however large the ledger is.
+type SnapshotLimits struct {
 	Chains int // of the recently used ones, those with the most calls
 	Calls  int // of each of them, the latest
 }
@@ -72,9 +72,9 @@ const recently = 500
 
 // Snapshot reads the calls of the period. It counts runs whose prompts together had more than
 // longPrompt tokens separately. It blocks no writer.
-func (l *Ledger) Snapshot(p Period, longPrompt int64, most MostOf) (s Snapshot, err error) {
+func (l *Ledger) Snapshot(p Period, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
-		if s.Slices, err = slicesOf(q, p, longPrompt); err != nil {
+		if s.Slices, err = readSlices(q, p, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
@@ -116,7 +116,7 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 // Slices sums up the calls of the period, as a snapshot does.
 func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) error {
-		list, err = slicesOf(q, p, longPrompt)
+		list, err = readSlices(q, p, longPrompt)
 		return err
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
 	return list, nil
 }
 
-// What slicesOf reads about calls, in the bits below their day.
+// What readSlices reads about calls, in the bits below their day.
 const (
 	isWell = 1 << iota
 	isEnded
@@ -136,9 +136,9 @@ const (
 	belowDay = iota
 )
 
-// slicesOf makes SQLite sort by as few columns as possible and computes here what follows from
+// readSlices makes SQLite sort by as few columns as possible and computes here what follows from
 // them: for a million calls each column takes a tenth of a second.
-func slicesOf(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
+func readSlices(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
@@ -208,7 +208,7 @@ func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	return &(*list)[i]
 }
 
-func chainCalls(q rowsQueryer, p Period, most MostOf) (chains []ChainCalls, err error) {
+func chainCalls(q rowsQueryer, p Period, most SnapshotLimits) (chains []ChainCalls, err error) {
 	err = each(q, `SELECT id, tool, cwd, task, role, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? ORDER BY updated DESC, id DESC LIMIT ?)

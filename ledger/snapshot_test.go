@@ -16,7 +16,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err := fill(l, 2000); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Snapshot(Always, 100_000, MostOf{Chains: 7, Calls: 4})
+	s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 7, Calls: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestSnapshotPeriod(t *testing.T) {
 	for i := range 4 {
 		playFor(t, l, Millis(i+100)*hour, 1, nil)
 	}
-	s, err := l.Snapshot(Period{101 * hour, 103 * hour}, 100_000, MostOf{Chains: 1, Calls: 9})
+	s, err := l.Snapshot(Period{101 * hour, 103 * hour}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestSnapshotPeriod(t *testing.T) {
 	if calls != 2 || len(s.Chains) != 1 || s.Chains[0].Calls != 2 || len(s.Chains[0].Latest) != 2 || s.Chains[0].Latest[0].Started != 101*hour {
 		t.Errorf("%d calls, chains %+v", calls, s.Chains)
 	}
-	if s, err = l.Snapshot(Period{200 * hour, 300 * hour}, 100_000, MostOf{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
+	if s, err = l.Snapshot(Period{200 * hour, 300 * hour}, 100_000, SnapshotLimits{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -155,7 +155,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := slicesOf(q, Always, 100_000)
+		list, err := readSlices(q, Always, 100_000)
 		if err != nil {
 			t.Fatal(err)
 		}

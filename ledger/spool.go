@@ -117,7 +117,7 @@ func (s spool) list() []string {
 
 func running(pid string) bool {
 	n, err := strconv.Atoi(pid)
-	return err == nil && ProcessOf(n).Alive()
+	return err == nil && ProcessByPID(n).Alive()
 }
 
 // read returns an outcome. ok is false if it does not belong to this ledger.

@@ -157,7 +157,7 @@ func (claude) Variables() Variables {
 }
 
 func (c claude) Parse(in Invocation) Call {
-	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StdoutTTY: in.StdoutTTY, StderrTTY: in.StderrTTY, promptArg: -1}
 	table := claudeOptions
 	if in.Learned.Known {
 		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
@@ -172,7 +172,7 @@ func (c claude) Parse(in Invocation) Call {
 		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
 		call.Watched = claudeWatched(call.Home)
 	case CallerSession:
-		if call.Format != Text && !in.StdoutTTY {
+		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
 	}
@@ -232,7 +232,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	case c.promptArg < 0:
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -447,23 +447,15 @@ func setsVerbose(settings string) bool {
 
 // claudeReason returns why the call is not managed, or "".
 func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
-	has := func(k optionKind) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
-	}
-	lacks := func(names []string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return in.Env(n) != "" })
-	}
+	set := func(name string) bool { return in.Env(name) != "" }
 	switch {
-	case has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
+	case p.has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
 		return Admin
-	case in.StdoutTTY || !named("--print") && !has(format) && in.StdinTTY:
+	case !p.names("--print") && (in.StdoutTTY || !p.has(format) && in.StdinTTY):
 		return Interactive
 	case claudeDescriptor.nested(in.Env):
 		return Nested
-	case has(unmanaged):
+	case p.has(unmanaged):
 		return UnmanagedOption
 	case p.unknown != "":
 		return UnknownOption
@@ -471,7 +463,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return BadUsage
 	case !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format):
 		return BadUsage
-	case has(streamOnly) && c.Format != StreamJSON:
+	case p.has(streamOnly) && c.Format != StreamJSON:
 		return BadUsage
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
 		return o.Names[0] == "--input-format" && !slices.Contains([]string{"text", "stream-json"}, o.values[0])
@@ -481,9 +473,9 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return BadUsage
 	case c.Stdin == StdinFrames && c.promptArg >= 0:
 		return UnmanagedOption // versions do not agree on what becomes of it
-	case has(optOut) || !lacks(claudeSessionEnv):
+	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
 		return OptedOut
-	case has(callerOwned):
+	case p.has(callerOwned):
 		return CallerSession
 	case c.promptArg < 0 && in.StdinTTY:
 		return Interactive
@@ -599,7 +591,7 @@ func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt
-		p.HasStdin = c.Stdin == StdinAppended // stdin was empty
+		p.HasStdin = c.Stdin == StdinAppended && !c.Silent // stdin was empty
 		return args
 	}
 	p.Stdin, p.HasStdin = p.Prompt, true

@@ -17,17 +17,17 @@ type claudeStream struct {
 	results  int
 	seen     StreamState
 
-	out     []byte  // the last rendering; its memory is reused
-	last    []byte  // json: the last result line
-	array   []byte  // json-verbose: the events so far
-	printed int     // text: number of results shown so far
-	newline bool    // text: the output so far ends in a newline
-	skipped string  // text: an empty result, shown only if the run shows nothing else
-	stderr  string  // text: pending echo for stderr
-	behind  []byte  // lines after a result that are no events, if the format shows the result at the end
-	hidden  backlog // lines not shown since the model's last output
-	odd     bool    // an event had an unexpected shape
-	ended   bool
+	out         []byte  // the last rendering; its memory is reused
+	last        []byte  // json: the last result line
+	array       []byte  // json-verbose: the events so far
+	printed     int     // text: number of results shown so far
+	newline     bool    // text: the output so far ends in a newline
+	skipped     string  // text: an empty result, shown only if the run shows nothing else
+	stderr      string  // text: pending echo for stderr
+	afterResult []byte  // lines after a result that are no events, if the format shows the result at the end
+	hidden      backlog // lines not shown since the model's last output
+	malformed   bool    // an event had an unexpected shape
+	ended       bool
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
@@ -91,7 +91,7 @@ type claudeEvent struct {
 
 func (e *claudeEvent) isError() bool { return e.IsError != nil && *e.IsError }
 
-func (e *claudeEvent) answer() string { return valueOf(e.Result) }
+func (e *claudeEvent) answer() string { return orEmpty(e.Result) }
 
 type claudeUsage struct {
 	Input      int64 `json:"input_tokens"`
@@ -141,7 +141,7 @@ func (s *claudeStream) read(line []byte) *claudeEvent {
 	}
 	e := &claudeEvent{}
 	_, e.whole = readEvent(line, e)
-	s.odd = s.odd || !e.whole && e.matters() && line[0] == '{'
+	s.malformed = s.malformed || !e.whole && e.matters() && line[0] == '{'
 	return e
 }
 
@@ -170,8 +170,8 @@ func isClaudeEvent(line []byte) bool {
 
 // addEvent renders an event in the caller's format.
 func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
-	s.out = append(s.out, s.behind...) // the tool had not ended yet
-	s.behind = s.behind[:0]
+	s.out = append(s.out, s.afterResult...) // the tool had not ended yet
+	s.afterResult = s.afterResult[:0]
 	result := e.Type == "result"
 	if result || e.Type == "assistant" {
 		s.hidden = s.hidden[:0]
@@ -191,18 +191,18 @@ func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
 // passOn shows a line that is no event where it occurs. After a result that the tool shows only at
 // its end, the line waits for that result: a wrapper prints it after the tool.
 func (s *claudeStream) passOn(line []byte) {
-	if !s.waits() {
+	if !s.resultPending() {
 		s.out = append(s.out, line...)
 		return
 	}
-	s.behind = append(s.behind, line...)
-	if len(s.behind) > maxBacklog {
+	s.afterResult = append(s.afterResult, line...)
+	if len(s.afterResult) > maxBacklog {
 		s.showLast()
 	}
 }
 
-// waits reports whether there is a result to show at the end.
-func (s *claudeStream) waits() bool {
+// resultPending reports whether there is a result to show at the end.
+func (s *claudeStream) resultPending() bool {
 	return s.seen.Final && (s.last != nil || s.array != nil || s.skipped != "")
 }
 
@@ -272,8 +272,8 @@ func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 func (s *claudeStream) learnResult(e *claudeEvent) {
 	s.seen.Results++
 	s.seen.Final = e.StartupFailure == ""
-	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.odd
-	s.seen.TurnLimit = e.Subtype == "error_max_turns" && !s.odd
+	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
+	s.seen.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed
 	s.seen.Answer = e.answer()
 	s.seen.Refusal = claudeRefusal(e)
 	if s.seen.Refusal == RefusedUnknown {
@@ -405,15 +405,15 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 // printResult renders a result the way text mode prints it. Since 2.1.293 or shortly after (2.1.292
 // no, 2.1.295 yes) claude prints a result as each turn ends; before, only the last one at the end.
 // An empty result is printed only if nothing else was (2.1.329). Since 2.1.326 errors are repeated
-// on a stderr that is a terminal.
+// on a stderr that is a terminal, if stdout is not one.
 func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
 	s.skipped = ""
-	text, ok := s.textOf(e)
+	text, ok := s.resultText(e)
 	if !ok {
 		s.print(string(line))
 		return
 	}
-	if s.call.StderrTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
+	if s.call.StderrTTY && !s.call.StdoutTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
 		s.stderr += strings.TrimRight(text, " \t\r\n") + "\n"
 	}
 	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {
@@ -436,9 +436,9 @@ func (s *claudeStream) print(text string) {
 	s.newline = strings.HasSuffix(text, "\n")
 }
 
-// textOf returns what text mode prints for a result. ok is false if the answer is not where it
+// resultText returns what text mode prints for a result. ok is false if the answer is not where it
 // should be.
-func (s *claudeStream) textOf(e *claudeEvent) (text string, ok bool) {
+func (s *claudeStream) resultText(e *claudeEvent) (text string, ok bool) {
 	switch e.Subtype {
 	case "error_max_turns":
 		return "Error: Reached max turns (" + s.call.maxTurns + ")", true
@@ -484,7 +484,7 @@ func atLeast(version string, want ...int) bool {
 }
 
 func (s *claudeStream) addToArray(line []byte, init bool) {
-	line = withoutKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
+	line = removeKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
 	if init {
 		line = bytes.ReplaceAll(line, []byte(claudeStreamOnlyCapability), nil)
 	}
@@ -515,14 +515,14 @@ func (s *claudeStream) End() []byte {
 func (s *claudeStream) showLast() {
 	switch {
 	case s.last != nil:
-		s.out = append(s.appendJSON(s.out, withoutKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
+		s.out = append(s.appendJSON(s.out, removeKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
 	case s.array != nil:
 		s.out = append(append(s.out, s.array...), "]\n"...)
 	case s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
 		s.print(s.skipped)
 	}
-	s.out = append(s.out, s.behind...)
-	s.last, s.array, s.skipped, s.behind = nil, nil, "", nil
+	s.out = append(s.out, s.afterResult...)
+	s.last, s.array, s.skipped, s.afterResult = nil, nil, "", nil
 }
 
 // Parts of stream-json that json lacks (LIVE 2.1.329): a key of results, and an entry in init's

@@ -100,7 +100,7 @@ func TestClaudeReads(t *testing.T) {
 	}
 }
 
-func TestClaudeNeedsNoTerminal(t *testing.T) {
+func TestClaudeAtATerminal(t *testing.T) {
 	none := func(string) string { return "" }
 	tests := []struct {
 		args          string
@@ -108,8 +108,11 @@ func TestClaudeNeedsNoTerminal(t *testing.T) {
 		want          Reason
 	}{
 		{"-p hi", true, false, ""},
-		{"-p hi", false, true, Interactive},
+		{"-p hi", false, true, ""},
+		{"-p hi", true, true, ""},
 		{"hi", true, false, Interactive},
+		{"hi", false, true, Interactive},
+		{"hi --output-format json", true, true, Interactive},
 		{"hi", false, false, ""},
 		{"hi --output-format json", true, false, ""},
 		{"-p", true, false, Interactive},

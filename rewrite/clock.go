@@ -33,16 +33,18 @@ var clockWords = wordSet{words: `and as at current currently date datetime gener
 // parameter ("Date: ...", "Timestamp: ...").
 var nowWords = wordSet{words: "current currently generated now refreshed rendered"}
 
-var calendarWords = wordSet{words: `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
-	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
-	september october november december am pm`}
+var calendarWords = wordSet{words: calendarNames}
 
-// withoutClock returns a line without its time if the line contains nothing but the time of day,
+const calendarNames = `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
+	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
+	september october november december am pm`
+
+// stripClock returns a line without its time if the line contains nothing but the time of day,
 // otherwise unchanged. A date alone stays: it changes at most once in a session's life and often
 // names the job. A line that starts with its time stays too, as in logs.
-func withoutClock(line string) string {
+func stripClock(line string) string {
 	const longest = 80
-	if len(line) > longest {
+	if len(line) > longest || !strings.Contains(line, ":") { // there is no time of day without a colon
 		return line
 	}
 	var kept []string

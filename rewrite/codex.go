@@ -156,7 +156,7 @@ func (a *codexArgs) has(kind optionKind) bool {
 }
 
 func (c codex) Parse(in Invocation) Call {
-	call := Call{Tool: codexDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: codexDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	a := readCodexArgs(in.Args, in.Learned)
 	call.Home = codexHome(in.Env)
 	call.readCodexOptions(a.options())
@@ -167,7 +167,6 @@ func (c codex) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = []string{call.Home + "/auth.json"}
 		call.Watched = codexWatched(call.Home)
-		call.colors = in.StderrTTY && codexColors(in.Env)
 	case CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
@@ -263,9 +262,9 @@ func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
 	switch {
 	case in.StdinTTY:
 	case c.promptArg < 0 || c.Prompt == "-":
-		c.Stdin = StdinPrompt
+		c.Stdin, c.Silence = StdinPrompt, SilenceAwaited
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceAwaited
 	}
 }
 
@@ -290,7 +289,7 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 		return UnknownOption
 	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
 		return NotManaged
-	case !a.managed(in.Args) || in.StdoutTTY:
+	case !a.managed(in.Args):
 		return Interactive
 	case sub == "review":
 		return NotManaged
@@ -310,13 +309,6 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 		return Interactive
 	}
 	return ""
-}
-
-// codexColors reports whether codex would write colors to a stderr that is a terminal. It does not
-// do so once the shim reads stderr.
-func codexColors(env func(string) string) bool {
-	no := env("NO_COLOR")
-	return (no == "" || no == "0") && env("TERM") != "dumb"
 }
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show its session.
@@ -373,13 +365,8 @@ func (codex) Plan(c Call, t Target) Plan {
 		plan.Stdin, plan.HasStdin = prompt, true
 		plan.ReadStderr = plan.ReadStderr || c.codexNotice() != ""
 	}
-	if c.colors && !slices.ContainsFunc(c.Args, isColorOption) {
-		plan.Args = slices.Insert(plan.Args, c.execAt+1, "--color", "always")
-	}
 	return plan
 }
-
-func isColorOption(arg string) bool { return arg == "--color" || strings.HasPrefix(arg, "--color=") }
 
 // codexResumeArgs returns the caller's command line without its prompt. Images are attached to
 // their option, which would otherwise take "resume" as another image.
@@ -464,7 +451,7 @@ var codexRefusals = []struct {
 // prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
 func (codex) Refused(stderr string, exit int) Reason {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
-	last := withoutEscapes(lines[len(lines)-1])
+	last := stripEscapes(lines[len(lines)-1])
 	about := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
 	}

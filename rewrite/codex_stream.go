@@ -22,21 +22,21 @@ type codexStream struct {
 	late   string // to be shown on stderr at the end
 	out    []byte // the last rendering of stderr; its memory is reused
 
-	place   codexPlace
-	echo    string          // the part of the prompt that the transcript has yet to show
-	inFail  bool            // within the lines of an error
-	said    strings.Builder // the final message on stdout, with the newline that codex adds
-	endless bool            // said was too long to keep
-	pending []byte          // held back from stderr until its replacement is known
-	total   bool            // the transcript has ended
-	exact   bool            // the totals are from the rollout
+	place        codexPlace
+	echo         string          // the part of the prompt that the transcript has yet to show
+	inFail       bool            // within the lines of an error
+	finalMessage strings.Builder // the final message on stdout, with the newline that codex adds
+	tooLong      bool            // said was too long to keep
+	pending      []byte          // held back from stderr until its replacement is known
+	total        bool            // the transcript has ended
+	exact        bool            // the totals are from the rollout
 
-	held    []rolloutLine // lines that came before the ID was known
-	heldLen int
-	odd     bool // an event had an unexpected shape
-	turnID  string
-	earlier codexUsage // of the turns before turnID
-	turn    codexUsage // of turnID
+	held      []rolloutLine // lines that came before the ID was known
+	heldLen   int
+	malformed bool // an event had an unexpected shape
+	turnID    string
+	earlier   codexUsage // of the turns before turnID
+	turn      codexUsage // of turnID
 }
 
 // A codexPlace is how far the transcript on stderr has come.
@@ -142,12 +142,12 @@ func (s *codexStream) Line(line []byte) []byte {
 	case e.Type == "thread.started":
 		s.learnID(e.ThreadID, "stdout")
 	case strings.HasPrefix(e.Type, "item."):
-		s.odd = s.odd || !whole
+		s.malformed = s.malformed || !whole
 		s.learnItem(&e)
 	case e.Type == "turn.failed":
 		s.fail(e.Error.Message)
 	case e.Type == "turn.completed":
-		s.seen.Final, s.seen.Failed = true, s.odd
+		s.seen.Final, s.seen.Failed = true, s.malformed
 		return s.ownFigures(line)
 	}
 	return line
@@ -156,21 +156,21 @@ func (s *codexStream) Line(line []byte) []byte {
 // learnMessage collects stdout of a text call, which is the final message and nothing else. It may
 // be read before the header, although codex wrote that first, to stderr.
 func (s *codexStream) learnMessage(text []byte) {
-	if !s.endless && s.said.Len()+len(text) > LongestLine {
-		s.endless, s.said = true, strings.Builder{}
+	if !s.tooLong && s.finalMessage.Len()+len(text) > LongestLine {
+		s.tooLong, s.finalMessage = true, strings.Builder{}
 	}
-	if !s.endless {
-		s.said.Write(text)
+	if !s.tooLong {
+		s.finalMessage.Write(text)
 	}
-	s.seen.Answer = strings.TrimSuffix(s.said.String(), "\n")
+	s.seen.Answer = strings.TrimSuffix(s.finalMessage.String(), "\n")
 	s.believe()
 }
 
 // believe counts the final message once the header has named the session. A run whose message was
 // too long to keep cannot be resumed, as with such events in other formats.
 func (s *codexStream) believe() {
-	if (s.said.Len() > 0 || s.endless) && s.seen.ID != "" {
-		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, s.endless
+	if (s.finalMessage.Len() > 0 || s.tooLong) && s.seen.ID != "" {
+		s.seen.Content, s.seen.Final, s.seen.Failed = !s.seen.WrongID, true, s.tooLong
 	}
 }
 
@@ -272,7 +272,7 @@ const codexRule = "--------"
 
 // transcript follows the transcript and returns what the caller sees in place of a line.
 func (s *codexStream) transcript(line []byte) []byte {
-	plain := withoutEscapes(strings.TrimRight(string(line), "\r\n"))
+	plain := stripEscapes(strings.TrimRight(string(line), "\r\n"))
 	switch s.place {
 	case beforeHeader:
 		if plain == codexRule {
@@ -415,7 +415,7 @@ func withThousands(n int) string {
 // codexEscape matches the escape sequences that color a transcript.
 var codexEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
-func withoutEscapes(text string) string {
+func stripEscapes(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text
 	}

@@ -92,14 +92,15 @@ func TestCodexReads(t *testing.T) {
 	}
 }
 
-func TestCodexNeedsNoTerminal(t *testing.T) {
+func TestCodexAtATerminal(t *testing.T) {
 	tests := []struct {
 		line          string
 		stdin, stdout bool
 		want          Reason
 	}{
 		{"exec hi", true, false, ""},
-		{"exec hi", false, true, Interactive},
+		{"exec hi", false, true, ""},
+		{"exec hi", true, true, ""},
 		{"exec", true, false, Interactive},
 		{"exec -", true, false, Interactive},
 		{"hi", true, false, Interactive},
@@ -192,24 +193,6 @@ func TestCodexPlans(t *testing.T) {
 	}
 	if p := (codex{}).Plan(parseCodex("exec --json -"), ToFresh("x")); p.ReadStderr {
 		t.Error("the stderr of a fresh --json call is read")
-	}
-}
-
-// A transcript on a terminal has colours; codex must be told, since we read it.
-func TestCodexKeepsColors(t *testing.T) {
-	tests := []struct{ line, env, want string }{
-		{"-m x exec hi", "", "-m x exec --color always hi"},
-		{"exec hi", "NO_COLOR=1", "exec hi"},
-		{"exec hi", "TERM=dumb", "exec hi"},
-		{"exec hi --color=never", "", "exec hi --color=never"},
-		{"exec hi --color never", "", "exec hi --color never"},
-	}
-	for _, tt := range tests {
-		in := invocation(tt.line, tt.env)
-		in.StderrTTY = true
-		if got := strings.Join((codex{}).Plan((codex{}).Parse(in), ToFresh("hi")).Args, " "); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
-		}
 	}
 }
 

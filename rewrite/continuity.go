@@ -52,7 +52,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		return c
 	}
 	extends := m.whole && p.sameOpening(sent.Base, m.known)
-	h := p.historyOf(sent, &c)
+	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName && !h.tools {
 		c.turn = h.end
@@ -108,7 +108,7 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 		if tools && c.old(l) && !l.speaker.isTurn() {
 			return false // tool output within a turn
 		}
-		if l.speaker != nobody {
+		if l.speaker != noTurn {
 			tools = l.speaker == toolOutput && !c.old(l)
 		}
 		if !c.old(l) && !h.isAnswer(i) && !tools {

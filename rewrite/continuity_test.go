@@ -226,7 +226,7 @@ func TestNoTranscripts(t *testing.T) {
 	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it", "Usage: run it", "the user said: no",
 		"Users: 3", "## Agent-based design notes", "model -> view", "agent[0] = 1", "response => 401", "| Model | Size |", "answer - 42",
 		"Agent", "- reply", "from: the start", "controls: role=admin", "at user.go:17", "Assistants: 3"} {
-		if who, _ := opensTurn(line); who != nobody {
+		if who, _ := opensTurn(line); who != noTurn {
 			t.Errorf("%q opens a turn", line)
 		}
 	}

@@ -18,8 +18,8 @@ func briefed(sections ...string) string {
 	return "You are the coder.\n\n" + rules + "\n" + strings.Join(sections, "\n\n") + "\n\n## Contract\n\nPrint DONE.\n"
 }
 
-// deltaOf returns what a session that was sent before is sent of after.
-func deltaOf(before, after string) (text string, whole bool, why Reason) {
+// makeDelta returns what a session that was sent before is sent of after.
+func makeDelta(before, after string) (text string, whole bool, why Reason) {
 	p := NewPrompt(after, testKey)
 	target := ToResume("id", p, Compare(sentTo(before), p), false)
 	text, whole = target.Prompt()
@@ -54,7 +54,7 @@ func TestDeltas(t *testing.T) {
 		"one section":           {plain + "\n# Task\n\na", plain + "\n# Task\n\nb", opening + sectionsBelow + "\n\n# Task\n\nb\n"},
 		"as short as is worth":  {short, short + "\n\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
 	} {
-		text, whole, why := deltaOf(tt.before, tt.after)
+		text, whole, why := makeDelta(tt.before, tt.after)
 		if strings.HasSuffix(tt.want, "!") { // the opening is all of the earlier prompt but the addition
 			tt.want = opening + addedAtEnd + "\n\nThe test still fails.\n"
 		}
@@ -91,7 +91,7 @@ func TestWholeWhereADeltaMisleads(t *testing.T) {
 		"no section":               {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", NoCleanCut},
 		"a byte too short":         {short, short + "\n\nx", ShortPrompt},
 	} {
-		if _, whole, why := deltaOf(tt.before, tt.after); !whole || why != tt.want {
+		if _, whole, why := makeDelta(tt.before, tt.after); !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
 		}
 	}
@@ -197,8 +197,8 @@ func TestDeltaPairs(t *testing.T) {
 			t.Fatalf("%s: %d pairs, %v", file, len(pairs), err)
 		}
 		for _, pair := range pairs {
-			a, wholeA, _ := deltaOf(pair.Base, pair.A)
-			b, wholeB, _ := deltaOf(pair.Base, pair.B)
+			a, wholeA, _ := makeDelta(pair.Base, pair.A)
+			b, wholeB, _ := makeDelta(pair.Base, pair.B)
 			if a == b {
 				t.Errorf("%s: the same text for two prompts: %q", pair.Name, a)
 			}
@@ -225,7 +225,7 @@ func reconstruct(base, sent string) string {
 		case addedAtEnd:
 			return trim(base) + trim(rest) + "\n"
 		case addedBefore:
-			closing := closingOf(base)
+			closing := closingText(base)
 			added, ok := strings.CutSuffix(trim(rest), trim(closing))
 			if !ok {
 				return "the closing section is not repeated"
@@ -294,8 +294,8 @@ func behindOpening(text string) string {
 	return rest[min(at, len(rest)):]
 }
 
-// closingOf is the last section of a prompt at the level that it is cut at, or its last paragraph.
-func closingOf(text string) string {
+// closingText is the last section of a prompt at the level that it is cut at, or its last paragraph.
+func closingText(text string) string {
 	names, texts := headed(behindOpening(text))
 	if len(names) == 1 {
 		trimmed := strings.TrimRight(text, " \t\r\n")
@@ -335,7 +335,7 @@ func TestDeltaTellsPromptsApart(t *testing.T) {
 		sent := map[string]string{}
 		for range 6 {
 			after := doc.edited(r).render()
-			text, whole, _ := deltaOf(base, after)
+			text, whole, _ := makeDelta(base, after)
 			if !whole {
 				deltas++
 				if got := reconstruct(base, text); got != after {

@@ -310,7 +310,7 @@ func (c *driftCase) shown(lines []string, event string, base, less, got played) 
 	if got.out == base.out && got.errOut == base.errOut || got.out == c.join(lines) {
 		return true
 	}
-	asJSON := rawSeparators(string(withoutKey([]byte(event), claudeStreamOnlyKey)))
+	asJSON := rawSeparators(string(removeKey([]byte(event), claudeStreamOnlyKey)))
 	asJSON = strings.Replace(asJSON, claudeStreamOnlyCapability, "", 1)
 	for _, as := range []string{event, asJSON} {
 		for _, end := range []string{"\n", ",", ",\n", ""} {

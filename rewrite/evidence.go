@@ -73,8 +73,8 @@ func (f *findings) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return len(f.found[kind]) > 0 })
 }
 
-// firstOf returns the reason of the first finding whose kind is in reasons.
-func (f *findings) firstOf(reasons map[string]Reason) Reason {
+// firstReason returns the reason of the first finding whose kind is in reasons.
+func (f *findings) firstReason(reasons map[string]Reason) Reason {
 	for _, kind := range f.order {
 		if r, ok := reasons[kind]; ok {
 			return r
@@ -134,7 +134,7 @@ const longestGoOn = 3
 
 // verdict weighs the findings in an addition of so many lines.
 func (f *findings) verdict(lines int) Reason {
-	hard := f.firstOf(hardAgainst)
+	hard := f.firstReason(hardAgainst)
 	switch {
 	case hard != "":
 		return hard
@@ -147,7 +147,7 @@ func (f *findings) verdict(lines int) Reason {
 	case f.has("work"):
 		return ""
 	}
-	if soft := f.firstOf(softAgainst); soft != "" {
+	if soft := f.firstReason(softAgainst); soft != "" {
 		return soft
 	}
 	if f.has(kindNotes, kindFirst, "fix") || f.has("goon") && lines <= longestGoOn || f.has(kindThing) && f.has("log", "state") {
@@ -178,7 +178,7 @@ func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
 	}
 	for i := range lines {
 		l := &lines[i]
-		if l.speaker != nobody && l.speaker != everyday {
+		if l.speaker != noTurn && l.speaker != everydayWord {
 			notes, under = l.speaker == feedback, l.line
 		}
 		if c.old(l) || h.isAnswer(i) {
@@ -290,7 +290,7 @@ func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
 	lines := p.conversation()
 	var aside []string
 	for i := h.end; i < len(lines); i++ {
-		if l := &lines[i]; !c.old(l) && l.block != lines[h.end].block && l.speaker == nobody {
+		if l := &lines[i]; !c.old(l) && l.block != lines[h.end].block && l.speaker == noTurn {
 			aside = append(aside, l.line)
 		}
 	}

@@ -208,12 +208,12 @@ var (
 func (f Frame) Key() string {
 	body := []byte(f.Body)
 	for _, name := range requestOfRun {
-		body = withoutKey(body, name)
+		body = removeKey(body, name)
 	}
 	if input := jsonMember(string(body), "input"); input != "" {
 		stripped := []byte(input)
 		for _, name := range inputOfRun {
-			stripped = withoutKey(stripped, name)
+			stripped = removeKey(stripped, name)
 		}
 		body = bytes.Replace(body, []byte(input), stripped, 1)
 	}

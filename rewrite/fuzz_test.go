@@ -39,9 +39,9 @@ func FuzzWithoutClock(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		got := withoutClock(line)
-		if withoutClock(got) != got {
-			t.Fatalf("%q becomes %q, and that %q", line, got, withoutClock(got))
+		got := stripClock(line)
+		if stripClock(got) != got {
+			t.Fatalf("%q becomes %q, and that %q", line, got, stripClock(got))
 		}
 		if got == line {
 			return
@@ -68,7 +68,7 @@ func FuzzOpensTurn(f *testing.F) {
 		if !strings.Contains(line, rest) {
 			t.Fatalf("%q says %q", line, rest)
 		}
-		if who == nobody && rest != line {
+		if who == noTurn && rest != line {
 			t.Fatalf("%q is nobody's and says %q", line, rest)
 		}
 	})
@@ -182,10 +182,10 @@ func FuzzJSONLine(f *testing.F) {
 		if !json.Valid(got) {
 			t.Fatalf("%q becomes %q", line, got)
 		}
-		if !bytes.Equal(got, line) && !bytes.Equal(withoutNumbers(got), withoutNumbers(line)) {
+		if !bytes.Equal(got, line) && !bytes.Equal(stripNumbers(got), stripNumbers(line)) {
 			t.Fatalf("%q becomes %q: more than numbers", line, got)
 		}
-		cut := withoutKey(bytes.Clone(line), "a")
+		cut := removeKey(bytes.Clone(line), "a")
 		if !json.Valid(cut) {
 			t.Fatalf("%q without a is %q", line, cut)
 		}
@@ -201,8 +201,8 @@ func FuzzJSONLine(f *testing.F) {
 	})
 }
 
-// withoutNumbers puts 0 for every number that stands outside arrays.
-func withoutNumbers(line []byte) []byte {
+// stripNumbers puts 0 for every number that stands outside arrays.
+func stripNumbers(line []byte) []byte {
 	var out []byte
 	at := 0
 	for _, n := range jsonNumbers(line) {

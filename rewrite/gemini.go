@@ -92,7 +92,7 @@ func (gemini) Variables() Variables {
 }
 
 func (g gemini) Parse(in Invocation) Call {
-	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := geminiOptions
 	if in.Learned.Known {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
@@ -107,7 +107,7 @@ func (g gemini) Parse(in Invocation) Call {
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
 		call.Watched = geminiWatched(call.Home)
 	case CallerSession:
-		if call.Format != Text && !in.StdoutTTY {
+		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
 	}
@@ -148,7 +148,7 @@ func (c *Call) readGemini(p parsedArgs, in Invocation) {
 	case c.Prompt == "":
 		c.Stdin = StdinPrompt
 	default:
-		c.Stdin = StdinAppended
+		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
 	}
 }
 
@@ -203,29 +203,24 @@ func geminiAccount(path, text string) Setting {
 
 // geminiReason returns why the call is not managed, or "".
 func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
-	has := func(k optionKind) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k && on(o) })
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name && on(o) })
-	}
+	p.options = slices.DeleteFunc(slices.Clone(p.options), func(o parsedOption) bool { return !on(o) })
 	switch {
-	case has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
+	case p.has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
 		return Admin
-	case in.StdoutTTY || c.Prompt == "" && in.StdinTTY:
+	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
 		return Interactive
 	case geminiDescriptor.nested(in.Env):
 		return Nested
-	case has(unmanaged) || c.Format == Text && (named("--raw-output") || named("--accept-raw-output-risk")):
+	case p.has(unmanaged) || c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
 		return UnmanagedOption // raw text would be indistinguishable from its escape sequences
 	case p.unknown != "":
 		return UnknownOption
-	case p.bad || p.repeated("--model") || named("--prompt") && len(p.operands) > 0,
-		named("--yolo") && named("--approval-mode"),
+	case p.bad || p.repeated("--model") || p.names("--prompt") && len(p.operands) > 0,
+		p.names("--yolo") && p.names("--approval-mode"),
 		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format),
 		slices.ContainsFunc(p.operands, func(s argSpan) bool { return numeric(in.Args[s.at]) }):
 		return BadUsage
-	case has(callerOwned):
+	case p.has(callerOwned):
 		return CallerSession
 	case geminiForgets(c.Prompt):
 		return SlashCommand
@@ -349,11 +344,11 @@ func (gemini) Plan(c Call, t Target) Plan {
 	}
 	if plan.Resume != "" {
 		front = append(front, "--resume="+plan.Resume)
-		args = withoutPrompt(args, c.promptArgs)
+		args = removePrompt(args, c.promptArgs)
 		switch {
 		case t.fromArgv(c) && len(prompt) <= longestArg:
 			front = append(front, "--prompt="+prompt)
-			plan.HasStdin = c.Stdin != StdinUnused // stdin was empty
+			plan.HasStdin = c.Stdin != StdinUnused && !c.Silent // stdin was empty
 		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
 			front = append(front, "--prompt="+c.Prompt) // gemini joins it with stdin again
 		default:
@@ -364,9 +359,9 @@ func (gemini) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// withoutPrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// removePrompt removes the caller's prompt from a command line. In a cluster of letters only the
 // last one is the prompt's.
-func withoutPrompt(args []string, prompt []argSpan) []string {
+func removePrompt(args []string, prompt []argSpan) []string {
 	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b argSpan) int { return a.at - b.at })
 	for _, s := range slices.Backward(prompt) {
 		var flags []string

@@ -13,21 +13,21 @@ type geminiStream struct {
 	plan Plan
 	seen StreamState
 
-	stderr  string // text: what text mode would have written there
-	out     []byte // the last rendering; its memory is reused
-	object  []byte // json: the object so far; nil outside of one
-	newline bool   // text: nothing was shown yet, or the output so far ends in a newline
-	answer  strings.Builder
-	texts   int     // bytes of Answer in finished texts
-	turns   int     // answers of the model, as far as they can be distinguished
-	asked   bool    // the model's next output is a new answer
-	hidden  backlog // text: lines not shown since the model's last output
-	unknown bool    // an event had an unknown type
-	odd     bool    // an event had an unexpected shape
+	stderr     string // text: what text mode would have written there
+	out        []byte // the last rendering; its memory is reused
+	object     []byte // json: the object so far; nil outside of one
+	newline    bool   // text: nothing was shown yet, or the output so far ends in a newline
+	answer     strings.Builder
+	texts      int     // bytes of Answer in finished texts
+	turns      int     // answers of the model, as far as they can be distinguished
+	nextAnswer bool    // the model's next output is a new answer
+	hidden     backlog // text: lines not shown since the model's last output
+	unknown    bool    // an event had an unknown type
+	malformed  bool    // an event had an unexpected shape
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
-	return &geminiStream{call: c, plan: p, newline: true, asked: true}
+	return &geminiStream{call: c, plan: p, newline: true, nextAnswer: true}
 }
 
 func (s *geminiStream) TakeStderr() string {
@@ -146,7 +146,7 @@ func (s *geminiStream) addToObject(line []byte) {
 	if e.SessionID == "" {
 		return // not gemini's own
 	}
-	s.odd = s.odd || !e.whole
+	s.malformed = s.malformed || !e.whole
 	s.learnID(&e)
 	s.answer.WriteString(e.Response)
 	s.learnResult(&e)
@@ -158,7 +158,7 @@ func (s *geminiStream) addToObject(line []byte) {
 func (s *geminiStream) learn(e *geminiEvent) {
 	switch e.Type {
 	case "init", "message", "result":
-		s.odd = s.odd || !e.whole
+		s.malformed = s.malformed || !e.whole
 	}
 	switch e.Type {
 	case "init":
@@ -172,14 +172,14 @@ func (s *geminiStream) learn(e *geminiEvent) {
 		s.seen.addFiles(e.Parameters)
 		s.endText()
 	case "tool_result":
-		s.asked = true
+		s.nextAnswer = true
 	case "result":
 		s.learnResult(e)
 	}
 }
 
 func (s *geminiStream) learnMessage(e *geminiEvent) {
-	content := valueOf(e.Content)
+	content := orEmpty(e.Content)
 	switch {
 	case e.Role == "user":
 		if geminiForgets(content) { // a hook has prepended its output
@@ -203,10 +203,10 @@ func (s *geminiStream) endText() {
 // answered records a sign of the model. Its next answer begins when it has its tools' results.
 func (s *geminiStream) answered() {
 	s.seen.Content = !s.seen.WrongID
-	if s.asked {
+	if s.nextAnswer {
 		s.turns++
 	}
-	s.asked = false
+	s.nextAnswer = false
 }
 
 // learnID pins the ID, or records that the tool left the requested session, as versions around 0.2x
@@ -228,7 +228,7 @@ func (s *geminiStream) learnID(e *geminiEvent) {
 // of one and exit code 0 (recordings/gemini/empty-text). json has no status.
 func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Final = true
-	s.seen.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.odd
+	s.seen.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.malformed
 	s.seen.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.seen.Refusal == "" {
@@ -296,7 +296,7 @@ func (s *geminiStream) print(e *geminiEvent) bool {
 }
 
 func (s *geminiStream) printMessage(e *geminiEvent) bool {
-	content := valueOf(e.Content)
+	content := orEmpty(e.Content)
 	switch {
 	case e.Role == "assistant" && content != "":
 		s.out = append(s.out, content...)
@@ -319,7 +319,7 @@ func (s *geminiStream) endLine() {
 // printError records what text mode writes to stderr for an error event; for two kinds it writes
 // nothing (runNonInteractive in 0.61.0).
 func (s *geminiStream) printError(e *geminiEvent) bool {
-	message := valueOf(e.Message)
+	message := orEmpty(e.Message)
 	switch {
 	case message == "":
 		return false
@@ -343,6 +343,8 @@ func (s *geminiStream) printFailure(kind, message string) {
 	}
 	const unexpected = "An unexpected critical error occurred:"
 	switch {
+	case kind == "FatalCancellationError": // Ctrl-C at a terminal; text mode says it twice
+		s.stderr += message + "\n[ERROR] " + message + "\n"
 	case !wrapped:
 		s.stderr += "[ERROR] " + message + "\n"
 	case strings.HasPrefix(kind, "Fatal") && s.call.noColor:

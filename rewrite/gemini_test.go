@@ -102,7 +102,7 @@ func TestGeminiReads(t *testing.T) {
 	}
 }
 
-func TestGeminiNeedsNoTerminal(t *testing.T) {
+func TestGeminiAtATerminal(t *testing.T) {
 	none := func(string) string { return "" }
 	tests := []struct {
 		args          string
@@ -111,7 +111,10 @@ func TestGeminiNeedsNoTerminal(t *testing.T) {
 	}{
 		{"-p hi", true, false, ""},
 		{"hi", true, false, ""}, // headless: stdout is no terminal
-		{"-p hi", false, true, Interactive},
+		{"-p hi", false, true, ""},
+		{"-p hi", true, true, ""},
+		{"hi", false, true, ""}, // likewise: stdin is none
+		{"hi", true, true, Interactive},
 		{"", true, false, Interactive},
 	}
 	for _, tt := range tests {
@@ -292,6 +295,7 @@ func TestGeminiRendersTheRest(t *testing.T) {
 		{say + "{cut", "", "a{cut", "", 0},
 		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
 		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
+		{result("FatalCancellationError", "Operation cancelled."), "", "", "Operation cancelled.\n[ERROR] Operation cancelled.\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
 		{result("FatalInputError", "[API Error: no]"), "NO_COLOR=1", "", "no\n", 0},
 		{result("FatalInputError", "[API Error: no [yet]]"), "NO_COLOR=1", "", "no [yet]\n", 0},

@@ -79,14 +79,14 @@ func Environment(tool Tool, environ []string, named bool) []Setting {
 		if value == "" {
 			continue
 		}
-		if guard := guardOf(name, own, named); guard != "" {
+		if guard := variableGuard(name, own, named); guard != "" {
 			found = append(found, Setting{Name: name, Value: value, Guard: guard})
 		}
 	}
 	return found
 }
 
-func guardOf(name string, own Variables, named bool) Reason {
+func variableGuard(name string, own Variables, named bool) Reason {
 	switch {
 	case strings.HasPrefix(name, "REPRISE_"):
 		return ""

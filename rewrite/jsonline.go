@@ -31,7 +31,7 @@ func (t *looseText) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-func valueOf(text *string) string {
+func orEmpty(text *string) string {
 	if text == nil {
 		return ""
 	}
@@ -171,8 +171,8 @@ func formatNano(n int64) string {
 	return text
 }
 
-// withoutKey removes a key with its value from an object and keeps every other byte.
-func withoutKey(line []byte, key string) []byte {
+// removeKey removes a key with its value from an object and keeps every other byte.
+func removeKey(line []byte, key string) []byte {
 	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
 		return line
 	}

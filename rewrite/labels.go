@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,48 +12,62 @@ import (
 type speaker int
 
 const (
-	nobody speaker = iota // the line opens no turn
+	noTurn speaker = iota // the line opens no turn
 	assistant
-	toolOutput // output of one of the assistant's tools
-	other      // a known role other than the assistant
-	stranger   // an unknown name
-	feedback   // no name: notes on the work follow
-	everyday   // no name: a word that introduces a line ("Note:", "File:")
-	heading    // a markdown heading that is no known name
-	closing    // the end of a turn
+	toolOutput   // output of one of the assistant's tools
+	other        // a known role other than the assistant
+	unknownName  // an unknown name
+	feedback     // no name: notes on the work follow
+	everydayWord // no name: a word that introduces a line ("Note:", "File:")
+	heading      // a markdown heading that is no known name
+	closing      // the end of a turn
 )
 
 // isTurn reports whether a line of that kind opens a speaker's turn.
 func (s speaker) isTurn() bool {
-	return s == assistant || s == toolOutput || s == other || s == stranger
+	return s == assistant || s == toolOutput || s == other || s == unknownName
 }
 
 // The names over turns. A plain name is also an everyday word: it needs more than a dash or an end
 // of line to be a name.
-var (
-	assistantNames = wordSet{words: `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
-		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`}
-	plainNames = wordSet{words: "model agent you response reply answer"}
-	toolNames  = wordSet{words: "tool function"}
-	otherNames = wordSet{words: "user human system developer customer client me question humanmessage systemmessage"}
+const (
+	assistantNames = `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
+		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`
+	plainNames = "model agent you response reply answer"
+	toolNames  = "tool function"
+	otherNames = "user human system developer customer client me question humanmessage systemmessage"
 )
 
 // besideNames are words that may accompany a name: "Assistant (turn 2):", "### Claude's reply".
-var besideNames = wordSet{words: `s code cli message output result turn step round said says wrote replied answered previous last your
+const besideNames = `s code cli message output result turn step round said says wrote replied answered previous last your
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
-	b strong em p div span summary`}
+	b strong em p div span summary`
 
-func speakerNamed(word string) (who speaker) {
-	switch {
-	case assistantNames.has(word), plainNames.has(word):
-		who = assistant
-	case toolNames.has(word):
-		who = toolOutput
-	case otherNames.has(word):
-		who = other
-	}
-	return who
+// A nameWord is what a word in the name over a turn says: the speaker, or noTurn where it only stands beside a name.
+type nameWord struct {
+	speaker speaker
+	plain   bool // it is an everyday word too
 }
+
+// nameWords are all of them in one map: every line of a prompt is read as a name.
+var nameWords = sync.OnceValue(func() map[string]nameWord {
+	words := map[string]nameWord{}
+	for _, list := range []struct {
+		words string
+		means nameWord
+	}{
+		{calendarNames, nameWord{}}, {besideNames, nameWord{}},
+		{otherNames, nameWord{speaker: other}}, {toolNames, nameWord{speaker: toolOutput}},
+		{plainNames, nameWord{assistant, true}}, {assistantNames, nameWord{speaker: assistant}},
+	} {
+		for word := range strings.FieldsSeq(list.words) {
+			words[word] = list.means
+		}
+	}
+	return words
+})
+
+func speakerNamed(word string) speaker { return nameWords()[word].speaker }
 
 const (
 	digitSigns   = "0123456789"
@@ -70,7 +85,7 @@ func questionOrAnswer(line string) (letter, rest string) {
 	if rest == "" || !strings.ContainsRune(":.)", rune(rest[0])) {
 		return "", ""
 	}
-	return strings.ToLower(label[:1]), withoutEmphasis(rest[1:])
+	return strings.ToLower(label[:1]), stripEmphasis(rest[1:])
 }
 
 // opensTurn parses a line as the start of a turn in any usual notation: "## assistant",
@@ -85,25 +100,25 @@ func opensTurn(line string) (who speaker, rest string) {
 	if _, after, ok := strings.Cut(line, "[/INST]"); ok {
 		return assistant, strings.TrimSpace(after)
 	}
-	if who := roleIn(line); who != nobody {
+	if who := roleIn(line); who != noTurn {
 		if _, after, ok := strings.Cut(line, ">"); ok && line[0] == '<' {
-			return who, withoutClosingTag(strings.TrimSpace(after))
+			return who, stripClosingTag(strings.TrimSpace(after))
 		}
 		return who, line
 	}
 	who, rest = namedTurn(line)
 	switch {
-	case who == nobody:
-		return nobody, line
+	case who == noTurn:
+		return noTurn, line
 	case strings.HasPrefix(line, "</"):
 		return closing, strings.TrimSpace(rest)
 	case strings.HasPrefix(line, "<"):
-		return who, withoutClosingTag(strings.TrimSpace(rest))
+		return who, stripClosingTag(strings.TrimSpace(rest))
 	}
-	return who, withoutEmphasis(rest)
+	return who, stripEmphasis(rest)
 }
 
-func withoutEmphasis(rest string) string {
+func stripEmphasis(rest string) string {
 	return strings.TrimSpace(strings.TrimLeft(rest, "*_:"))
 }
 
@@ -144,17 +159,17 @@ type turnName struct {
 
 // add reads a lower-case word of the name and reports whether it is allowed there.
 func (n *turnName) add(word string) bool {
-	found := speakerNamed(word)
-	if n.speaker == nobody {
-		n.speaker, n.plain = found, plainNames.has(word)
+	found, known := nameWords()[word]
+	if n.speaker == noTurn {
+		n.speaker, n.plain = found.speaker, found.plain
 	}
-	return found != nobody || besideNames.has(word) || calendarWords.has(word) || strings.ContainsAny(word, digitSigns)
+	return known || strings.ContainsAny(word, digitSigns)
 }
 
 // endsAt reports whether sign, between two parts of the line, separates the name from the text, and
 // returns the text.
 func (n *turnName) endsAt(before string, sign rune, after string) (rest string, ok bool) {
-	if n.speaker == nobody {
+	if n.speaker == noTurn {
 		return "", false
 	}
 	if sign == ' ' && strings.HasPrefix(before, "<") {
@@ -168,7 +183,14 @@ func (n *turnName) endsAt(before string, sign rune, after string) (rest string, 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // wordLength returns the length in bytes of the word that text starts with.
-func wordLength(text string) int { return len(text) - len(strings.TrimLeftFunc(text, isWordRune)) }
+func wordLength(text string) int {
+	for i, r := range text {
+		if !isWordRune(r) {
+			return i
+		}
+	}
+	return len(text)
+}
 
 // setsOff reports whether a sign between two parts of a line ends a name.
 func setsOff(before string, sign rune, after string, plain bool) bool {
@@ -194,7 +216,7 @@ func setsOff(before string, sign rune, after string, plain bool) bool {
 // roleIn returns the speaker of a turn written as data: JSON, YAML, XML or a program's own
 // printout. A line with several turns counts as the assistant's if one of them is.
 func roleIn(line string) (who speaker) {
-	if !strings.ContainsAny(line, ":=") {
+	if !strings.Contains(line, ":") && !strings.Contains(line, "=") {
 		return
 	}
 	line = strings.ToLower(line)
@@ -206,19 +228,20 @@ func roleIn(line string) (who speaker) {
 			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
 			}
-			switch word := value[:wordLength(value)]; {
-			case assistantNames.has(word), word == "model", word == "agent":
+			word := value[:wordLength(value)]
+			switch named := nameWords()[word]; {
+			case named.speaker == assistant && !named.plain, word == "model", word == "agent":
 				return assistant
-			case speakerNamed(word) != nobody:
-				who = speakerNamed(word)
+			case named.speaker != noTurn:
+				who = named.speaker
 			}
 		}
 	}
 	return who
 }
 
-// withoutClosingTag removes the tag that ends a turn from its last line.
-func withoutClosingTag(text string) string {
+// stripClosingTag removes the tag that ends a turn from its last line.
+func stripClosingTag(text string) string {
 	for _, end := range []string{"<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>"} {
 		if before, ok := strings.CutSuffix(text, end); ok {
 			return strings.TrimSpace(before)
@@ -289,7 +312,7 @@ func isNameRune(r rune) bool {
 // readLabel parses a line as the start of a turn under any name, or as a label or heading over
 // something else. label is the name, text what follows it.
 func readLabel(line string) (who speaker, label, text string) {
-	if who, text = opensTurn(line); who != nobody {
+	if who, text = opensTurn(line); who != noTurn {
 		label, _, _ = strings.Cut(line, text)
 		if text == "" {
 			label = line
@@ -298,7 +321,7 @@ func readLabel(line string) (who speaker, label, text string) {
 	}
 	switch {
 	case headingLevel(line) > 0:
-		return kindOf(line, heading), normalLabel(line), ""
+		return labelKind(line, heading), normalLabel(line), ""
 	case line[0] == '<':
 		return tagLabel(line)
 	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
@@ -317,11 +340,11 @@ func fencedLabel(line string) (who speaker, label, text string) {
 	first, _, _ := strings.Cut(strings.ToLower(inner), " ")
 	switch {
 	case !shortLabel(inner, most, words):
-		return nobody, "", line
+		return noTurn, "", line
 	case first == "end":
 		return closing, normalLabel(inner), ""
 	}
-	return kindOf(inner, stranger), normalLabel(inner), ""
+	return labelKind(inner, unknownName), normalLabel(inner), ""
 }
 
 // tagLabel parses a line that begins with a tag.
@@ -329,9 +352,9 @@ func tagLabel(line string) (who speaker, label, text string) {
 	inner, rest, ok := strings.Cut(line[1:], ">")
 	name := inner[:wordLength(inner)]
 	if !ok || name == "" || strings.HasPrefix(inner, "!") || strings.HasSuffix(inner, "/") {
-		return nobody, "", line
+		return noTurn, "", line
 	}
-	return kindOf(inner, stranger), normalLabel(inner), withoutClosingTag(strings.TrimSpace(rest))
+	return labelKind(inner, unknownName), normalLabel(inner), stripClosingTag(strings.TrimSpace(rest))
 }
 
 // wordLabel parses "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
@@ -341,9 +364,9 @@ func wordLabel(line string) (who speaker, label, text string) {
 		strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
 	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
 	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
-		who = kindOf(bare, stranger)
-		if who == stranger && !emphasis && speaksOfWork(bare) {
-			who = everyday
+		who = labelKind(bare, unknownName)
+		if who == unknownName && !emphasis && speaksOfWork(bare) {
+			who = everydayWord
 		}
 		return who, normalLabel(bare), ""
 	}
@@ -353,15 +376,15 @@ func wordLabel(line string) (who speaker, label, text string) {
 		}
 		name, rest := bare[:i], bare[i+utf8.RuneLen(r):]
 		if name == "" || r != '：' && !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "*") || !isName(name) {
-			return nobody, "", line
+			return noTurn, "", line
 		}
-		who := kindOf(name, stranger)
-		if who == stranger && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) && !strings.HasPrefix(line, "**") {
-			who = everyday // an item of a list
+		who := labelKind(name, unknownName)
+		if who == unknownName && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) && !strings.HasPrefix(line, "**") {
+			who = everydayWord // an item of a list
 		}
-		return who, normalLabel(name), withoutEmphasis(rest)
+		return who, normalLabel(name), stripEmphasis(rest)
 	}
-	return nobody, "", line
+	return noTurn, "", line
 }
 
 // sayingWords mark a line that ends with a colon as introducing quoted text.
@@ -427,8 +450,8 @@ func isName(text string) bool {
 // shownWords end a label over such output.
 var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
 
-// kindOf returns what a label introduces: notes on the work, an everyday line, or otherwise.
-func kindOf(label string, otherwise speaker) speaker {
+// labelKind returns what a label introduces: notes on the work, an everyday line, or otherwise.
+func labelKind(label string, otherwise speaker) speaker {
 	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
 	notes, instructions, plain := false, false, len(words) > 0
 	for _, word := range words {
@@ -440,7 +463,7 @@ func kindOf(label string, otherwise speaker) speaker {
 	case notes && !instructions:
 		return feedback
 	case plain && otherwise != heading:
-		return everyday
+		return everydayWord
 	}
 	return otherwise
 }

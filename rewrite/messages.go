@@ -62,7 +62,7 @@ func readMessages(text string, at int) (blocks []block, rest string) {
 	for _, one := range messages {
 		var fields map[string]json.RawMessage
 		_ = json.Unmarshal(one, &fields) // only an object can be a message
-		m := messageOf(fields)
+		m := parseMessage(fields)
 		if m == nil {
 			return nil, ""
 		}
@@ -80,7 +80,7 @@ func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 	}
 	var object map[string]json.RawMessage
 	_ = json.Unmarshal(value, &object) // not an array
-	if messageOf(object) == nil {
+	if parseMessage(object) == nil {
 		for _, key := range historyKeys {
 			if json.Unmarshal(object[key], &messages) == nil && len(messages) > 0 {
 				delete(object, key)
@@ -92,8 +92,8 @@ func unfold(value json.RawMessage) (frame string, messages []json.RawMessage) {
 	return "", []json.RawMessage{value}
 }
 
-// messageOf parses one message; it returns nil if the object is none.
-func messageOf(fields map[string]json.RawMessage) *message {
+// parseMessage parses one message; it returns nil if the object is none.
+func parseMessage(fields map[string]json.RawMessage) *message {
 	who, ok := firstText(fields, speakerKeys)
 	if !ok {
 		return nil
@@ -103,8 +103,8 @@ func messageOf(fields map[string]json.RawMessage) *message {
 		return nil
 	}
 	kind := speakerNamed(strings.ToLower(who))
-	if kind == nobody {
-		kind = stranger
+	if kind == noTurn {
+		kind = unknownName
 	}
 	return &message{speaker: kind, label: normalLabel(who), text: who + "\n" + said}
 }

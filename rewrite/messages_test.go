@@ -52,7 +52,7 @@ func TestReadMessages(t *testing.T) {
 				continue
 			}
 			text := strings.ReplaceAll(b.message.text, "\n", "/")
-			if b.message.speaker == stranger {
+			if b.message.speaker == unknownName {
 				text = "?" + text
 			}
 			got = append(got, text)

@@ -65,6 +65,14 @@ type parsedArgs struct {
 	bad      bool      // an option lacks its value: the tool will reject the call
 }
 
+func (p *parsedArgs) has(kind optionKind) bool {
+	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == kind })
+}
+
+func (p *parsedArgs) names(option string) bool {
+	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == option })
+}
+
 // parseCommander reads a command line the way the commander library does, which claude uses. An
 // option that needs a value takes whatever follows. One with an optional value takes the next
 // argument unless it looks like an option. A variadic one takes arguments until one looks like an

@@ -45,12 +45,17 @@ var phrases = sync.OnceValue(func() (t struct{ added, base phraseTable }) {
 
 type phraseTable struct {
 	byWord   map[string][]*phrase // by the words that a phrase may begin with
-	prefixed map[byte][]*phrase   // those that begin with a word ending in *, by its first byte
+	prefixed map[byte][]prefixed  // those that begin with a word ending in *, by its first byte
 	pieces   []piece              // of the languages without spaces
 }
 
 func newPhraseTable() phraseTable {
-	return phraseTable{byWord: map[string][]*phrase{}, prefixed: map[byte][]*phrase{}}
+	return phraseTable{byWord: map[string][]*phrase{}, prefixed: map[byte][]prefixed{}}
+}
+
+type prefixed struct {
+	prefix string
+	phrase *phrase
 }
 
 type piece struct{ kind, text string }
@@ -76,8 +81,8 @@ func (t *phraseTable) add(line string) {
 		ph.words = append(ph.words, strings.Split(field, "|"))
 	}
 	for _, word := range ph.words[0] {
-		if strings.HasSuffix(word, "*") {
-			t.prefixed[word[0]] = append(t.prefixed[word[0]], ph)
+		if prefix, ok := strings.CutSuffix(word, "*"); ok {
+			t.prefixed[word[0]] = append(t.prefixed[word[0]], prefixed{prefix, ph})
 		} else {
 			t.byWord[word] = append(t.byWord[word], ph)
 		}
@@ -119,7 +124,7 @@ type textWord struct {
 const maxScanned = 128 << 10
 
 func textWords(text string) []textWord {
-	var out []textWord
+	out := make([]textWord, 0, len(text)/4)
 	start := true
 	for i := 0; i < len(text); {
 		if n := wordLength(text[i:]); n > 0 {
@@ -148,22 +153,32 @@ type scan struct {
 	gistLines           int    // how many lines gist was made from
 }
 
+// scan returns what was found in the line so far.
+func (l *promptLine) scan() *scan {
+	if l.found == nil {
+		l.found = &scan{}
+	}
+	return l.found
+}
+
 // added returns the phrases that count in what a prompt adds.
 func (l *promptLine) added() []Finding {
-	if !l.scan.addedDone {
-		l.scan.addedDone = true
-		matchPhrases(l.line, func(kind, words string) { l.scan.added = append(l.scan.added, Finding{kind, words}) })
+	s := l.scan()
+	if !s.addedDone {
+		s.addedDone = true
+		matchPhrases(l.line, func(kind, words string) { s.added = append(s.added, Finding{kind, words}) })
 	}
-	return l.scan.added
+	return s.added
 }
 
 // base returns the phrases that count in what a session was sent before.
 func (l *promptLine) base() []Finding {
-	if !l.scan.baseDone {
-		l.scan.baseDone = true
-		phrases().base.match(l.line, func(kind, words string) { l.scan.base = append(l.scan.base, Finding{kind, words}) })
+	s := l.scan()
+	if !s.baseDone {
+		s.baseDone = true
+		phrases().base.match(l.line, func(kind, words string) { s.base = append(s.base, Finding{kind, words}) })
 	}
-	return l.scan.base
+	return s.base
 }
 
 // scanned returns the lines to search: about maxScanned bytes from the beginning, and as many from
@@ -181,6 +196,16 @@ func scanned(lines []*promptLine) []*promptLine {
 
 // matchPhrases searches a text that a prompt adds.
 func matchPhrases(text string, found func(kind, words string)) { phrases().added.match(text, found) }
+
+// isASCII reports whether a text has only ASCII characters, which no piece consists of.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // match calls found for every phrase of the table in the text, with the words that it matched.
 func (t phraseTable) match(text string, found func(kind, words string)) {
@@ -201,11 +226,14 @@ func (t phraseTable) match(text string, found func(kind, words string)) {
 		for _, ph := range t.byWord[words[i].text] {
 			try(ph)
 		}
-		for _, ph := range t.prefixed[words[i].text[0]] {
-			if ph.words[0].match(words[i].text) {
-				try(ph)
+		for _, p := range t.prefixed[words[i].text[0]] {
+			if strings.HasPrefix(words[i].text, p.prefix) {
+				try(p.phrase)
 			}
 		}
+	}
+	if isASCII(text) {
+		return
 	}
 	for _, pc := range t.pieces {
 		if strings.Contains(text, pc.text) {

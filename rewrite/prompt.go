@@ -210,7 +210,7 @@ func normal(text string) string {
 }
 
 func normalLine(line string) string {
-	return withoutCount(withoutClock(strings.TrimRight(line, " \t\r")))
+	return stripCount(stripClock(strings.TrimRight(line, " \t\r")))
 }
 
 // countWords are what callers name their rounds by; turnWords are those that rarely mean anything
@@ -224,9 +224,9 @@ var (
 // longestCount is the length of the longest line that is searched for a count.
 const longestCount = 160
 
-// withoutCount returns a line without the number of its round: "Round 2 of 5" if the line contains
+// stripCount returns a line without the number of its round: "Round 2 of 5" if the line contains
 // nothing else, "Turn 3/50" anywhere.
-func withoutCount(line string) string {
+func stripCount(line string) string {
 	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {
 		return line
 	}

@@ -37,7 +37,7 @@ func TestWithoutCount(t *testing.T) {
 		"Round 2 " + strings.Repeat(".", longestCount-8): "Round # " + strings.Repeat(".", longestCount-8),
 		"Round 2 " + strings.Repeat(".", longestCount-7): "Round 2 " + strings.Repeat(".", longestCount-7),
 	} {
-		if got := withoutCount(line); got != want {
+		if got := stripCount(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
@@ -102,11 +102,11 @@ func TestClock(t *testing.T) {
 		long:                                      true,
 		long + " ":                                false,
 	} {
-		if got := withoutClock(line); (got != line) != cut || cut && !strings.HasPrefix(got, "\x00clock ") {
+		if got := stripClock(line); (got != line) != cut || cut && !strings.HasPrefix(got, "\x00clock ") {
 			t.Errorf("%q: %q", line, got)
 		}
 	}
-	if withoutClock("Now: 2026-11-19 08:15") == withoutClock("Current time: 2026-11-19 08:15") {
+	if stripClock("Now: 2026-11-19 08:15") == stripClock("Current time: 2026-11-19 08:15") {
 		t.Error("the words beside a time do not count")
 	}
 }

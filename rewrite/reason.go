@@ -1,5 +1,7 @@
 package rewrite
 
+import "slices"
+
 // A Mode is how a call is handled.
 type Mode string
 
@@ -49,6 +51,20 @@ const (
 // NextTurn is the reason of a later turn of a conversation: the caller goes on with its own
 // session in the same process.
 const NextTurn Reason = "next_turn"
+
+// Missed reports whether a call that is passed through for a reason is a headless one that the
+// caller may expect to be managed. Calls from within a tool's own run are not.
+func Missed(t Tool, in Invocation, r Reason) bool {
+	switch r {
+	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, MessageContent, ControlRequest, StdinOpen, StdinTooBig, StdoutGone,
+		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
+	default:
+		return false
+	}
+	d := t.Descriptor()
+	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
+	return !d.nested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
+}
 
 // NoAttempt is the number of an attempt that is not known.
 const NoAttempt = -1
@@ -120,7 +136,8 @@ const (
 	RefusedContext  Reason = "refused_context_exceeded"
 	RefusedBroken   Reason = "refused_broken_transcript"
 	RefusedSilent   Reason = "refused_without_reason"
-	Pruned          Reason = "pruned" // shimctl prune has removed its file
+	LateStdin       Reason = "late_stdin" // not a refusal: data came on stdin after the decision to resume
+	Pruned          Reason = "pruned"     // shimctl prune has removed its file
 )
 
 // TurnLimit is why a session stays usable although its last run failed.

@@ -236,7 +236,7 @@ func TestPartsAreBounded(t *testing.T) {
 		}
 	}
 	change := func(n int) (bool, Reason) {
-		_, whole, why := deltaOf(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext", "Part 3\n\nother", 1))
+		_, whole, why := makeDelta(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext", "Part 3\n\nother", 1))
 		return whole, why
 	}
 	if whole, why := change(maxParts); whole {

@@ -101,6 +101,16 @@ const (
 	StdinFrames                   // stdin is a conversation, whose first message is the prompt
 )
 
+// Silence is what a tool does if its stdin stays open and sends nothing.
+type Silence int
+
+// What a tool does about a silent stdin.
+const (
+	SilenceFails   Silence = iota // it gives up after a while
+	SilenceSkipped                // it goes on without stdin after a while
+	SilenceAwaited                // it waits for the end of stdin
+)
+
 // A Call is a parsed command line.
 type Call struct {
 	Tool   string
@@ -110,6 +120,10 @@ type Call struct {
 	Args   []string // without argv[0], as the caller wrote them
 	Format Format   // what the caller requested
 	Stdin  StdinUse
+	// Silence is what the tool does if stdin is silent. Silent reports that it has been, for a while, and
+	// that the tool must see that for itself.
+	Silence Silence
+	Silent  bool
 
 	Prompt    string // the prompt in argv
 	promptArg int    // its index in Args, -1 if there is none
@@ -117,6 +131,7 @@ type Call struct {
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
 	Settings  []Setting // everything that must be equal between a session and a call that resumes it
+	StdoutTTY bool
 	StderrTTY bool
 	SessionID string // the session that the caller itself names
 	Home      string // the directory in which the tool keeps its sessions
@@ -147,7 +162,6 @@ type Call struct {
 
 	execAt  int   // codex: place of exec in Args
 	learned Probe // codex: what Args was parsed with
-	colors  bool  // codex: its stderr would have colors
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,

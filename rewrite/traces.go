@@ -11,7 +11,7 @@ import (
 // A Mark is a short keyed digest of one or several words.
 type Mark uint64
 
-func markOf(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
+func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
 // Traces is what the ledger stores of a run to recognize a later prompt that refers to it.
 type Traces struct {
@@ -32,15 +32,11 @@ const (
 func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 	answer = answer[:min(len(answer), maxTraced)]
 	digest := key.Digester()
-	var t Traces
-	known := map[string]bool{}
-	for name := range names(p.Text) {
-		known[name] = true
-	}
+	var said []string
+	first := map[string]bool{} // whether the prompt does not hold a name that was said
 	add := func(name string) {
-		if m := markOf(digest(name)); len(t.Things) < MaxThings && !known[name] {
-			known[name] = true
-			t.Things = append(t.Things, m)
+		if !first[name] {
+			first[name], said = true, append(said, name)
 		}
 	}
 	for _, file := range files {
@@ -48,6 +44,17 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 	}
 	for name := range names(answer) {
 		add(name)
+	}
+	if len(first) > 0 {
+		for name := range names(p.Text) {
+			delete(first, name)
+		}
+	}
+	var t Traces
+	for _, name := range said {
+		if first[name] && len(t.Things) < MaxThings {
+			t.Things = append(t.Things, newMark(digest(name)))
+		}
 	}
 	t.Gist = gist(answer, digest, maxGist)
 	return t
@@ -57,7 +64,10 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 // path it also yields the file's base name.
 func names(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"()[]{}<>,;=|*", r) }) {
+		for word := range strings.FieldsFuncSeq(text, endsName) {
+			if !mayBeName(word) {
+				continue
+			}
 			word = strings.Trim(word, ".:!?-/")
 			for part := range strings.SplitSeq(word, ":") {
 				if !looksLikeName(part) {
@@ -75,7 +85,26 @@ func names(text string) func(yield func(string) bool) {
 	}
 }
 
-// looksLikeName reports whether a word is unlikely to be ordinary language.
+// endsName reports whether a character cannot stand in a name.
+func endsName(r rune) bool {
+	switch r {
+	case '`', '\'', '"', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '=', '|', '*':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
+
+// mayBeName reports whether a word has what sets a name apart: a sign or a capital in it. Most words do not.
+func mayBeName(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if c := word[i]; c < 'a' && c != '-' || c > 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLikeName reports whether a word can hardly be one of a language.
 func looksLikeName(word string) bool {
 	if len(word) < 4 || len(word) > 200 || strings.Contains(word, "//") {
 		return false
@@ -114,13 +143,14 @@ type thing struct {
 }
 
 func (p *Prompt) thingsIn(l *promptLine) []thing {
-	if !l.scan.thingsDone {
-		l.scan.thingsDone = true
+	s := l.scan()
+	if !s.thingsDone {
+		s.thingsDone = true
 		for name := range names(l.line) {
-			l.scan.things = append(l.scan.things, thing{name, markOf(p.digest(name))})
+			s.things = append(s.things, thing{name, newMark(p.digest(name))})
 		}
 	}
-	return l.scan.things
+	return s.things
 }
 
 // gist returns the marks of a text's runs of three words. For a long text it returns the least
@@ -129,7 +159,7 @@ func gist(text string, digest func(string) Digest, most int) []Mark {
 	words := textWords(text)
 	var marks []Mark
 	for i := range len(words) - 2 {
-		marks = append(marks, markOf(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
+		marks = append(marks, newMark(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
 	}
 	slices.Sort(marks)
 	marks = slices.Compact(marks)
@@ -153,7 +183,7 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 				n++
 			}
 			seen, quoted := 0, 0
-			marks := p.gistOf(lines[:n])
+			marks := p.paragraphGist(lines[:n])
 			lines = lines[n:]
 			for _, m := range marks {
 				if m > limit {
@@ -172,9 +202,9 @@ func (p *Prompt) quotes(sent Sent, added []passage) bool {
 	return false
 }
 
-// gistOf returns the marks of a paragraph.
-func (p *Prompt) gistOf(lines []*promptLine) []Mark {
-	kept := &lines[0].scan
+// paragraphGist returns the marks of a paragraph.
+func (p *Prompt) paragraphGist(lines []*promptLine) []Mark {
+	kept := lines[0].scan()
 	if kept.gistLines != len(lines) {
 		var text strings.Builder
 		for _, l := range lines {

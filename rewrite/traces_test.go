@@ -46,7 +46,7 @@ func TestTraces(t *testing.T) {
 	digest := testKey.Digester()
 	marks := func(names ...string) (out []Mark) {
 		for _, name := range names {
-			out = append(out, markOf(digest(name)))
+			out = append(out, newMark(digest(name)))
 		}
 		return out
 	}

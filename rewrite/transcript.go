@@ -18,7 +18,7 @@ type promptLine struct {
 	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
-	scan     scan
+	found    *scan // nil until something was looked for in it
 }
 
 // conversation returns the prompt's lines with the turns that they open.
@@ -175,8 +175,8 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
-// historyOf finds the session's answers in the prompt, in order.
-func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
+// findHistory finds the session's answers in the prompt, in order.
+func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	h := &history{}
 	lines := p.conversation()
 	inTool, slipped, tools := false, false, false // inTool: in a tool's turn that is new
@@ -200,20 +200,20 @@ func (p *Prompt) historyOf(sent Sent, c *Continuity) *history {
 			inTool = false
 			continue
 		}
-		if l.speaker != nobody {
+		if l.speaker != noTurn {
 			inTool = l.speaker == toolOutput
 		}
 		slipped, tools = slipped || !inTool && l.speaker != closing, tools || inTool
 	}
-	p.lookAtTurns(h, sent, c)
+	p.checkAddedTurns(h, sent, c)
 	if n := len(sent.Answers); n > 0 && !h.newest {
 		h.part = p.showsMost(sent.Answers[n-1], c)
 	}
 	return h
 }
 
-// lookAtTurns examines the turns that the prompt adds to the session's answers.
-func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
+// checkAddedTurns examines the turns that the prompt adds to the session's answers.
+func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 	lines := p.conversation()
 	known := map[string]bool{} // the names of the turns that the session was sent
 	for i := range lines {
@@ -221,7 +221,7 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
-	p.lookForOthers(h, known, c)
+	p.checkForeignTurns(h, known, c)
 	for h.end < len(lines) && (lines[h.end].speaker == closing || isRule(lines[h.end].line)) {
 		h.end++
 	}
@@ -236,10 +236,10 @@ func (p *Prompt) lookAtTurns(h *history, sent Sent, c *Continuity) {
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
 
-// lookForOthers finds added turns that are neither the session's answers nor addressed to it.
-func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity) {
+// checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
+func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, c *Continuity) {
 	lines := p.conversation()
-	first := p.firstTurnOf(known, c)
+	first := p.firstKnownTurn(known, c)
 	turned, inside := false, true // turned: a known speaker's turn follows; inside: the turns have begun
 	for i := range slices.Backward(lines) {
 		l := &lines[i]
@@ -251,7 +251,7 @@ func (p *Prompt) lookForOthers(h *history, known map[string]bool, c *Continuity)
 			continue
 		}
 		behind := h.newest && i >= h.end
-		if l.speaker == stranger && turned && inside && !known[l.label] && !behind {
+		if l.speaker == unknownName && turned && inside && !known[l.label] && !behind {
 			h.marked = true // an unknown speaker between known ones
 		}
 		turned = turned || known[l.label]
@@ -334,8 +334,8 @@ func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 	}
 }
 
-// firstTurnOf returns the first line that the session was sent from a speaker who speaks again.
-func (p *Prompt) firstTurnOf(known map[string]bool, c *Continuity) int {
+// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again.
+func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
 	again := map[string]bool{}
 	for i := range p.lines {
 		if l := &p.lines[i]; !c.old(l) && known[l.label] {
@@ -395,7 +395,7 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 		text = l.text
 	}
 	if tagged {
-		bare := withoutClosingTag(text)
+		bare := stripClosingTag(text)
 		if bare == text {
 			return Digest{}
 		}

@@ -103,7 +103,7 @@ func (vibe) Variables() Variables {
 }
 
 func (v vibe) Parse(in Invocation) Call {
-	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := vibeOptions
 	if in.Learned.Known {
 		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
@@ -114,7 +114,7 @@ func (v vibe) Parse(in Invocation) Call {
 	case "":
 		call.Mode = Fresh
 	case CallerSession:
-		if call.Format == StreamJSON && !in.StdoutTTY {
+		if call.Format == StreamJSON {
 			call.Mode = Observe // each output line contains the session ID
 		}
 	}
@@ -157,7 +157,7 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 	c.Watched = vibeWatched(vibeHome(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt == "" && !in.StdinTTY {
-		c.Stdin = StdinPrompt
+		c.Stdin, c.Silence = StdinPrompt, SilenceAwaited
 	}
 }
 
@@ -217,27 +217,21 @@ func vibeWatched(home string) []Watch {
 
 // vibeReason returns why the call is not managed, or "".
 func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
-	has := func(k optionKind) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == k })
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == name })
-	}
 	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) })
 	switch {
-	case has(admin) || command:
+	case p.has(admin) || command:
 		return Admin
-	case in.StdoutTTY || p.unknown == "" && !named("--prompt") && !named("--prompt-file"):
+	case (in.StdoutTTY || p.unknown == "") && !p.names("--prompt") && !p.names("--prompt-file"):
 		return Interactive
 	case vibeDescriptor.nested(in.Env):
 		return Nested
-	case has(unmanaged):
+	case p.has(unmanaged):
 		return UnmanagedOption
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || len(p.operands) > 1 || c.Format == "":
 		return BadUsage
-	case has(callerOwned):
+	case p.has(callerOwned):
 		return CallerSession
 	case c.outputDir != "" && c.Format == Text:
 		return UnmanagedOption // no ID that certainly belongs to this call: see File

@@ -23,7 +23,7 @@ type vibeStream struct {
 
 	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
-	odd        bool   // an entry had an unexpected shape
+	malformed  bool   // an entry had an unexpected shape
 	ended      bool
 }
 
@@ -229,8 +229,8 @@ func (s *vibeStream) learn(e *vibeEntry) {
 // note records whether everything read had the expected shape. A run with an unexpected entry
 // cannot be resumed.
 func (s *vibeStream) note(whole bool) {
-	s.odd = s.odd || !whole
-	s.seen.Failed = s.seen.Failed || s.odd
+	s.malformed = s.malformed || !whole
+	s.seen.Failed = s.seen.Failed || s.malformed
 }
 
 // learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
@@ -261,7 +261,7 @@ func (s *vibeStream) File(name string, data []byte) {
 		var e vibeRun
 		ok, whole := readEvent(data, &e)
 		if ok && (s.private || e.SessionID != "" && e.SessionID == s.seen.ID) {
-			s.odd = s.odd || !whole
+			s.malformed = s.malformed || !whole
 			s.learnRun(&e, whole)
 		}
 	case vibeCheckpoint:
@@ -292,7 +292,7 @@ func (s *vibeStream) learnRun(e *vibeRun, whole bool) {
 	s.learnIDFrom(e.SessionID, "file", whole)
 	s.seen.Version, s.seen.Model = e.Version, e.Config.Model
 	s.seen.ToolRan = s.seen.ToolRan || e.Steps > 1
-	s.seen.Final, s.seen.Failed = true, e.Outcome != "finished" || s.odd
+	s.seen.Final, s.seen.Failed = true, e.Outcome != "finished" || s.malformed
 	s.seen.Refusal = s.refusal(e)
 	if u := e.Usage; u != nil && whole {
 		s.seen.Usage = Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}

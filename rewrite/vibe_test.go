@@ -92,7 +92,7 @@ func TestVibeReads(t *testing.T) {
 	}
 }
 
-func TestVibeNeedsNoTerminal(t *testing.T) {
+func TestVibeAtATerminal(t *testing.T) {
 	none := func(string) string { return "" }
 	tests := []struct {
 		args          string
@@ -102,7 +102,9 @@ func TestVibeNeedsNoTerminal(t *testing.T) {
 	}{
 		{"-p hi", true, false, "", StdinUnused},
 		{"-p hi", false, false, "", StdinUnused}, // what stands there is dropped
-		{"-p hi", false, true, Interactive, StdinUnused},
+		{"-p hi", false, true, "", StdinUnused},
+		{"-p hi", true, true, "", StdinUnused},
+		{"hi --no-such-option", true, true, Interactive, StdinUnused},
 		{"-p", false, false, "", StdinPrompt},
 		{"-p", true, false, BadUsage, StdinUnused},
 	}

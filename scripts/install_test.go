@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"reprise/scripts/toolbox"
 )
@@ -23,7 +26,7 @@ var names = []string{"claude", "codex", "gemini", "vibe", "shimctl"}
 
 // standIn is built as both programs. It does what the installer asks of them: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
-// with "demo" it says whose demo that is.
+// with "demo" it says whose demo that is, with "version" its version.
 const standIn = `package main
 
 /*
@@ -53,6 +56,9 @@ func main() {
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
 	if name == "shimctl" {
+		if len(os.Args) > 1 && os.Args[1] == "version" {
+			fmt.Println("reprise", config.Version)
+		}
 		os.Exit(0)
 	}
 	os.Exit(int(C.status()))
@@ -262,10 +268,13 @@ func (s *site) revise(old, new string) {
 	}
 }
 
+// progress is what a slow build says twice a minute.
+var progress = regexp.MustCompile(`(?m)^  compiling .*\n`)
+
 func TestInstallTwiceAndUninstall(t *testing.T) {
 	s := newSite(t)
 	out := s.install()
-	contains(t, out, "installed claude, codex, gemini, vibe, shimctl in "+s.bin+"\n", "version dev, linked: ",
+	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed claude, codex, gemini, vibe, shimctl in "+s.bin+"\n", "version dev, linked: ",
 		`export PATH="`+s.bin+`:$PATH"`, "hash -r")
 	s.checkInstalled("first dev")
 	for _, name := range []string{"codex", "gemini", "vibe"} {
@@ -275,7 +284,7 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 	}
 	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
 
-	if again := s.install(); again != out {
+	if again := s.install(); progress.ReplaceAllString(again, "") != progress.ReplaceAllString(out, "") {
 		t.Errorf("the second run says\n%snot\n%s", again, out)
 	}
 	s.checkInstalled("first dev")
@@ -438,6 +447,8 @@ func TestUsage(t *testing.T) {
 		{"no directory", "--bin-dir needs a directory", []string{"--bin-dir"}},
 		{"empty directory", "--bin-dir needs a directory", []string{"--bin-dir", ""}},
 		{"empty directory, joined", "--bin-dir needs a directory", []string{"--bin-dir="}},
+		{"no release", "--from needs a directory or a URL", []string{"--from"}},
+		{"empty release", "--from needs a directory or a URL", []string{"--from="}},
 		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
 		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
 	}
@@ -523,7 +534,7 @@ func TestWhatItTakes(t *testing.T) {
 	t.Run("not the repository", func(t *testing.T) {
 		s := newSite(t)
 		s.write("repo/go.mod", "module other\n")
-		s.refused(1, s.repo+" is not the reprise repository", "clone it and run ./install.sh in it")
+		s.refused(1, s.repo+" is not the reprise repository", "clone it and run ./install.sh in it, or name a release with --from")
 	})
 }
 
@@ -557,6 +568,24 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// A build that takes long says so, and how far it is. Here seconds are short.
+func TestProgress(t *testing.T) {
+	s := newSite(t)
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("no sleep")
+	}
+	s.write("tools/sleep", "#!/bin/sh\nexec "+sleep+" 0.01\n")
+	s.write("tools/go", "#!/bin/sh\n'"+s.path+"/go' \"$@\" || exit\n[ \"$1\" != build ] || "+sleep+" 3\n")
+	s.prependPath("tools")
+	word := "slow" + strconv.FormatInt(time.Now().UnixNano(), 36) // which is in no cache
+	s.revise("first", word)
+	if out := s.install(); !regexp.MustCompile(`(?m)^  compiling shim: [0-9]+ s, packages so far: [1-9][0-9]*$`).MatchString(out) {
+		t.Errorf("says %s", out)
+	}
+	s.checkInstalled(word)
+}
+
 func TestPathAdvice(t *testing.T) {
 	s := newSite(t)
 	s.bin = s.at(`a "b" $c`)
@@ -570,6 +599,8 @@ func TestPathAdvice(t *testing.T) {
 	}
 	s.prependPath(s.bin + "/")
 	contains(t, s.install("--bin-dir", s.bin), "that directory is first on PATH already")
+	s.prependPath(s.bin)
+	contains(t, s.install("--uninstall", "--bin-dir", s.bin), "that directory is still on PATH: take the line out of your profile")
 }
 
 func TestLinking(t *testing.T) {

@@ -3,7 +3,6 @@ package shim
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -25,10 +24,15 @@ type attempt struct {
 	fault   func(what string, err error)
 	signals *inbox // signals to forward to the tool
 
-	talk    *relay         // nil unless stdin is a conversation
+	talk      *dialogue // nil unless stdin is a conversation
+	relay     *relay    // of stdin, nil if there is none
+	lateStdin []byte    // what came there after the decision to resume
+	prompted  bool      // data on stdin came later, and were passed on
+
 	sweeper *sweeper       // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
+	links   []link // stdout's, and stderr's where it is read
 	taps    []*tap
 	stdout  *sink
 	stderr  *sink
@@ -63,40 +67,22 @@ const (
 // run starts the tool and returns when its output has been delivered. It fails if the tool
 // cannot be started.
 func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
-	out, outWrite, err := os.Pipe()
-	if err != nil {
-		return status{}, fmt.Errorf("make pipe: %w", err)
-	}
-	defer out.Close()
-	if a.plan.ExitsBeforeFlush {
-		widen(outWrite)
-	}
-	child := [3]*os.File{files[0], outWrite, files[2]}
-	var errOut *os.File
 	if a.plan.Resume != "" || a.talk != nil && a.talk.scout != nil {
 		a.state = stateHolding
 	}
-	if a.state == stateHolding || a.plan.ReadStderr {
-		var errWrite *os.File
-		if errOut, errWrite, err = os.Pipe(); err != nil {
-			return status{}, errors.Join(fmt.Errorf("make pipe: %w", err), outWrite.Close())
-		}
-		defer errOut.Close()
-		child[2] = errWrite
-		if a.plan.OneStream && sameFile(files[1], files[2]) {
-			child[1] = errWrite
-		}
-		defer errWrite.Close()
+	child, err := a.link(files)
+	defer a.closeLinks()
+	if err != nil {
+		return status{}, err
 	}
 	a.events = newEvents()
-	a.connect(files[1], files[2], out, errOut)
+	a.connect(files[1], files[2])
 	a.follow()
 	close(a.starting)
 	a.process, err = start(path, args, environ, child, a.plan.ReexecsSelf)
 	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
 		a.pin(a.plan.Resume)
 	}
-	outWrite.Close()
 	if err != nil {
 		close(a.stop)
 		if a.watcher != nil {
@@ -104,25 +90,59 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		}
 		return status{}, err
 	}
-	if errOut != nil {
-		child[2].Close()
+	for _, l := range a.links {
+		l.tools.Close()
 	}
 	a.converse()
 	return a.supervise(gateTimeout), nil
 }
 
+// link makes the links that are needed, stdout's first, and returns what the tool gets as its
+// streams.
+func (a *attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
+	out, err := newLink(files[1])
+	if err != nil {
+		return child, err
+	}
+	a.links = []link{out}
+	if a.plan.ExitsBeforeFlush {
+		widen(out.tools)
+	}
+	child = [3]*os.File{files[0], out.tools, files[2]}
+	if a.state != stateHolding && !a.plan.ReadStderr {
+		return child, nil
+	}
+	errOut, err := newLink(files[2])
+	if err != nil {
+		return child, err
+	}
+	a.links = append(a.links, errOut)
+	child[2] = errOut.tools
+	if a.plan.OneStream && sameFile(files[1], files[2]) {
+		child[1] = errOut.tools
+	}
+	return child, nil
+}
+
+func (a *attempt) closeLinks() {
+	for _, l := range a.links {
+		l.ours.Close()
+		l.tools.Close() // a second time where the tool was started
+	}
+}
+
 // connect makes taps, sinks and writers. If the caller's stdout and stderr are one file, a
 // single writer keeps their order.
-func (a *attempt) connect(stdout, stderr, out, errOut *os.File) {
+func (a *attempt) connect(stdout, stderr *os.File) {
 	a.writers = []*writer{newWriter()}
 	if !sameFile(stdout, stderr) {
 		a.writers = append(a.writers, newWriter())
 	}
 	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
 	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
-	a.taps = []*tap{a.stdoutTap(out)}
-	if errOut != nil {
-		a.taps = append(a.taps, a.stderrTap(errOut))
+	a.taps = []*tap{a.stdoutTap(a.links[0])}
+	if len(a.links) > 1 {
+		a.taps = append(a.taps, a.stderrTap(a.links[1]))
 	}
 }
 
@@ -217,6 +237,7 @@ func (a *attempt) updateGate() {
 	seen := a.stream.Seen()
 	if a.named() {
 		a.pin(seen.ID)
+		a.relay.stop()
 	}
 	if a.state != stateHolding {
 		return
@@ -260,9 +281,10 @@ func (a *attempt) letOut() {
 	}
 }
 
-// release opens the gate after the gate timeout.
+// release opens the gate after the gate timeout, unless the tool may still be waiting for its stdin.
 func (a *attempt) release() {
-	if a.state == stateHolding && a.ended == nil && (a.talk == nil || a.talk.scout == nil) {
+	waits := a.relay != nil && !a.named() || a.talk != nil && a.talk.scout != nil
+	if a.state == stateHolding && a.ended == nil && !waits {
 		a.letOut()
 	}
 }

@@ -381,7 +381,7 @@ func TestReadersWait(t *testing.T) {
 		_, _ = w.Write(make([]byte, 4<<20))
 		w.Close()
 	}()
-	tp, pieces, stop := newTap(r, nil), make(chan piece, buffersPerStream+1), make(chan struct{})
+	tp, pieces, stop := newTap(link{ours: r}, nil), make(chan piece, buffersPerStream+1), make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		tp.read(pieces, stop)

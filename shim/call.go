@@ -123,17 +123,7 @@ func (c *call) parse() rewrite.Reason {
 	if c.tool, managed = rewrite.Lookup(c.name); !managed {
 		return rewrite.NotManaged
 	}
-	in := rewrite.Invocation{
-		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
-		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
-		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
-		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
-	}
-	c.parsed = c.tool.Parse(in)
-	if c.parsed.Reason == rewrite.UnknownOption {
-		in.Learned = c.learn()
-		c.parsed = c.tool.Parse(in)
-	}
+	c.parsed = c.parseAs(c.invocation())
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
@@ -143,6 +133,26 @@ func (c *call) parse() rewrite.Reason {
 		return rewrite.StdoutGone
 	}
 	return ""
+}
+
+// parseAs parses a command line, if an option is not known with what the binary's --help reveals.
+func (c *call) parseAs(in rewrite.Invocation) rewrite.Call {
+	parsed := c.tool.Parse(in)
+	if parsed.Reason == rewrite.UnknownOption {
+		in.Learned = c.learn()
+		parsed = c.tool.Parse(in)
+	}
+	return parsed
+}
+
+// invocation returns the command line and what is needed to parse it.
+func (c *call) invocation() rewrite.Invocation {
+	return rewrite.Invocation{
+		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
+		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
+		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
+		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
+	}
 }
 
 func (c *call) configure() rewrite.Reason {
@@ -202,6 +212,7 @@ func (c *call) target() (target, error) {
 func (c *call) passthrough(reason rewrite.Reason) int {
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Passthrough, reason)
+	c.runSteps(func() rewrite.Reason { return c.countPassed(reason) })
 	var stdin *os.File
 	var err error
 	if c.talk != nil {

@@ -127,12 +127,17 @@ func (c *call) readPrompt() rewrite.Reason {
 	}
 	var reason rewrite.Reason
 	var err error
-	if c.stdin, reason, err = stage(c.env.Stdin, c.parsed.Stdin); err != nil {
+	silence := c.parsed.Silence
+	if c.preview && silence == rewrite.SilenceAwaited {
+		silence = rewrite.SilenceFails // a preview does not wait
+	}
+	if c.stdin, reason, err = stage(c.env.Stdin, c.parsed.Stdin, silence); err != nil {
 		return c.fault("read stdin", err)
 	}
 	if reason != "" {
 		return reason
 	}
+	c.parsed.Silent = c.stdin.silent
 	text := c.tool.EffectivePrompt(c.parsed, c.stdin.data)
 	if strings.TrimSpace(text) == "" {
 		return rewrite.BadUsage

@@ -101,6 +101,18 @@ static const struct tool *tool_of(const struct reprise_start *s)
 	return NULL;
 }
 
+// headless reports whether an argument may be the option of headless mode, for the tools that have an
+// option for it and no command: -p, also in a cluster of letters, or --p...
+static bool headless(const struct reprise_start *s)
+{
+	for (int i = 1; i < s->argc; i++) {
+		const char *arg = s->argv[i];
+		if (arg[0] == '-' && (arg[1] == '-' ? arg[2] == 'p' : strchr(arg, 'p') != NULL))
+			return true;
+	}
+	return false;
+}
+
 // reprise_unmanaged reports whether Go would certainly pass the call through and write nothing to
 // stderr or the log.
 bool reprise_unmanaged(const struct reprise_start *s)
@@ -114,7 +126,7 @@ bool reprise_unmanaged(const struct reprise_start *s)
 		return true;
 	if (*value(s->envp, "REPRISE_LOG"))
 		return false;
-	if (s->stdout_tty)
+	if (s->stdin_tty && s->stdout_tty && !tool->managed[0] && !headless(s))
 		return true;
 	for (const char *const *name = tool->nested; *name; name++)
 		if (*value(s->envp, *name))

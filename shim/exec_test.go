@@ -137,8 +137,11 @@ func TestUnmanaged(t *testing.T) {
 		}
 	}
 	for _, name := range rewrite.Names {
-		if !d.unmanaged([]string{name}, nil, true, false) || !d.unmanaged([]string{name, "-p", "hi"}, nil, false, true) {
+		if !d.unmanaged([]string{name}, nil, true, false) || !d.unmanaged([]string{name, "fix it"}, nil, true, true) {
 			t.Errorf("%s at a terminal is left to Go", name)
+		}
+		if d.unmanaged([]string{name, "--verbose", "-cp", "hi"}, nil, true, true) || d.unmanaged([]string{name, "--pr=hi"}, nil, true, true) {
+			t.Errorf("%s without a conversation is not left to Go", name)
 		}
 	}
 	if d.unmanaged(nil, nil, true, true) {
@@ -171,6 +174,8 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 		for _, in.Learned = range []rewrite.Probe{{}, learned} {
 			if call := tool.Parse(in); call.Mode != rewrite.Passthrough {
 				t.Fatalf("%q %q with %q, terminals %v %v: Go makes %s of it", name, args, env, stdinTTY, stdoutTTY, call.Mode)
+			} else if !stdoutTTY && rewrite.Missed(tool, in, call.Reason) {
+				t.Fatalf("%q %q with %q, terminal %v: Go would count it (%s)", name, args, env, stdinTTY, call.Reason)
 			}
 		}
 	}

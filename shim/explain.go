@@ -35,7 +35,16 @@ type Explanation struct {
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
 	Stdin    bool // stdin is a part of the prompt
+	Terminal bool // the output goes to a terminal
+	Other    *Other
 	Fault    error
+}
+
+// Other says what becomes of the call if its output goes to a program instead of a terminal, or the
+// reverse. It is nil if that makes no difference to whether the call is managed.
+type Other struct {
+	Managed bool
+	Reason  rewrite.Reason // why it is not managed, "" if it is
 }
 
 // Nearest is the chain that the prompt was compared with: the decision's, or if the decision has
@@ -55,7 +64,7 @@ type Block struct {
 
 // Explain returns what the shim would do with a call. It records nothing and runs nothing, except
 // the binary's --help if an option is not known. env.Args is the call's command line, env.Stdin
-// its stdin. Its output is assumed to go to a program.
+// its stdin, env.Stdout its output, nil for a program that reads it.
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true
@@ -66,7 +75,25 @@ func Explain(env Env) Explanation {
 		e.Real = t.path
 	}
 	e.Fault = c.failed
+	e.Terminal, e.Other = c.invocation().StdoutTTY, c.other()
 	return e
+}
+
+func (c *call) other() *Other {
+	if c.tool == nil || c.env.Get("REPRISE_OFF") == "1" {
+		return nil
+	}
+	in := c.invocation()
+	now := c.parseAs(in).Mode != rewrite.Passthrough
+	in.StdoutTTY = !in.StdoutTTY
+	parsed := c.parseAs(in)
+	switch managed := parsed.Mode != rewrite.Passthrough; {
+	case managed == now:
+		return nil
+	case managed:
+		return &Other{Managed: true}
+	}
+	return &Other{Reason: parsed.Reason}
 }
 
 func (c *call) explain() Explanation {

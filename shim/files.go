@@ -24,7 +24,7 @@ const (
 // Errors for files that are not read.
 var (
 	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("larger than what is read")
+	errTooLarge   = errors.New("larger than the limit")
 )
 
 // stat is os.Stat for a file that may be read. It fails with errNotRegular for anything but

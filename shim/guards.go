@@ -90,8 +90,8 @@ func (c *call) digester() func(string) string {
 // watched adds the files that the tool reads by itself, and those that instructions import.
 func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
-	var read func(w rewrite.Watch, path, name string)
-	read = func(w rewrite.Watch, path, name string) {
+	var read func(w rewrite.Watch, path string, name func() string)
+	read = func(w rewrite.Watch, path string, name func() string) {
 		if seen[path] || len(seen) > maxWatched {
 			return
 		}
@@ -101,7 +101,7 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 		}
 		left -= int64(len(content))
 		seen[path] = true
-		add(w.Guard, name, content)
+		add(w.Guard, name(), content)
 		if w.Guard != rewrite.InstructionsChanged {
 			return
 		}
@@ -109,34 +109,55 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 			if rest, found := strings.CutPrefix(imported, "~/"); found {
 				imported = filepath.Join(c.env.Get("HOME"), rest)
 			}
-			read(w, absolute(filepath.Dir(path), imported), imported)
+			read(w, absolute(filepath.Dir(path), imported), func() string { return imported })
 		}
 	}
+	found := directories{}
 	for _, w := range c.parsed.Watched {
-		for _, path := range watchedPaths(w, c.record.Cwd) {
-			name := path
-			switch rest, err := filepath.Rel(c.record.Cwd, path); {
-			case w.Name != "" && strings.Contains(w.Path, "*"):
-				name = w.Name + path[strings.LastIndex(w.Path[:strings.Index(w.Path, "*")], "/"):]
-			case w.Name != "":
-				name = w.Name
-			case err == nil:
-				name = rest
-			}
-			read(w, path, name)
+		for _, path := range found.paths(w, c.record.Cwd) {
+			read(w, path, func() string { return watchedName(w, path, c.record.Cwd) })
 		}
 	}
 }
 
-// watchedPaths returns the paths that a Watch refers to. Files need not exist; patterns are
-// expanded.
-func watchedPaths(w rewrite.Watch, cwd string) []string {
+// watchedName returns the name by which people know a watched file.
+func watchedName(w rewrite.Watch, path, cwd string) string {
+	switch rest, err := filepath.Rel(cwd, path); {
+	case w.Name != "" && strings.Contains(w.Path, "*"):
+		return w.Name + path[strings.LastIndex(w.Path[:strings.Index(w.Path, "*")], "/"):]
+	case w.Name != "":
+		return w.Name
+	case err == nil:
+		return rest
+	}
+	return path
+}
+
+// directories remembers which directories exist: several watched files are below ".claude" or its
+// like, which most directories lack.
+type directories map[string]bool
+
+func (d directories) exists(dir string) bool {
+	exists, known := d[dir]
+	if !known {
+		_, err := os.Stat(dir)
+		exists = !isAbsent(err)
+		d[dir] = exists
+	}
+	return exists
+}
+
+// paths returns the paths that a Watch refers to. Files need not exist; patterns are expanded.
+func (d directories) paths(w rewrite.Watch, cwd string) []string {
 	if filepath.IsAbs(w.Path) {
 		return expand("/", strings.Split(w.Path[1:], "/"))
 	}
 	var paths []string
+	elements := strings.Split(w.Path, "/")
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		paths = append(paths, expand(dir, strings.Split(w.Path, "/"))...)
+		if len(elements) == 1 || d.exists(filepath.Join(dir, elements[0])) {
+			paths = append(paths, expand(dir, elements)...)
+		}
 		if !w.Above || dir == filepath.Dir(dir) {
 			return paths
 		}

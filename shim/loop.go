@@ -1,10 +1,13 @@
 package shim
 
 import (
+	"bytes"
 	"os"
 	"sync"
 	"syscall"
 	"time"
+
+	"reprise/rewrite"
 )
 
 // patience is how long output is still delivered once a signal has asked for the end and
@@ -63,6 +66,7 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 	a.begin()
 	started, timeout := time.Now(), time.After(gateTimeout)
 	sweep := a.nextSweep(time.Since(started))
+	late := a.relay.start()
 	for !a.over() {
 		select {
 		case p := <-a.pieces:
@@ -71,6 +75,8 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			a.takeFile(f)
 		case s := <-a.gone:
 			a.callerGone(s)
+		case data := <-late:
+			a.takeLate(data)
 		case <-a.signals.arrived:
 			if sig := a.signals.next(); sig != nil {
 				a.handleSignal(sig)
@@ -174,7 +180,10 @@ func terminates(sig os.Signal) bool {
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *attempt) handleSignal(sig os.Signal) {
+	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
+	case a.ended == nil && resized && sig == syscall.SIGWINCH:
+		a.process.signal(sig) // also where it has got one: it may have looked at the size before
 	case a.ended == nil:
 		a.noteStop(sig)
 		a.process.forward(sig)
@@ -186,6 +195,27 @@ func (a *attempt) handleSignal(sig os.Signal) {
 			a.abandoned = status{signal: sig.(syscall.Signal)}
 			a.exhausted = time.After(patience)
 		}
+	}
+}
+
+// resize gives our terminals the size of the caller's, and reports whether one of them changed.
+func (a *attempt) resize() (changed bool) {
+	for _, l := range a.links {
+		changed = l.resize() || changed
+	}
+	return changed
+}
+
+// takeLate takes what has come on stdin after the decision. A resume that was decided on without it is
+// given up; the tool is still waiting for it.
+func (a *attempt) takeLate(data []byte) {
+	if data == nil {
+		a.prompted = true
+		return
+	}
+	a.lateStdin = bytes.Clone(data)
+	if a.state == stateHolding {
+		a.refuse(rewrite.LateStdin)
 	}
 }
 

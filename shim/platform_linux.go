@@ -14,6 +14,12 @@ import (
 // lastSignal is the highest number of a signal.
 const lastSignal = syscall.Signal(64)
 
+// The requests for the modes of a terminal.
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+)
+
 // endsWithUs returns attributes by which a child is killed when the shim is killed.
 func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 

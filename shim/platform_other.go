@@ -13,6 +13,12 @@ import (
 
 const lastSignal = syscall.Signal(31)
 
+// The requests for the modes of a terminal.
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA
+)
+
 // endsWithUs returns nil: this system cannot kill a child with its parent.
 func endsWithUs() *syscall.SysProcAttr { return nil }
 

@@ -25,9 +25,10 @@ import (
 
 // A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
 type tap struct {
-	file *os.File
-	to   *sink
-	take func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
+	file     *os.File
+	terminal bool // it is a terminal, not a pipe
+	to       *sink
+	take     func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
 
 	free chan *buffer // buffers for the next pieces; only the reader receives from it
 	made int          // how many buffers there are
@@ -43,12 +44,12 @@ type piece struct {
 	over   bool
 }
 
-func newTap(f *os.File, to *sink) *tap {
-	return &tap{file: f, to: to, free: make(chan *buffer, buffersPerStream)}
+func newTap(l link, to *sink) *tap {
+	return &tap{file: l.ours, terminal: l.screen != nil, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
-func (a *attempt) stdoutTap(f *os.File) *tap {
-	t := newTap(f, a.stdout)
+func (a *attempt) stdoutTap(l link) *tap {
+	t := newTap(l, a.stdout)
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.stream.MaxLine()}
 	t.take = func(b *buffer) {
 		shown := lines.next(b)
@@ -58,8 +59,8 @@ func (a *attempt) stdoutTap(f *os.File) *tap {
 	return t
 }
 
-func (a *attempt) stderrTap(f *os.File) *tap {
-	t := newTap(f, a.stderr)
+func (a *attempt) stderrTap(l link) *tap {
+	t := newTap(l, a.stderr)
 	lines := splitter{line: a.recoverLine(a.stream.ErrLine), max: rewrite.LongestLine}
 	t.take = func(b *buffer) {
 		var shown []byte
@@ -128,9 +129,9 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 	pieces <- piece{tap: t, buffer: b}
 }
 
-// end makes the reader read what is in the pipe now, and end. A process that the tool has left
+// end makes the reader read what is in the stream now, and end. A process that the tool has left
 // running may write more later.
-func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // cannot fail for a pipe
+func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
 
 // drain reads what is in the pipe now.
 func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
@@ -152,9 +153,20 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 	}
 }
 
-// waiting returns how many bytes are in the pipe.
+// terminalHolds is more than a terminal holds of what was written to it and not yet read.
+const terminalHolds = 1 << 20
+
+// waiting returns how many bytes there are to be read, for a terminal, which does not tell all
+// of them, at most.
 func (t *tap) waiting() (n int) {
-	t.withFD(func(fd int) { n = int(C.waiting(C.int(fd))) })
+	t.withFD(func(fd int) {
+		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if !t.terminal {
+			n = int(C.waiting(C.int(fd)))
+		} else if _, err := unix.Poll(ask, 0); err == nil && ask[0].Revents&unix.POLLIN != 0 {
+			n = terminalHolds
+		}
+	})
 	return n
 }
 

@@ -5,13 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reprise/ledger"
-	"reprise/rewrite"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
 )
 
 // startPrune starts shimctl prune once a day if the configuration asks for it. The process has a
@@ -77,7 +79,7 @@ func (c *call) pin(id string, pid int) {
 // finish records how the run ended.
 func (c *call) finish(a *attempt, st status) {
 	seen := *a.stream.Seen()
-	seen.Failed = seen.Failed || a.broken
+	seen.Failed = seen.Failed || a.broken || a.prompted // nobody knows what the session was sent
 	o := c.outcome(a, st, seen)
 	var later []ledger.Turn
 	if a.talk != nil && c.ticket.Session != 0 {
@@ -182,6 +184,33 @@ func matches(pattern string) []string {
 		}
 	}
 	return found
+}
+
+// countPassed notes a headless call that is passed through, so that status can say what was
+// missed. It waits for nothing, and what cannot be noted is not counted.
+func (c *call) countPassed(reason rewrite.Reason) rewrite.Reason {
+	tool, known := rewrite.Lookup(c.name)
+	if !known {
+		return ""
+	}
+	in := c.invocation()
+	if !rewrite.Missed(tool, in, reason) {
+		return ""
+	}
+	if c.tool == nil { // the configuration cannot be read: nothing is known of the call yet
+		c.parsed = tool.Parse(in)
+		if c.parsed.Mode == rewrite.Passthrough && !rewrite.Missed(tool, in, c.parsed.Reason) {
+			return ""
+		}
+	}
+	path, err := config.LedgerFile(c.env.Own)
+	if err != nil {
+		return ""
+	}
+	if cwd, err := workingDir(c.parsed.Dir); err == nil {
+		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started)})
+	}
+	return ""
 }
 
 // noteNoResume records that a binary does not know the resume option.

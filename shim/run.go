@@ -26,6 +26,7 @@ func (c *call) run() int {
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
+		c.stdin.late = a.lateStdin
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)
 		}
@@ -68,10 +69,11 @@ func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
-	stdin, talk, err := c.stdinFor(plan)
+	stdin, relay, talk, err := c.stdinFor(plan)
 	if err != nil {
 		return nil, status{}, err
 	}
+	defer relay.end()
 	if stdin != c.env.Stdin {
 		defer stdin.Close()
 	}
@@ -85,7 +87,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, fault: c.log.fault, signals: c.signals, talk: talk,
+		plan: plan, tool: c.tool, relay: relay, fault: c.log.fault, signals: c.signals, talk: talk,
 	}
 	if c.ticket == nil {
 		a.stream = c.tool.Stream(c.parsed, plan, "")
@@ -129,24 +131,28 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// stdinFor returns the tool's stdin, and what feeds it if it is a conversation.
-func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
+// stdinFor returns the tool's stdin. The relay is nil unless it has to be waited for what comes there,
+// the dialogue unless it is a conversation.
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, *dialogue, error) {
 	switch {
 	case c.talk != nil:
-		talk, err := c.talk.relayTo(plan)
+		talk, err := c.talk.dialogueFor(plan)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return talk.tool, talk, nil
+		return talk.tool, nil, talk, nil
 	case plan.HasStdin:
 		f, err := textFile(plan.Stdin)
-		return f, nil, err
+		return f, nil, nil, err
+	case c.stdin.silent:
+		r, stdin, err := newRelay(c.env.Stdin, c.stdin.late, plan.Resume != "")
+		return stdin, r, nil, err
 	}
 	f, err := c.stdin.file()
 	if f == nil && err == nil {
-		f = c.env.Stdin
+		return c.env.Stdin, nil, nil, nil
 	}
-	return f, nil, err
+	return f, nil, nil, err
 }
 
 // observe runs a call whose session the caller manages. It changes nothing, and records ID and

@@ -22,7 +22,8 @@ import (
 const maxStdin = 16 << 20
 
 // How long to wait for the first byte on stdin, if the prompt comes from there and if it stands
-// in the arguments. claude waits 3 s for the first byte, and then reads to the end.
+// in the arguments, unless the tool waits for the end. claude waits 3 s for the first byte, and
+// then reads to the end.
 const (
 	waitPrompt   = 2 * time.Second
 	waitAppended = 200 * time.Millisecond
@@ -34,11 +35,15 @@ type staged struct {
 	data string
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
+	// silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
+	// does. A relay then passes on what comes later, late first.
+	silent bool
+	late   []byte
 }
 
 // stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
 // known; what was read is then in staged too.
-func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error) {
+func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (staged, rewrite.Reason, error) {
 	if use == rewrite.StdinUnused {
 		return staged{}, "", nil
 	}
@@ -51,11 +56,19 @@ func stage(stdin *os.File, use rewrite.StdinUse) (staged, rewrite.Reason, error)
 		return stageFile(fd, info.Size())
 	}
 	wait := waitAppended
-	if use == rewrite.StdinPrompt {
+	switch {
+	case silence == rewrite.SilenceAwaited:
+		wait = -1
+	case use == rewrite.StdinPrompt:
 		wait = waitPrompt
 	}
-	if ready, err := readable(fd, wait); err != nil || !ready {
+	switch ready, err := readable(fd, wait); {
+	case err != nil:
 		return staged{}, rewrite.StdinOpen, err
+	case !ready && silence == rewrite.SilenceSkipped:
+		return staged{silent: true}, "", nil
+	case !ready:
+		return staged{}, rewrite.StdinOpen, nil
 	}
 	return drain(fd)
 }
@@ -98,17 +111,17 @@ func drain(fd int) (staged, rewrite.Reason, error) {
 			continue
 		case errors.Is(err, unix.EAGAIN):
 			if _, err := readable(fd, -1); err != nil {
-				return staged{string(data), true}, "", err
+				return staged{data: string(data), used: true}, "", err
 			}
 			continue
 		case err != nil:
-			return staged{string(data), len(data) > 0}, "", err
+			return staged{data: string(data), used: len(data) > 0}, "", err
 		case n == 0:
-			return staged{string(data), len(data) > 0}, "", nil
+			return staged{data: string(data), used: len(data) > 0}, "", nil
 		}
 		data = data[:len(data)+n]
 		if len(data) > maxStdin {
-			return staged{string(data), true}, rewrite.StdinTooBig, nil
+			return staged{data: string(data), used: true}, rewrite.StdinTooBig, nil
 		}
 	}
 }

@@ -46,6 +46,15 @@ func TestStage(t *testing.T) {
 		}
 	}
 	silent := func(t *testing.T) *os.File { r, _ := pair(t, blockingPipe); return r }
+	late := func(t *testing.T) *os.File {
+		r, w := pair(t, blockingPipe)
+		go func() {
+			time.Sleep(waitAppended + waitAppended/2)
+			_, _ = io.WriteString(w, "late")
+			w.Close()
+		}()
+		return r
+	}
 	file := func(text string, at int64) func(*testing.T) *os.File {
 		return func(t *testing.T) *os.File {
 			f := outputFile(t)
@@ -62,35 +71,38 @@ func TestStage(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 1<<16)
 
 	tests := []struct {
-		name   string
-		stdin  func(*testing.T) *os.File
-		use    rewrite.StdinUse
-		data   string
-		used   bool
-		reason rewrite.Reason
+		name    string
+		stdin   func(*testing.T) *os.File
+		use     rewrite.StdinUse
+		silence rewrite.Silence
+		data    string
+		used    bool
+		reason  rewrite.Reason
 	}{
-		{"unused", silent, rewrite.StdinUnused, "", false, ""},
-		{"file", file("hello", 0), rewrite.StdinPrompt, "hello", false, ""},
-		{"file with offset", file("hello", 2), rewrite.StdinPrompt, "llo", false, ""},
-		{"file at its end", file("hello", 5), rewrite.StdinPrompt, "", false, ""},
-		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, "", false, ""},
-		{"empty file", file("", 0), rewrite.StdinAppended, "", false, ""},
-		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
-		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
-		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, "hello", true, ""},
-		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, large, true, ""},
-		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, "", false, ""},
-		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, "\x00", true, ""},
-		{"null device", devNull, rewrite.StdinPrompt, "", false, ""},
-		{"silent pipe", silent, rewrite.StdinAppended, "", false, rewrite.StdinOpen},
-		{"closed", closed, rewrite.StdinPrompt, "", false, rewrite.StdinOpen},
+		{"unused", silent, rewrite.StdinUnused, 0, "", false, ""},
+		{"file", file("hello", 0), rewrite.StdinPrompt, 0, "hello", false, ""},
+		{"file with offset", file("hello", 2), rewrite.StdinPrompt, 0, "llo", false, ""},
+		{"file at its end", file("hello", 5), rewrite.StdinPrompt, 0, "", false, ""},
+		{"file beyond its end", file("hello", 9), rewrite.StdinPrompt, 0, "", false, ""},
+		{"empty file", file("", 0), rewrite.StdinAppended, 0, "", false, ""},
+		{"pipe", fed(blockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
+		{"non-blocking pipe", fed(nonblockingPipe, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
+		{"socket", fed(socketPair, "he", "llo"), rewrite.StdinPrompt, 0, "hello", true, ""},
+		{"large", fed(blockingPipe, large), rewrite.StdinPrompt, 0, large, true, ""},
+		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, ""},
+		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, ""},
+		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, ""},
+		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, rewrite.StdinOpen},
+		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "", false, ""},
+		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late", true, ""},
+		{"closed", closed, rewrite.StdinPrompt, 0, "", false, rewrite.StdinOpen},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			stdin := test.stdin(t)
 			began := time.Now()
-			got, reason, err := stage(stdin, test.use)
+			got, reason, err := stage(stdin, test.use, test.silence)
 			if err != nil || got.data != test.data || got.used != test.used || reason != test.reason {
 				t.Errorf("%d bytes, used %v, %q, %v", len(got.data), got.used, reason, err)
 			}
@@ -109,7 +121,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 	if _, err := f.Seek(2, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := stage(f, rewrite.StdinPrompt)
+	s, _, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
 	if err != nil || s.data != "llo" {
 		t.Fatalf("%q, %v", s.data, err)
 	}
@@ -130,7 +142,7 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 			_, _ = w.Write(pattern(size))
 			w.Close()
 		}()
-		s, reason, err := stage(r, rewrite.StdinPrompt)
+		s, reason, err := stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
 		if reason != rewrite.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, reason, err)
 		}
@@ -178,7 +190,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 	if err := f.Truncate(maxStdin + 1); err != nil {
 		t.Fatal(err)
 	}
-	s, reason, err := stage(f, rewrite.StdinPrompt)
+	s, reason, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
 	if again, _ := s.ahead(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, reason, err)
 	}

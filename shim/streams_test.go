@@ -333,7 +333,7 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 				files[i] = r
 			}
 			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
-			a.taps = []*tap{newTap(files[0], a.stdout), newTap(files[1], a.stderr)}
+			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout), newTap(link{ours: files[1]}, a.stderr)}
 			if ended {
 				a.ended = &status{}
 			}

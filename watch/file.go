@@ -19,7 +19,7 @@ type stamp struct {
 	changed int64
 }
 
-func stampOf(info fs.FileInfo) stamp {
+func newStamp(info fs.FileInfo) stamp {
 	s := stamp{size: info.Size(), changed: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.id = fileID{uint64(st.Dev), uint64(st.Ino)}
@@ -41,5 +41,5 @@ func open(path string) (*os.File, stamp, error) {
 	if err != nil {
 		return nil, stamp{}, errors.Join(err, f.Close())
 	}
-	return f, stampOf(info), nil
+	return f, newStamp(info), nil
 }

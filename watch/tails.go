@@ -32,12 +32,12 @@ func newTails(handle func(string, []byte)) *tails {
 }
 
 func (ts *tails) note(path string, info fs.FileInfo) {
-	s := stampOf(info)
+	s := newStamp(info)
 	ts.known[s.id] = &tail{path: path, was: s, at: s.size}
 }
 
-func (ts *tails) look(path string, info fs.FileInfo) {
-	now := stampOf(info)
+func (ts *tails) check(path string, info fs.FileInfo) {
+	now := newStamp(info)
 	t := ts.known[now.id]
 	if t == nil || t.file == nil && t.was != now {
 		t = ts.open(path)

@@ -26,10 +26,10 @@ type tree struct {
 
 // files keeps what is known about the files of a tree, and reads them.
 type files interface {
-	note(path string, info fs.FileInfo) // it existed before the start: record it, but pass nothing on
-	look(path string, info fs.FileInfo) // pass on what is new in it
-	gone(path string, removed bool)     // it lost this name, or was removed
-	end()                               // pass on what was incomplete
+	note(path string, info fs.FileInfo)  // it existed before the start: record it, but pass nothing on
+	check(path string, info fs.FileInfo) // pass on what is new in it
+	gone(path string, removed bool)      // it lost this name, or was removed
+	end()                                // pass on what was incomplete
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -59,30 +59,30 @@ func (t *tree) holds(path string) bool {
 // survey calls see for all files of a tree, and watches the most recently changed directories, or
 // the one in which the tree will appear. A directory's time changes with its files.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
-	type folder struct {
+	type directory struct {
 		path    string
 		changed time.Time
 	}
-	var folders []folder
+	var directories []directory
 	t.walk(t.dir, func(path string) {
-		f := folder{path: path}
+		f := directory{path: path}
 		if info, err := os.Stat(path); err == nil {
 			f.changed = info.ModTime()
 		}
-		folders = append(folders, f)
+		directories = append(directories, f)
 	}, func(path string, info fs.FileInfo) {
 		see(path, info)
-		if last := &folders[len(folders)-1]; info.ModTime().After(last.changed) {
+		if last := &directories[len(directories)-1]; info.ModTime().After(last.changed) {
 			last.changed = info.ModTime()
 		}
 	})
-	if len(folders) == 0 {
+	if len(directories) == 0 {
 		w.reach(t)
 		return
 	}
 	w.watch(t.dir)
-	slices.SortFunc(folders, func(a, b folder) int { return b.changed.Compare(a.changed) })
-	for _, f := range folders[:min(len(folders), maxFirst)] {
+	slices.SortFunc(directories, func(a, b directory) int { return b.changed.Compare(a.changed) })
+	for _, f := range directories[:min(len(directories), maxFirst)] {
 		w.watch(f.path)
 	}
 }
@@ -115,7 +115,7 @@ func nearest(dir string) string {
 
 // enter watches a directory that has appeared, and checks everything already in it.
 func (w *Watcher) enter(t *tree, dir string) {
-	t.walk(dir, func(path string) { w.watch(path) }, t.files.look)
+	t.walk(dir, func(path string) { w.watch(path) }, t.files.check)
 }
 
 // walk visits a directory: first the directory itself, then the tree's files in it, then its

@@ -85,12 +85,12 @@ func (w *Watcher) loop() {
 				events = nil
 				continue
 			}
-			w.take(e)
+			w.handleEvent(e)
 		case <-lost:
 			w.rescan()
 		case <-settled:
 			settled = nil
-			w.lookAtDirty()
+			w.checkDirty()
 		case <-w.stopping:
 			w.quit()
 			w.finish()
@@ -102,9 +102,9 @@ func (w *Watcher) loop() {
 	}
 }
 
-// take handles an event. Directories are entered at once, since new files in them must not be
+// handleEvent handles an event. Directories are entered at once, since new files in them must not be
 // missed; files can wait.
-func (w *Watcher) take(e fsnotify.Event) {
+func (w *Watcher) handleEvent(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
 		w.forget(path, e.Has(fsnotify.Remove))
@@ -143,7 +143,7 @@ func (w *Watcher) forget(path string, removed bool) {
 	}
 }
 
-func (w *Watcher) lookAtDirty() {
+func (w *Watcher) checkDirty() {
 	for path := range w.dirty {
 		info, err := os.Lstat(path)
 		if err != nil || !info.Mode().IsRegular() {
@@ -151,7 +151,7 @@ func (w *Watcher) lookAtDirty() {
 		}
 		for _, t := range w.trees {
 			if t.holds(path) {
-				t.files.look(path, info)
+				t.files.check(path, info)
 			}
 		}
 	}
@@ -161,14 +161,14 @@ func (w *Watcher) lookAtDirty() {
 // rescan makes up for lost events.
 func (w *Watcher) rescan() {
 	for _, t := range w.trees {
-		w.survey(t, t.files.look)
+		w.survey(t, t.files.check)
 	}
 }
 
 // finish checks every file once more.
 func (w *Watcher) finish() {
 	for _, t := range w.trees {
-		t.walk(t.dir, func(string) {}, t.files.look)
+		t.walk(t.dir, func(string) {}, t.files.check)
 		t.files.end()
 	}
 }

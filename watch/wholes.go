@@ -26,11 +26,11 @@ func newWholes(handle func(string, []byte)) *wholes {
 	return &wholes{handle, maphash.MakeSeed(), map[string]whole{}}
 }
 
-func (ws *wholes) note(path string, info fs.FileInfo) { ws.known[path] = whole{stamp: stampOf(info)} }
+func (ws *wholes) note(path string, info fs.FileInfo) { ws.known[path] = whole{stamp: newStamp(info)} }
 
-func (ws *wholes) look(path string, info fs.FileInfo) {
+func (ws *wholes) check(path string, info fs.FileInfo) {
 	was, known := ws.known[path]
-	if known && !was.read && was.stamp == stampOf(info) {
+	if known && !was.read && was.stamp == newStamp(info) {
 		return
 	}
 	data, now, ok := readWhole(path)

@@ -25,7 +25,7 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 			t.Errorf("the shim links %s", heavy)
 		}
 	}
-	modules := []string{"github.com/BurntSushi/toml", "github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
+	modules := []string{"github.com/BurntSushi/toml", "github.com/creack/pty", "github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
 		"github.com/mattn/go-sqlite3", "github.com/rs/zerolog", "golang.org/x/sys", "reprise"}
 	for _, module := range linked(t, "{{with .Module}}{{.Path}}{{end}}") {
 		if !slices.Contains(modules, module) {

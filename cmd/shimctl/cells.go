@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -67,6 +70,26 @@ func outcomeCell(i ledger.InvocationRow) ui.Cell {
 		c.Human += fmt.Sprintf(" (signal %d)", i.Signal.Int64)
 	case i.Exit.Valid && i.Exit.Int64 != 0:
 		c.Human += fmt.Sprintf(" (%d)", i.Exit.Int64)
+	}
+	return c
+}
+
+// exitCell returns a cell with the exit status of a call that ended by itself.
+func exitCell(i ledger.InvocationRow) ui.Cell {
+	if !i.Exit.Valid || i.Signal.Valid {
+		return ui.Cell{}
+	}
+	return ui.TextCell(strconv.FormatInt(i.Exit.Int64, 10))
+}
+
+// signalCell returns a cell with the signal that ended a call.
+func signalCell(i ledger.InvocationRow) ui.Cell {
+	if !i.Signal.Valid {
+		return ui.Cell{}
+	}
+	c := ui.TextCell(strconv.FormatInt(i.Signal.Int64, 10))
+	if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
+		c.Human += " (" + name + ")"
 	}
 	return c
 }

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/ui"
+	"reprise/ledger"
 )
 
 func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "print the completion script for bash, zsh or fish",
-		Long: `Prints a script that makes the shell complete shimctl's commands and flags.
+		Long: `Prints a script that makes the shell complete shimctl's commands and flags, and what they take: chains, tasks,
+calls, tools, reasons.
 
   bash  source <(shimctl completion bash)
   zsh   source <(shimctl completion zsh)
@@ -33,4 +37,49 @@ func completionCommand(a *app) *cobra.Command {
 			}
 		},
 	}
+}
+
+// completeChain completes what findChain takes: the numbers of chains, and the tasks.
+func (a *app) completeChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.completeFrom(args, func(l *ledger.Ledger) (list []string, err error) {
+		chains, err := l.Chains(ledger.Wanted{Limit: maxCompletions})
+		for _, c := range chains {
+			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " + a.tilde(c.Cwd)
+			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), about))
+			if c.Task != "" {
+				list = append(list, cobra.CompletionWithDesc(c.Task, "task of chain "+strconv.FormatInt(c.ID, 10)))
+			}
+		}
+		return list, err
+	})
+}
+
+// completeCall completes the number of a call.
+func (a *app) completeCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.completeFrom(args, func(l *ledger.Ledger) (list []string, err error) {
+		calls, err := l.InvocationRows(ledger.Wanted{Limit: maxCompletions})
+		for _, i := range calls {
+			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+decision(i)))
+		}
+		return list, err
+	})
+}
+
+const maxCompletions = 50
+
+// completeFrom completes the only argument of a command from the ledger. Nothing is offered
+// where that cannot be read.
+func (a *app) completeFrom(args []string, list func(*ledger.Ledger) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	if len(args) == 0 {
+		_ = a.withLedger(func(l *ledger.Ledger, _ reporter) (err error) {
+			found, err = list(l)
+			return err
+		})
+	}
+	for i, text := range found {
+		value, about, _ := strings.Cut(text, "\t")
+		found[i] = cobra.CompletionWithDesc(ui.Printable(value), ui.Printable(about))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

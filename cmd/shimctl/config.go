@@ -68,13 +68,7 @@ func (a *app) configCheck(asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	mistakes := []mistakeReport{}
-	if _, err := config.Load(path); err != nil {
-		mistakes = append(mistakes, mistakeReport{err.Error(), hintFor(err)})
-	}
-	if _, err := a.loadPrices(); err != nil {
-		mistakes = append(mistakes, mistakeReport{err.Error(), "docs/reference/configuration.md describes it"})
-	}
+	mistakes := a.configMistakes(path)
 	if asJSON {
 		err = a.stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
 	} else {
@@ -82,10 +76,10 @@ func (a *app) configCheck(asJSON bool) error {
 			a.complain(m.Problem, m.Hint)
 		}
 	}
-	if len(mistakes) > 0 {
-		return errors.Join(err, errFindings)
+	if err == nil && len(mistakes) > 0 {
+		err = errFindings
 	}
-	if asJSON {
+	if asJSON || err != nil {
 		return err
 	}
 	found := "no mistake was found"
@@ -94,6 +88,37 @@ func (a *app) configCheck(asJSON bool) error {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", ui.Printable(a.tilde(path)), found)
 	return nil
+}
+
+// configMistakes returns all mistakes in the configuration file and the price list.
+func (a *app) configMistakes(path string) []mistakeReport {
+	list := []mistakeReport{}
+	_, err := config.Load(path)
+	var all config.Mistakes
+	switch {
+	case errors.As(err, &all):
+		for _, m := range all {
+			list = append(list, mistakeReport{m.Error(), m.Hint})
+		}
+	case err != nil:
+		list = append(list, mistakeReport{err.Error(), hintFor(err)})
+	}
+	_, err = a.loadPrices()
+	for _, wrong := range parts(err) {
+		list = append(list, mistakeReport{wrong.Error(), "docs/reference/configuration.md#prices describes the price list"})
+	}
+	return list
+}
+
+// parts returns the errors that were joined.
+func parts(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 func configShowCommand(a *app) *cobra.Command {

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"reprise/internal/demo"
@@ -24,15 +29,20 @@ func demoCommand(a *app) *cobra.Command {
 	var tool string
 	c := &cobra.Command{
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
-		Long: `Plays a job of a coder and a reviewer through an ordinary shell loop, once without the shims and
+		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
 and changes files like an agent: no account is needed, and nothing leaves the machine. It runs the first of
 claude, codex, gemini and vibe on PATH, in a home of its own, so your sessions and settings are not
 touched. If there is none, it runs a small stand-in for Claude Code.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.demo(tool) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), endings()...)
+			defer stop()
+			return a.demo(ctx, tool)
+		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
+	completeFlag(c, "tool", append([]string{bundledName}, rewrite.Names...))
 	return c
 }
 
@@ -44,9 +54,14 @@ func bundledCommand(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) demo(tool string) error {
+// endings are the signals after which the demo still removes what it made.
+func endings() []os.Signal {
+	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+}
+
+func (a *app) demo(ctx context.Context, tool string) (err error) {
 	if tool != "" && tool != bundledName && !slices.Contains(rewrite.Names, tool) {
-		return usageError{fmt.Sprintf("%q is none of the tools", tool),
+		return usageError{fmt.Sprintf("%q is not a tool", tool),
 			"one of " + strings.Join(rewrite.Names, ", ") + ", or " + bundledName}
 	}
 	self, err := os.Executable()
@@ -57,12 +72,12 @@ func (a *app) demo(tool string) error {
 	if err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
-	defer os.RemoveAll(root)
+	defer func() { err = errors.Join(err, removeTree(root)) }()
 	job := demo.Job{Tool: tool, Rounds: demoRounds}
 	if job.Tool, job.Real, err = a.realTool(tool, self, root); err != nil {
 		return err
 	}
-	without, err := a.play(job, filepath.Join(root, "without"))
+	without, err := a.play(ctx, job, filepath.Join(root, "without"))
 	if err != nil {
 		return err
 	}
@@ -70,14 +85,25 @@ func (a *app) demo(tool string) error {
 	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
 		return fmt.Errorf("find the shims beside shimctl: %w", err)
 	}
-	with, err := a.play(job, filepath.Join(root, "with"))
+	with, err := a.play(ctx, job, filepath.Join(root, "with"))
 	if err != nil {
 		return err
 	}
 	return a.showDemo(job, without, with)
 }
 
-func (a *app) play(job demo.Job, root string) (demo.Played, error) {
+// removeTree removes a directory, though a process that was killed may write to it for a moment yet.
+func removeTree(root string) (err error) {
+	for range 20 {
+		if err = os.RemoveAll(root); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
+func (a *app) play(ctx context.Context, job demo.Job, root string) (demo.Played, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return demo.Played{}, fmt.Errorf("make directory: %w", err)
 	}
@@ -86,7 +112,7 @@ func (a *app) play(job demo.Job, root string) (demo.Played, error) {
 		how = "with them"
 	}
 	fmt.Fprintf(a.stderr, "playing the job %s: %s ...\n", how, job.Tool)
-	return job.Play(root)
+	return job.Play(ctx, root)
 }
 
 // realTool returns the first tool that is installed, or the one that is asked for, and
@@ -145,7 +171,7 @@ func printCost(w *tabwriter.Writer, c, was demo.Call) {
 		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
 }
 
-// fresh is what of a call's input no cache had.
+// fresh is the part of a call's input that no cache had.
 func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
 
 func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }

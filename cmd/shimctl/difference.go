@@ -79,7 +79,7 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./#", r)
 }
 
-// taskBy asks a rule with that pattern which task a prompt belongs to.
+// taskBy returns the task of a prompt by a rule with that pattern.
 func taskBy(pattern, prompt string) string {
 	c, err := config.Parse("", "presets = false\n[[rule]]\nname = \"x\"\nprompt = "+tomlText(pattern)+"\n", "")
 	if err != nil {

@@ -26,6 +26,7 @@ var schemas = map[string]any{
 	"shimctl.log/1":          logReport{},
 	"shimctl.tail/1":         tailReport{},
 	"shimctl.explain/1":      explainReport{},
+	"shimctl.setup/1":        setupReport{},
 	"shimctl.doctor/1":       doctorReport{},
 	"shimctl.config/1":       configReport{},
 	"shimctl.suggest/1":      suggestReport{},
@@ -41,6 +42,9 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[chainReport]():      "chain",
 	reflect.TypeFor[sessionReport]():    "session",
 	reflect.TypeFor[invocationReport](): "call",
+	reflect.TypeFor[groupReport]():      "group",
+	reflect.TypeFor[meanReport]():       "mean",
+	reflect.TypeFor[pricesReport]():     "price comparison",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
@@ -80,10 +84,10 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 func commandReference() string {
 	var b strings.Builder
 	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` and the man pages say the same.\n\n" +
-		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed; 2 for a mistake in the command line;\n" +
-		"  3 if a check has findings.\n" +
-		"- **Output:** a terminal gets aligned, coloured tables with relative times. A pipe or a file gets TSV with a header\n" +
-		"  line, RFC 3339 times and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
+		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed, the output could not be written or you said no;\n" +
+		"  2 for a mistake in the command line; 3 if a check has findings.\n" +
+		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
+		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
@@ -101,12 +105,12 @@ func commandReference() string {
 
 func schemaReference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# What --json prints\n\nThis page is made from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
-		"meaning. New fields may be added, so ignore those that you do not know.\n\n" +
+	b.WriteString("# What --json prints\n\nThis page is generated from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
+		"meaning. New fields may be added: ignore unknown ones.\n\n" +
 		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
 		"- An unknown value is null, never 0.\n" +
 		"- A field with a `?` is left out when it is empty. `[]` marks the fields of each element of a list.\n" +
-		"- [a call](#a-call), [a chain](#a-chain) and [a session](#a-session) are objects that several schemas contain.\n")
+		"- Objects that occur in several places, such as [a call](#a-call), have a section of their own at the end.\n")
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		section(t, &b, name, reflect.TypeOf(schemas[name]))
 	}

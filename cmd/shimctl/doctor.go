@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/shells"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -26,7 +27,9 @@ func doctorCommand(a *app) *cobra.Command {
 		Use: "doctor", Short: "check that the shims can work",
 		Long: `Checks the order of PATH, aliases and functions that shadow the shims, the real binaries and whether their
 versions were tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration and the build, and prints a fix for each
-problem. The exit status is 3 if there is a problem; notes do not count.`,
+problem. Fresh shells are asked what they run, so their start-up files are read. The exit status is 3 if there is
+a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences the check of that
+name for good.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
@@ -35,10 +38,10 @@ problem. The exit status is 3 if there is a problem; notes do not count.`,
 	return c
 }
 
-// A check is one thing that was looked at.
+// A check is the result of one check.
 type check struct {
 	Name   string `json:"name" doc:"what was checked"`
-	Result string `json:"result" doc:"ok, note or problem"`
+	Result string `json:"result" doc:"ok, note, problem, or ignored as the configuration asks"`
 	Finds  string `json:"finds" doc:"what was found"`
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
@@ -53,7 +56,7 @@ func (a *app) doctor(asJSON, measure bool) (err error) {
 	if asJSON {
 		err = a.stdout.PrintJSON(doctorReport{"shimctl.doctor/1", checks})
 	} else {
-		a.printChecks(checks)
+		a.printChecks(shown(checks))
 	}
 	for _, c := range checks {
 		if c.Result == "problem" {
@@ -65,12 +68,47 @@ func (a *app) doctor(asJSON, measure bool) (err error) {
 
 func (a *app) checks(measure bool) []check {
 	cfg, configured := a.checkConfig()
-	checks := append(a.checkTools(cfg), a.checkShells()...)
+	facts := a.askShells(cfg)
+	checks := append(a.checkTools(facts), a.checkShells(facts)...)
 	checks = append(checks, a.checkKeys(cfg)...)
 	checks = append(checks, a.checkBundled()...)
 	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
 	if measure {
 		checks = append(checks, a.measure())
+	}
+	return ignore(checks, cfg.Doctor.Ignore)
+}
+
+// ignore silences the checks of those names.
+func ignore(checks []check, names []string) []check {
+	for i, c := range checks {
+		if c.Result != "ok" && slices.Contains(names, c.Name) {
+			checks[i].Result = "ignored"
+		}
+	}
+	return checks
+}
+
+// shown returns the checks without those that are ignored, and one that names these.
+func shown(checks []check) (list []check) {
+	var ignored []string
+	for _, c := range checks {
+		if c.Result != "ignored" {
+			list = append(list, c)
+		} else if !slices.Contains(ignored, c.Name) {
+			ignored = append(ignored, c.Name)
+		}
+	}
+	if ignored != nil {
+		list = append(list, check{"ignored", "ok", strings.Join(ignored, ", "), ""})
+	}
+	return list
+}
+
+func (a *app) checkShells(f shellFacts) []check {
+	checks := a.shellChecks(f, rewrite.Names)
+	if checks == nil {
+		checks = []check{{"shells", "ok", "none has a start-up file", ""}}
 	}
 	return checks
 }
@@ -84,7 +122,7 @@ func (a *app) printChecks(checks []check) {
 		t.Print(a.stdout)
 		return
 	}
-	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // what is found and its fix do not fit side by side
+	t := ui.NewFoldedTable("RESULT", "CHECK", "FINDS") // the finding and its fix do not fit side by side
 	for _, c := range checks {
 		t.Add(c.resultCell(), ui.TextCell(c.Name), ui.TextCell(c.Finds))
 		if c.Fix != "" {
@@ -98,47 +136,76 @@ func (c check) resultCell() ui.Cell {
 	return ui.TextCell(c.Result).As(map[string]ui.Meaning{"ok": ui.Good, "note": ui.Warn, "problem": ui.Bad}[c.Result])
 }
 
-// checkTools looks at each name as a caller would find it. A tool that is not
-// installed at all is no problem of ours.
-func (a *app) checkTools(cfg config.Config) []check {
+// checkTools looks at each name as a caller would find it.
+func (a *app) checkTools(f shellFacts) []check {
 	if _, err := config.BinDir(a.own); err != nil {
 		return []check{{"PATH", "problem", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all"}}
 	}
 	var checks []check
+	missing := 0
 	for _, name := range rewrite.Names {
-		p := shim.Locate(a.shimEnv(), name, cfg.Tools[name].Path)
-		said := ""
-		if p.Real != "" {
-			said = shim.Version(p.Real, a.environ)
-		}
-		checks = append(checks, a.checkTool(p, said))
+		p := shim.Locate(a.shimEnv(), name, f.config.Tools[name].Path)
 		if p.Real == "" {
+			missing++
+			checks = append(checks, a.checkMissing(f, p))
 			continue
 		}
-		checks = append(append(checks, a.checkOrder(p)), checkVersion(name, said)...)
+		said := shim.Version(p.Real, a.environ)
+		checks = append(append(checks, a.checkTool(p, said)), a.checkOrder(p)...)
+		checks = append(checks, checkVersion(name, said)...)
 		if name == "gemini" {
 			checks = append(checks, a.checkRetention())
 		}
 	}
+	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c check) bool { return c.Result == "problem" }) {
+		checks = append(checks, check{"tools", "problem", "none of " + strings.Join(rewrite.Names, ", ") + " is on PATH",
+			"install one"})
+	}
 	return checks
+}
+
+// checkMissing says what a call of a tool comes to that is not found.
+func (a *app) checkMissing(f shellFacts, p shim.Place) check {
+	c := check{Name: p.Name + " binary", Result: "note", Finds: "no " + p.Name + " is on PATH"}
+	if p.Ours {
+		c.Finds += " after the shim, which exits with 127"
+	}
+	c.Fix = fmt.Sprintf("install %s, or write ignore = [%q] under [doctor]", p.Name, c.Name)
+	if path := f.config.Tools[p.Name].Path; path != "" {
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.tilde(path), p.Name)
+		c.Fix = "correct path, or take it out"
+		return c
+	}
+	for _, answer := range f.answers {
+		for _, finding := range answer.Findings {
+			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
+			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
+				c.Result = "problem"
+				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.tilde(finding.Path))
+				c.Fix = "run shimctl setup"
+				if !a.remedyFor(f, answer, finding).remove {
+					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.tilde(finding.Path), p.Name)
+				}
+				return c
+			}
+		}
+	}
+	return c
 }
 
 func (a *app) checkTool(p shim.Place, said string) check {
 	c := check{Name: p.Name, Result: "ok"}
-	switch {
-	case p.Real == "" && !p.Ours:
-		c.Finds = "is not installed"
-	case p.Real == "":
-		c.Finds = "the shim is first on PATH, no real binary is behind it"
-	case !p.Ours:
-		c.Result = "problem"
-		c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
-		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r", a.tilde(a.shimFolder()))
-	default:
-		c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
-		if said != "" {
-			c.Finds += ", " + said
+	if !p.Ours {
+		c.Result, c.Finds = "problem", "the shim is not on PATH"
+		if p.First != "" {
+			c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.tilde(p.First))
 		}
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.tilde(a.shimDirectory()))
+		return c
+	}
+	c.Finds = fmt.Sprintf("%s in front of %s", a.tilde(p.First), a.tilde(p.Real))
+	if said != "" {
+		c.Finds += ", " + said
 	}
 	return c
 }
@@ -208,7 +275,7 @@ func (a *app) checkLedger() check {
 	return c
 }
 
-// tryLedger opens the ledger, or makes it, looks through it and writes to it.
+// tryLedger opens or creates the ledger, checks it and writes to it.
 func tryLedger(path string) error {
 	l, err := ledger.Open(path)
 	if err != nil {
@@ -221,7 +288,7 @@ func tryLedger(path string) error {
 	return errors.Join(l.CheckWritable(), l.Settle())
 }
 
-// checkBuild: without cgo the SQLite driver is an empty shell.
+// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
 func checkBuild() check {
 	c := check{Name: "build", Result: "ok", Finds: version()}
 	info, ok := debug.ReadBuildInfo()

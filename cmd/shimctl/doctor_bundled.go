@@ -36,7 +36,7 @@ func (a *app) checkBundled() (checks []check) {
 		}
 		checks = append(checks, check{b.tool + " in an SDK", "note",
 			fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.tilde(found[0]), b.tool),
-			fmt.Sprintf(b.fix, filepath.Join(a.shimFolder(), b.tool))})
+			fmt.Sprintf(b.fix, filepath.Join(a.shimDirectory(), b.tool))})
 	}
 	for _, b := range bundledCLIs {
 		look(dir, b)

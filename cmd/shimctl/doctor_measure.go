@@ -9,22 +9,23 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/internal/shells"
 	"reprise/rewrite"
 )
 
 // measuredRuns is how often each way is run. The median of 50 varies by some hundredths of a millisecond on an idle machine.
 const measuredRuns = 50
 
-// measure runs a command that does nothing, by itself and through the shim, by turns, in a home of its own.
+// measure runs a command that does nothing, directly and through the shim in turns, in a home of its own.
 func (a *app) measure() (c check) {
 	c = check{Name: "overhead", Result: "ok"}
 	fail := func(err error) check {
 		return check{c.Name, "problem", "cannot be measured: " + err.Error(), "install the shims again"}
 	}
 	name := rewrite.Names[0]
-	shimPath := filepath.Join(a.shimFolder(), name)
-	if !runnable(shimPath) {
-		return check{c.Name, "note", "there is no shim in " + a.tilde(a.shimFolder()), "run ./install.sh"}
+	shimPath := filepath.Join(a.shimDirectory(), name)
+	if !shells.Runnable(shimPath) {
+		return check{c.Name, "note", "there is no shim in " + a.tilde(a.shimDirectory()), "run ./install.sh"}
 	}
 	home, err := os.MkdirTemp("", "reprise-doctor-")
 	if err != nil {
@@ -53,7 +54,7 @@ func (a *app) measure() (c check) {
 	c.Finds = fmt.Sprintf("the shim costs a call that it passes through %.1f ms (%.1f instead of %.1f, median of %d)",
 		milliseconds(with-without), milliseconds(with), milliseconds(without), measuredRuns)
 	if with < without {
-		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be told on a machine this busy (median of %d: %.1f ms)",
+		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be measured on a machine this busy (median of %d: %.1f ms)",
 			measuredRuns, milliseconds(with))
 	}
 	return c
@@ -61,7 +62,7 @@ func (a *app) measure() (c check) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// checkPermissions checks the directories before any code of ours repairs them. Other users must not read the state
+// checkPermissions checks the directories before anything repairs them. Other users must not read the state
 // directory, nor write the configuration, which names the programs that the shims run.
 func (a *app) checkPermissions() check {
 	c := check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}

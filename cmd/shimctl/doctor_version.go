@@ -67,7 +67,7 @@ func older(a, b string) bool {
 }
 
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
-// (docs/internals/gemini.md; seen with 0.61.0). What a project's or the system's own settings say is not looked at.
+// (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are not read.
 func (a *app) checkRetention() check {
 	path := filepath.Join(cmp.Or(a.getenv("GEMINI_CLI_HOME"), a.getenv("HOME")), ".gemini", "settings.json")
 	var settings struct {

@@ -18,7 +18,7 @@ func TestProbeSeesNoShim(t *testing.T) {
 		{"a closed stderr", "c", "mcp"},
 		{"odd variables", "d", "--version"},
 		{"little memory", "v", "--version"},
-		{"a terminal", "tv", "-p hello"},
+		{"a terminal", "tv", "hello"},
 		{"in Go", "-", "-p hello --no-session-persistence"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

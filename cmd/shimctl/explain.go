@@ -18,10 +18,11 @@ import (
 func explainCommand(a *app) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
-		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show what would become of a call, and why",
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
 		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
 matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
-go to a program, not to a terminal. Nothing is recorded.
+go where shimctl's goes: to a terminal, or to a program. Where the other makes a difference, that is said too.
+Nothing is recorded.
 
 With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
 the text that would be sent instead of the whole prompt.`,
@@ -39,11 +40,12 @@ the text that would be sent instead of the whole prompt.`,
 	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
 	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
 	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
+	completeFlag(c, "tool", rewrite.Names)
 	c.Flags().SetInterspersed(false) // the tool's flags are not ours
 	return c
 }
 
-// explaining is what explain was asked for.
+// explaining holds the flags of explain.
 type explaining struct {
 	call                  []string
 	asJSON, blocks        bool
@@ -68,6 +70,9 @@ func (a *app) explain(x explaining) error {
 	}
 	env := a.shimEnv()
 	env.Args, env.Stdin = x.call, stdin
+	if a.stdout.Terminal {
+		env.Stdout = os.Stdout
+	}
 	e := shim.Explain(env)
 	if x.prompted && e.PromptIn > 0 && !e.Stdin {
 		return usageError{"the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out"}
@@ -94,7 +99,7 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 		tool = call[0]
 	}
 	if !slices.Contains(rewrite.Names, tool) {
-		return nil, usageError{fmt.Sprintf("%q is none of the tools", tool), "one of " + strings.Join(rewrite.Names, ", ")}
+		return nil, usageError{fmt.Sprintf("%q is not a tool", tool), "one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	if len(call) == 0 {
 		t, _ := rewrite.Lookup(tool)
@@ -103,7 +108,7 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 	return call, nil
 }
 
-// openPrompt opens the file of a prompt; - is shimctl's own stdin.
+// openPrompt opens the file of a prompt; "-" is shimctl's own stdin.
 func (a *app) openPrompt(name string) (*os.File, error) {
 	if name == "-" {
 		return a.stdin, nil
@@ -138,6 +143,10 @@ func (a *app) printExplanation(e shim.Explanation) {
 	if e.Fault != nil {
 		show("fault", a.tildeIn(e.Fault.Error()))
 	}
+	if e.Mode == rewrite.Passthrough {
+		show("what to do", advice[e.Reason])
+	}
+	show(otherOutput(e), otherWords(e))
 	show("real binary", a.tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
 		show("chain", fmt.Sprint(e.Chain))
@@ -163,7 +172,26 @@ func (a *app) printExplanation(e shim.Explanation) {
 	t.Print(a.stdout)
 }
 
-// findings lists evidence with the words of the prompt that carry it.
+// otherOutput names where the output does not go here.
+func otherOutput(e shim.Explanation) string {
+	if e.Terminal {
+		return "to a program"
+	}
+	return "to a terminal"
+}
+
+// otherWords say what becomes of the call if its output goes there, "" if that makes no difference.
+func otherWords(e shim.Explanation) string {
+	switch {
+	case e.Other == nil:
+		return ""
+	case e.Other.Managed:
+		return "managed"
+	}
+	return fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
+}
+
+// findings returns the evidence with the prompt's words that show it.
 func findings(list []rewrite.Finding) string {
 	var out []string
 	for _, f := range list {
@@ -176,7 +204,7 @@ func findings(list []rewrite.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-// howToAllow says what has a call resumed that is fresh only for want of a name or of evidence.
+// howToAllow says how to have a call resumed that is fresh only because it has no name and no evidence.
 func howToAllow(e shim.Explanation) string {
 	switch e.Reason {
 	case rewrite.NoEvidence, rewrite.NewRole, rewrite.CleanStart:
@@ -196,7 +224,7 @@ func blocksSent(e shim.Explanation) (n int) {
 	return n
 }
 
-// sends says how much of the prompt is sent, and why all of it.
+// sends says how much of the prompt is sent, and why, if all of it.
 func sends(e shim.Explanation) string {
 	if !e.Plan.Whole {
 		return fmt.Sprintf("what is new, %s of %s", ui.Size(int64(len(e.Plan.Prompt))), ui.Size(int64(e.PromptIn)))
@@ -232,7 +260,7 @@ func (a *app) printBlocks(e shim.Explanation) {
 	text := ui.NewTable("TEXT")
 	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
 		if a.stdout.Terminal {
-			fmt.Fprintln(a.stdout, "  | "+ui.Printable(line)) // whole, however wide it is
+			fmt.Fprintln(a.stdout, "  | "+ui.Printable(line)) // not cut to the screen's width
 		}
 		text.Add(ui.TextCell(line))
 	}
@@ -281,11 +309,13 @@ type explainReport struct {
 	Attempt     *int            `json:"attempt,omitempty" doc:"number of the attempt, if the caller gives one"`
 	Chain       int64           `json:"chain,omitempty" doc:"number of the chain"`
 	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Prices      *pricesReport   `json:"prices,omitempty" doc:"what runs cost, if the reason is dearer"`
+	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []findingReport `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
 	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
 	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with, null if nothing"`
+	Terminal    bool            `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
+	Other       *otherReport    `json:"other_output,omitempty" doc:"what becomes of the call if the output goes to a program instead of a terminal, or the reverse, if that makes a difference"`
 	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
 	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
 	Prompt      string          `json:"prompt,omitempty" doc:"the text that the model would be sent"`
@@ -305,6 +335,11 @@ func findingReports(list []rewrite.Finding) (out []findingReport) {
 		out = append(out, findingReport(f))
 	}
 	return out
+}
+
+type otherReport struct {
+	Managed bool           `json:"managed" doc:"whether the call is managed then"`
+	Reason  rewrite.Reason `json:"reason,omitempty" doc:"why not"`
 }
 
 type nearestReport struct {
@@ -335,6 +370,10 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	}
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt
+	}
+	r.Terminal = e.Terminal
+	if e.Other != nil {
+		r.Other = &otherReport{e.Other.Managed, e.Other.Reason}
 	}
 	if n := e.Nearest; n != nil {
 		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}

@@ -26,7 +26,7 @@ type exportFlags struct {
 }
 
 func exportCommand(a *app) *cobra.Command {
-	var f exportFlags
+	f := exportFlags{timeout: 10 * time.Second}
 	c := &cobra.Command{
 		Use: "export", Short: "write the recorded calls for other programs",
 		Long: `Writes every call as a line of JSON (ndjson) or sums for Prometheus' textfile collector (prometheus), or
@@ -40,9 +40,15 @@ tasks and roles.`,
 	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
-	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long to wait for an answer of the collector, a `TIME` (otlp)")
+	addDuration(c.Flags(), &f.timeout, "timeout", "how long to wait for an answer of the collector, a `TIME` (otlp)")
+	completeFlag(c, "format", exportFormats)
+	completeFlag(c, "since", nil)
+	completeFlag(c, "endpoint", nil)
+	completeFlag(c, "timeout", nil)
 	return c
 }
+
+var exportFormats = []string{"ndjson", "prometheus", "otlp"}
 
 func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
@@ -76,17 +82,17 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
 	}
 	if f.output == "" && a.stdout.Terminal {
-		return write() // one sees that it gets on
+		return write() // shows the progress
 	}
 	return a.stderr.WithProgress("writing the calls", write)
 }
 
-// check refuses flags that the format has no use for: they would be meant for
+// check refuses flags that the format does not use: they would be meant for
 // another one.
 func (f exportFlags) check() error {
 	wants := map[string]string{"ndjson": "since output", "prometheus": "output", "otlp": "since endpoint"}[f.format]
 	if wants == "" {
-		return usageError{fmt.Sprintf("there is no format %q", f.format), "one of ndjson, prometheus, otlp"}
+		return usageError{fmt.Sprintf("there is no format %q", f.format), "one of " + strings.Join(exportFormats, ", ")}
 	}
 	for name, value := range map[string]string{"since": f.since, "output": f.output, "endpoint": f.endpoint} {
 		if value != "" && !strings.Contains(wants, name) {
@@ -97,7 +103,7 @@ func (f exportFlags) check() error {
 		return usageError{"--format otlp needs an --endpoint", "--endpoint http://127.0.0.1:4318 is a collector on this machine"}
 	}
 	if f.timeout <= 0 {
-		return usageError{"--timeout must be more than 0s", "write a number and its unit, as in 10s"}
+		return usageError{"--timeout must be more than 0s", durationHint}
 	}
 	return nil
 }
@@ -112,12 +118,15 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	if f.Tallies, err = l.Tallies(); err != nil {
 		return f, err
 	}
-	f.Sessions, err = l.Sessions()
+	if f.Sessions, err = l.Sessions(); err != nil {
+		return f, err
+	}
+	f.Passed, err = l.PassedRows(0)
 	return f, err
 }
 
 // output writes to stdout, or puts a whole file in the place of the one at path:
-// who reads it meanwhile sees the old one or the new one.
+// a reader sees the old file or the new one.
 func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
@@ -126,7 +135,7 @@ func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error)
 	return replaceFile(path, mode, write)
 }
 
-// headersEnv is OpenTelemetry's own variable, for what should not stand on a
+// headersEnv is OpenTelemetry's own variable, for headers that should not be on a
 // command line.
 const headersEnv = "OTEL_EXPORTER_OTLP_HEADERS"
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
@@ -15,21 +14,29 @@ import (
 	"reprise/shim"
 )
 
+type forgetFlags struct {
+	consent
+	sessions bool
+}
+
 func forgetCommand(a *app) *cobra.Command {
-	var sessions bool
+	var f forgetFlags
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
 		Long: `Removes a chain's sessions, calls and names from the ledger, the log and the index of sessions --all. The
 old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
-ID of one of its sessions. The tool's own files stay, unless --sessions is given.`,
+ID of one of its sessions. The tool's own files stay, unless --sessions is given. At a terminal it asks first;
+elsewhere it needs --yes.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], sessions) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], f) },
 	}
-	c.Flags().BoolVar(&sessions, "sessions", false, "also remove the tool's session files")
+	c.Flags().BoolVar(&f.sessions, "sessions", false, "also remove the tool's session files")
+	f.addFlags(c)
+	c.ValidArgsFunction = a.completeChain
 	return c
 }
 
-func (a *app) forget(name string, sessions bool) error {
+func (a *app) forget(name string, f forgetFlags) error {
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return noChain(name)
@@ -42,13 +49,35 @@ func (a *app) forget(name string, sessions bool) error {
 	if err != nil {
 		return err
 	}
-	removed, bytes := int64(0), int64(0)
-	if sessions {
-		if removed, bytes, err = removeSessions(l, c.ID); err != nil {
+	var files chainFiles
+	if f.sessions {
+		if files, err = findFiles(l, c.ID); err != nil {
 			return err
 		}
 	}
-	f, err := l.Forget(c)
+	would, err := l.Forget(c, true)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("chain %d: %s, %s", c.ID, ui.Count(would.Sessions, "session"), ui.Count(would.Calls, "call"))
+	if f.sessions {
+		what += ", and " + files.words()
+	}
+	if f.dry {
+		fmt.Fprintln(a.stdout, "would forget "+what)
+		return nil
+	}
+	if err := a.ask("forget "+what+"?", f.consent); err != nil {
+		return err
+	}
+	return a.forgetChain(l, c, files, f.sessions)
+}
+
+func (a *app) forgetChain(l *ledger.Ledger, c ledger.ChainName, files chainFiles, sessions bool) error {
+	if err := files.remove(l); err != nil {
+		return err
+	}
+	f, err := l.Forget(c, false)
 	if err != nil {
 		return err
 	}
@@ -59,62 +88,55 @@ func (a *app) forget(name string, sessions bool) error {
 	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, ui.Count(f.Sessions, "session"), ui.Count(f.Calls, "call"),
 		ui.Count(int64(lines), "line"))
 	if sessions {
-		fmt.Fprintf(a.stdout, "removed the files of %s (%s)\n", ui.Count(removed, "session"), ui.Size(bytes))
+		fmt.Fprintln(a.stdout, "removed "+files.words())
 	}
 	return nil
 }
 
-func noChain(name string) error {
-	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl chains lists them"}
+// chainFiles are the sessions of a chain whose files are there, and those files.
+type chainFiles struct {
+	sessions []ledger.SessionFile
+	files    []*sessionfile.Files
 }
 
-func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
-	chains, err := l.FindChains(name)
-	if err != nil {
-		return ledger.ChainName{}, err
-	}
-	switch len(chains) {
-	case 0:
-		return ledger.ChainName{}, noChain(name)
-	case 1:
-		return chains[0], nil
-	}
-	var which []string
-	for _, c := range chains {
-		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
-	}
-	return ledger.ChainName{}, hinted{fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), "give the number of one"}
-}
-
-// removeSessions removes the files of all sessions of a chain, or none if one of
-// them must stay.
-func removeSessions(l *ledger.Ledger, chain int64) (removed, bytes int64, err error) {
+// findFiles finds the files of all sessions of a chain. It fails if one of them must stay.
+func findFiles(l *ledger.Ledger, chain int64) (found chainFiles, err error) {
 	sessions, err := l.SessionFiles(chain)
 	if err != nil {
-		return 0, 0, err
+		return found, err
 	}
 	var finder sessionfile.Finder
-	found := make([]*sessionfile.Files, len(sessions))
-	for i, s := range sessions {
+	for _, s := range sessions {
 		if s.Held {
-			return 0, 0, fmt.Errorf("forget chain %d: %w", chain, ledger.ErrInUse)
+			return found, fmt.Errorf("forget chain %d: %w", chain, ledger.ErrInUse)
 		}
-		var why prune.Reason
-		if found[i], why = finder.Find(s); why != "" && why != prune.Gone {
-			return 0, 0, hinted{fmt.Errorf("remove session %s: it is %s", s.NativeID, why),
+		files, why := finder.Find(s)
+		switch {
+		case why != "" && why != prune.Gone:
+			return found, hinted{fmt.Errorf("remove session %s: it is %s", s.NativeID, why),
 				"nothing was removed; without --sessions the tool's files stay where they are"}
+		case files != nil:
+			found.sessions, found.files = append(found.sessions, s), append(found.files, files)
 		}
 	}
-	for i, s := range sessions {
-		if found[i] == nil {
-			continue
-		}
-		if err := removeSession(l, s, found[i]); err != nil {
-			return removed, bytes, err
-		}
-		removed, bytes = removed+1, bytes+found[i].Bytes()
+	return found, nil
+}
+
+func (c chainFiles) words() string {
+	bytes := int64(0)
+	for _, f := range c.files {
+		bytes += f.Bytes()
 	}
-	return removed, bytes, nil
+	return fmt.Sprintf("the files of %s (%s)", ui.Count(int64(len(c.files)), "session"), ui.Size(bytes))
+}
+
+func (c chainFiles) remove(l *ledger.Ledger) error {
+	for i, s := range c.sessions {
+		if err := removeSession(l, s, c.files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) forgetInLog(c ledger.ChainName) (int, error) {

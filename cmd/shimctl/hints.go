@@ -9,6 +9,7 @@ import (
 
 // hintFor returns what the user can do about an error, if anything.
 func hintFor(err error) string {
+	var mistakes config.Mistakes
 	var mistake *config.Error
 	var with hinted
 	switch {
@@ -16,6 +17,8 @@ func hintFor(err error) string {
 		return with.hint
 	case errors.Is(err, ledger.ErrInUse):
 		return "wait until the call has ended"
+	case errors.As(err, &mistakes) && len(mistakes) > 1:
+		return "shimctl config check lists the mistakes"
 	case errors.As(err, &mistake):
 		return mistake.Hint
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// An interval holds the true value 95 times in 100.
+// An interval is a 95 % confidence interval.
 type interval struct{ Low, High float64 }
 
-// wilson is the interval of a share, of which k of n were seen. It is sound for few
-// and for all as well.
+// wilson returns the Wilson score interval of a share, k of n. It holds for few
+// and for all too.
 func wilson(k, n float64) interval {
 	const z = 1.96
 	p, z2 := k/n, z*z
@@ -19,7 +19,7 @@ func wilson(k, n float64) interval {
 	return interval{max(0, middle-half), min(1, middle+half)}
 }
 
-// A ratio is a sum and what it is divided by: the mean over calls of what many
+// A ratio is a sum and its divisor: the mean over calls of what many
 // chains add up to.
 type ratio struct{ sum, n float64 }
 
@@ -91,7 +91,7 @@ func (s sample) add(more sample) {
 func means(s sample) []float64 {
 	out := make([]float64, len(s))
 	for i, r := range s {
-		out[i] = r.sum / r.n // NaN where it is known of no call
+		out[i] = r.sum / r.n // NaN if no call has it
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func appendNumber(to []float64, n float64) []float64 {
 	return append(to, n)
 }
 
-// middle is where 95 of 100 values lie.
+// middle returns the bounds of the middle 95 % of the values.
 func middle(values []float64) interval {
 	if len(values) == 0 {
 		return interval{math.NaN(), math.NaN()}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
@@ -25,12 +26,15 @@ so none of them is resumed again: the next call of every job is fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.repairLedger() },
 	}
+	var consented consent
 	reset := &cobra.Command{
 		Use: "reset", Short: "start a new, empty ledger",
-		Long: `Starts a new, empty ledger. The next call of every job is fresh, and the figures start at zero.`,
+		Long: `Starts a new, empty ledger. The next call of every job is fresh, and the figures start at zero. At a terminal
+it asks first; elsewhere it needs --yes.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.resetLedger() },
+		RunE: func(*cobra.Command, []string) error { return a.resetLedger(consented) },
 	}
+	consented.addFlags(reset)
 	c.AddCommand(repair, reset)
 	return c
 }
@@ -41,10 +45,23 @@ func (a *app) aside() (path, suffix string, err error) {
 	return path, a.now.UTC().Format(".20060102T150405Z"), err
 }
 
-func (a *app) resetLedger() error {
+func (a *app) resetLedger(c consent) error {
 	path, suffix, err := a.aside()
 	if err != nil {
 		return err
+	}
+	_, missing := os.Lstat(path)
+	switch {
+	case c.dry && missing == nil:
+		fmt.Fprintf(a.stdout, "would move the ledger to %s\n", ui.Printable(a.tilde(path+suffix)))
+		fallthrough
+	case c.dry:
+		fmt.Fprintf(a.stdout, "would make a new one at %s\n", ui.Printable(a.tilde(path)))
+		return nil
+	case missing == nil:
+		if err := a.ask("move the ledger aside and start a new one?", c); err != nil {
+			return err
+		}
 	}
 	aside, err := ledger.Reset(path, suffix)
 	if aside != "" {

@@ -29,11 +29,17 @@ recorded about that call, and what its reasons mean.`,
 				if len(args) == 1 {
 					return a.logOne(l, r, args[0], asJSON)
 				}
+				if err := checkReason(wanted.Reason); err != nil {
+					return err
+				}
 				return a.log(l, r, wanted, asJSON)
 			})
 		},
 	}
 	listFlags(c, &asJSON, &wanted, "shimctl.log/1")
+	c.Flags().StringVar((*string)(&wanted.Reason), "reason", "", "only those with this `REASON`")
+	completeFlag(c, "reason", reasonCompletions())
+	c.ValidArgsFunction = a.completeCall
 	return c
 }
 
@@ -47,7 +53,7 @@ func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON boo
 	if err != nil {
 		return err
 	}
-	slices.Reverse(calls) // at a terminal one looks at the end
+	slices.Reverse(calls) // at a terminal the end stays on the screen
 	if asJSON {
 		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
 	}
@@ -113,6 +119,8 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("format", ui.TextCell(string(i.Format)))
 	add("model", ui.TextCell(i.Model))
 	add("outcome", outcomeCell(i))
+	add("exit status", exitCell(i))
+	add("signal", signalCell(i))
 	add("took", ui.DurationCell(i.Duration))
 	add("prompt", ui.Cell{Human: ui.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", ui.Cell{Human: ui.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
@@ -120,17 +128,13 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	add("cached", ui.TokensCell(i.CacheRead))
 	add("written", ui.TokensCell(i.CacheWrite))
 	add("output", ui.TokensCell(i.Output))
-	add("cost", priceCell(callCost(r.prices, i)))
+	cost := callCost(r.prices, i)
+	add("cost", priceCell(cost))
+	if !cost.known && i.Input.Valid && i.Model != "" {
+		add("price", ui.TextCell(a.missingPrice(i.Model)))
+	}
 	t.Print(a.stdout)
 	return nil
 }
 
 func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }
-
-// meaning says in a sentence what a reason means.
-func meaning(r rewrite.Reason) string {
-	if sentence, ok := meanings[r]; ok {
-		return sentence
-	}
-	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
-}

@@ -2,11 +2,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,9 +24,11 @@ const (
 	exitFailed   = 1
 	exitUsage    = 2
 	exitFindings = 3
+	// A shell's own for what Ctrl-C ended.
+	exitInterrupted = 128 + int(syscall.SIGINT)
 )
 
-// An app is what a command may use of the world.
+// An app is the outside world of a command.
 type app struct {
 	stdin          *os.File
 	stdout, stderr ui.Screen
@@ -33,7 +37,7 @@ type app struct {
 	now            time.Time
 }
 
-// commands make the subcommands.
+// commands are the constructors of the subcommands.
 var commands = []func(*app) *cobra.Command{
 	statusCommand,
 	chainsCommand,
@@ -46,6 +50,7 @@ var commands = []func(*app) *cobra.Command{
 	reportCommand,
 	explainCommand,
 	suggestCommand,
+	setupCommand,
 	doctorCommand,
 	ledgerCommand,
 	exportCommand,
@@ -64,7 +69,7 @@ type usageError struct{ problem, hint string }
 
 func (e usageError) Error() string { return e.problem }
 
-// A hinted error comes with a word on what can be done.
+// A hinted is an error with a hint on what can be done.
 type hinted struct {
 	error
 	hint string
@@ -72,15 +77,15 @@ type hinted struct {
 
 func (e hinted) Unwrap() error { return e.error }
 
-// errFindings says that a check found something; what, has been printed.
+// errFindings reports that a check found problems, which were printed.
 var errFindings = errors.New("something was found")
 
 func main() { os.Exit(run(shim.AccountHome())) }
 
-// run carries out the command. accountHome is "" for one that must not look there.
+// run runs the command and returns its exit code. accountHome is "" to look below HOME only.
 func run(accountHome string) int {
-	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout), stderr: ui.NewScreen(os.Stderr), environ: os.Environ(),
-		accountHome: accountHome, now: time.Now()}
+	a := &app{stdin: os.Stdin, stdout: ui.NewScreen(os.Stdout, os.Getenv), stderr: ui.NewScreen(os.Stderr, os.Getenv),
+		environ: os.Environ(), accountHome: accountHome, now: time.Now()}
 	return a.main(os.Args[1:])
 }
 
@@ -88,12 +93,17 @@ func (a *app) main(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	if err == nil || errors.Is(err, errFindings) {
+		err = cmp.Or(a.stdout.Err(), err) // most of what is printed is not looked at line by line
+	}
 	var usage usageError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
 	case errors.As(err, &usage):
 		a.complain(usage.problem, usage.hint)
 		return exitUsage
@@ -109,7 +119,7 @@ func (a *app) complain(problem, hint string) {
 	}
 }
 
-// openLedger opens the ledger; where there is none yet it fails with
+// openLedger opens the ledger; if there is none yet it fails with
 // fs.ErrNotExist.
 func (a *app) openLedger() (*ledger.Ledger, error) {
 	path, err := config.LedgerFile(a.own)
@@ -120,7 +130,8 @@ func (a *app) openLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = l.Settle() // a call that cannot be recorded now is shown as running
+	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
+	_ = l.CountPassed()
 	return l, nil
 }
 
@@ -132,7 +143,7 @@ func (a *app) config() (config.Config, error) {
 	return config.Load(path)
 }
 
-// own returns a variable as it holds for our own files.
+// own returns the value of a variable for finding reprise's own files.
 func (a *app) own(name string) string { return a.shimEnv().Own(name) }
 
 func (a *app) shimEnv() shim.Env {

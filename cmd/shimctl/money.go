@@ -16,9 +16,9 @@ import (
 // A sum is an amount of money, in nano-dollars.
 type sum struct {
 	known     bool
-	estimated bool  // from a price list; the tool gave none
+	estimated bool  // from a price list; the tool reported none
 	nano      int64 // at least
-	most      int64 // where some requests may have been billed at the rates for long prompts, nano otherwise
+	most      int64 // if some requests may have been billed at the rates for long prompts, or else nano
 }
 
 func (s sum) plus(t sum) sum {
@@ -38,7 +38,7 @@ func (a *app) loadPrices() (*prices.Table, error) {
 	return prices.Load(a.tilde(path), string(own))
 }
 
-// callCost is what a call cost: the tool's own figure, else what its tokens cost at list
+// callCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
 // price.
 func callCost(t *prices.Table, i ledger.InvocationRow) sum {
 	if i.Cost.Valid {
@@ -68,24 +68,34 @@ func listPrice(p prices.Price, u prices.Usage, maybeLong bool) sum {
 	return s
 }
 
-// A bill is what many calls cost.
+// missingPrice says what to do for a model that the price lists do not have.
+func (a *app) missingPrice(model string) string {
+	path := "prices.toml"
+	if file, err := config.PricesFile(a.own); err == nil {
+		path = a.tilde(file)
+	}
+	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
+}
+
+// A bill adds up what many calls cost.
 type bill struct {
 	calls     int64
 	resumed   int64
 	forked    int64 // of the resumed ones, those in a copy of the session
 	fresh     int64
-	never     int64 // of the fresh ones, those that a rule has stand alone
+	never     int64 // of the fresh ones, those that a rule makes independent
 	asked     int64 // bytes of the callers' prompts
 	sent      int64 // bytes of what the models were sent
-	byTool    int64 // calls of those whose price the tool gave
+	byTool    int64 // calls of those whose price the tool reported
 	byList    int64 // those whose tokens were priced by the list
-	notKnown  int64 // those that nothing is known of
+	notKnown  int64 // calls of which nothing is known
 	total     sum
 	input     int64
 	cached    int64
 	write     int64
 	output    int64
-	uncounted int64 // calls whose tokens are not known
+	uncounted int64            // calls whose tokens are not known
+	unlisted  map[string]int64 // calls that lack nothing but their model's list price
 }
 
 func (b *bill) add(t *prices.Table, s ledger.Slice) {
@@ -114,6 +124,12 @@ func (b *bill) add(t *prices.Table, s ledger.Slice) {
 		b.byList += s.Calls
 	default:
 		b.notKnown += s.Calls
+		if s.Counted && s.Model != "" {
+			if b.unlisted == nil {
+				b.unlisted = map[string]int64{}
+			}
+			b.unlisted[s.Model] += s.Calls
+		}
 	}
 	b.total = b.total.plus(cost)
 }

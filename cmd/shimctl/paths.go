@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tilde writes the home directory as ~, so that output which people paste does not name them.
+// tilde writes the home directory as ~, so that pasted output does not name the user.
 func (a *app) tilde(path string) string {
 	home := a.getenv("HOME")
 	if home == "" || home == "/" {

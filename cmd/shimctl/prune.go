@@ -35,9 +35,9 @@ configuration says what else is kept; --keep-within or --keep-last replaces both
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
 	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
-	c.Flags().DurationVar(&f.keepWithin, "keep-within", 0, "keep sessions used within this `TIME`, such as 168h")
+	addDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
-	c.Flags().DurationVar(&f.keepHistory, "keep-history", 0, "also remove chains and calls last used longer ago than `TIME` from the ledger")
+	addDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }
@@ -84,7 +84,7 @@ func (a *app) prune(f pruneFlags, given *pflag.FlagSet) error {
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Policy, error) {
 	if given.Changed("keep-within") && f.keepWithin <= 0 || given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Policy{}, usageError{"what is kept must be more than nothing", "write a number and its unit, as in 168h"}
+		return prune.Policy{}, usageError{"what is kept must be more than nothing", durationHint}
 	}
 	ttl, maxAge := cfg.Longest()
 	p := prune.Policy{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
@@ -114,7 +114,7 @@ type pruning struct {
 	chains, calls  int64 // removed from the ledger
 }
 
-// A verdict is what became of one session.
+// A verdict says what was done with one session.
 type verdict struct {
 	prune.Verdict
 	bytes int64
@@ -155,8 +155,8 @@ func (p *pruning) carryOut(v verdict) verdict {
 	return v
 }
 
-// removeSession removes a session's files. Before, the ledger notes that it is not
-// to be resumed; after, that it is gone.
+// removeSession removes a session's files. Before that, it marks the session as not
+// resumable; afterwards, as gone.
 func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Files) error {
 	free, err := l.Retire(s)
 	if err != nil {
@@ -219,7 +219,7 @@ type pruneReport struct {
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
 	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger, or to be removed"`
 	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger, or to be removed"`
-	Sessions []prunedSessions `json:"sessions" doc:"the sessions that were looked at"`
+	Sessions []prunedSessions `json:"sessions" doc:"the checked sessions"`
 }
 
 type prunedSessions struct {

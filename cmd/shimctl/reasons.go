@@ -1,8 +1,16 @@
 package main
 
-import "reprise/rewrite"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-// meanings says what each reason means.
+	"reprise/config"
+	"reprise/rewrite"
+)
+
+// meanings explains each reason.
 var meanings = map[rewrite.Reason]string{
 	rewrite.NotManaged:      "a tool or a subcommand that is not managed",
 	rewrite.Interactive:     "the call is interactive",
@@ -19,12 +27,12 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.NoMessage:       "the caller sent no message",
 	rewrite.NextTurn:        "a later message of a conversation that goes on in one process",
 	rewrite.StdinOpen:       "stdin is open and silent: the prompt is not known",
-	rewrite.StdinTooBig:     "stdin is larger than what is read",
+	rewrite.StdinTooBig:     "stdin exceeds the limit",
 	rewrite.StdoutGone:      "stdout is closed, or its reader is gone",
 	rewrite.VerboseSetting:  "a settings file may change the json format",
-	rewrite.HookSetting:     "a settings file may change what the session keeps",
+	rewrite.HookSetting:     "a settings file may change what the session stores",
 	rewrite.FileNotRegular:  "a settings file is a pipe or a device, which only the tool may read",
-	rewrite.FileTooLarge:    "a settings file is larger than what is read",
+	rewrite.FileTooLarge:    "a settings file exceeds the limit",
 	rewrite.SwitchedOff:     "REPRISE_OFF is set",
 	rewrite.NoResume:        "this version of the tool cannot resume a session",
 	rewrite.Fault:           "something in reprise failed; the log says what",
@@ -33,14 +41,14 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.ForcedFresh:         "the caller asked for a fresh session",
 	rewrite.Disabled:            "the configuration switched resuming off",
 	rewrite.Ambiguous:           "more than one session fits",
-	rewrite.NoEvidence:          "nothing says that the prompt continues the session's own work; the task has no name",
-	rewrite.NewRole:             "the prompt gives a new role, asks for a judgement or speaks of another's work; the task has no name",
-	rewrite.CleanStart:          "the prompt asks for a clean start, or for answers that stand alone; the task has no name",
+	rewrite.NoEvidence:          "nothing shows that the prompt continues the session's own work; the task has no name",
+	rewrite.NewRole:             "the prompt assigns a new role, asks for a judgement or refers to another agent's work; the task has no name",
+	rewrite.CleanStart:          "the prompt asks for a clean start or for independent answers; the task has no name",
 	rewrite.UnnamedOff:          "unnamed = \"off\": calls without a name are not resumed",
-	rewrite.BaseTooSmall:        "the prompt is too short to tell the job from others",
-	rewrite.BaseChanged:         "the prompt does not repeat all that the session was sent",
+	rewrite.BaseTooSmall:        "the prompt is too short to distinguish the job from others",
+	rewrite.BaseChanged:         "the prompt does not repeat everything the session was sent",
 	rewrite.HistoryEdited:       "the transcript's earlier part differs from the session",
-	rewrite.ModelChanged:        "another model was asked for",
+	rewrite.ModelChanged:        "another model was requested",
 	rewrite.SettingsChanged:     "settings changed: system prompt, tools, permissions, MCP servers, variables",
 	rewrite.RuntimeChanged:      "the tool's binary changed",
 	rewrite.AuthChanged:         "the account changed, or how it is reached: credentials, cloud project, region, proxy",
@@ -48,7 +56,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.DirectoryReplaced:   "the directory or its repository is another one under the same name",
 	rewrite.BranchChanged:       "another branch is checked out",
 	rewrite.CommitGone:          "the commit that the session's last run left is no longer part of the branch",
-	rewrite.JobChanged:          "another CI job, run or tenant, as its variables say; the task has no name",
+	rewrite.JobChanged:          "the variables name another CI job, run or tenant; the task has no name",
 	rewrite.UserChanged:         "another user makes the call",
 	rewrite.PreviousFailed:      "the session's last run failed",
 	rewrite.PreviousKilled:      "a signal ended the session's last run",
@@ -57,7 +65,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.SessionDead:         "the session cannot be resumed any more",
 	rewrite.SessionGone:         "the tool's session file is missing",
 	rewrite.Pruned:              "shimctl prune has removed the session",
-	rewrite.CallersOwn:          "the caller resumed the session by its ID: it is the caller's from then on",
+	rewrite.CallersOwn:          "the caller resumed the session by its ID, and has owned it since",
 	rewrite.SessionMoved:        "another process has written to the session",
 	rewrite.Idle:                "the session was idle for longer than ttl",
 	rewrite.TooOld:              "the session was started longer ago than max_age",
@@ -70,10 +78,10 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.AttemptReset:        "the caller restarted its count of attempts",
 	rewrite.ContextReset:        "a prompt, an answer or shimctl reset ended the session",
 	rewrite.Dearer:              "resumes of this rule, tool and model have cost more than fresh runs",
-	rewrite.HeldOut:             "rollout keeps this chain fresh, to compare with",
+	rewrite.HeldOut:             "rollout keeps this chain fresh, for comparison",
 
-	rewrite.Identical: "the same prompt again",
-	rewrite.Extends:   "the prompt repeats all that the session was sent, and adds something",
+	rewrite.Identical: "the prompt was repeated",
+	rewrite.Extends:   "the prompt repeats everything the session was sent, and adds something",
 	rewrite.Revises:   "the prompt repeats most of what the session was sent; the task is named",
 	rewrite.Unrelated: "the prompt is another template; the task is named",
 
@@ -84,14 +92,47 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.RefusedContext:  "the session's context was exceeded",
 	rewrite.RefusedBroken:   "the tool could not read the session's transcript",
 	rewrite.RefusedSilent:   "the tool refused the session without a reason",
+	rewrite.LateStdin:       "more of the prompt came on stdin after the tool was started",
 
-	rewrite.DeltaOff:         "the configuration says to send the whole prompt",
+	rewrite.DeltaOff:         "the configuration requires the whole prompt",
 	rewrite.Compacted:        "the tool has shortened the session's history",
-	rewrite.OtherTemplate:    "little of the prompt is known to the session",
+	rewrite.OtherTemplate:    "the session knows little of the prompt",
 	rewrite.NothingNew:       "the prompt is identical, and the configuration resumes it",
 	rewrite.ShortPrompt:      "the prompt is short",
-	rewrite.SavesTooLittle:   "what could be left out is less than a third",
-	rewrite.SentAgain:        "a part that the session has must be sent in each turn, by a rule or for the tool",
+	rewrite.SavesTooLittle:   "a delta would save less than a third",
+	rewrite.SentAgain:        "a rule or the tool requires a part that the session has to be sent in each turn",
 	rewrite.NoCleanCut:       "the new part cannot be separated from the known part",
 	rewrite.LooksLikeCommand: "the tool would take the new part for a command",
+}
+
+// meaning says in a sentence what a reason means.
+func meaning(r rewrite.Reason) string {
+	if sentence, ok := meanings[r]; ok {
+		return sentence
+	}
+	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
+}
+
+// checkReason refuses a reason that there is not.
+func checkReason(r rewrite.Reason) error {
+	if _, known := meanings[r]; known || r == "" {
+		return nil
+	}
+	var known []string
+	for reason := range meanings {
+		known = append(known, string(reason))
+	}
+	hint := "docs/reference/reasons.md lists the reasons"
+	slices.Sort(known)
+	if near := config.Nearest(string(r), known); near != "" {
+		hint = fmt.Sprintf("did you mean %q", near)
+	}
+	return usageError{fmt.Sprintf("there is no reason %q", r), hint}
+}
+
+func reasonCompletions() (list []string) {
+	for _, r := range slices.Sorted(maps.Keys(meanings)) {
+		list = append(list, string(r)+"\t"+meanings[r])
+	}
+	return list
 }

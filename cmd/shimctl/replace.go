@@ -8,13 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 )
 
 // replaceFile writes a file as a whole or not at all. One that exists keeps its
-// permissions. What is no regular file, such as /dev/stdout, is written to; a link
-// stays one.
+// permissions and its owner. It writes into anything but a regular file, such as
+// /dev/stdout. A link stays one.
 func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err := replace(path, mode, write); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -42,10 +43,26 @@ func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := writeAll(f, write); err != nil {
+	if err := errors.Join(keepOwner(f.File, info), writeAll(f, write)); err != nil {
 		return errors.Join(err, f.Cleanup())
 	}
 	return f.CloseAtomicallyReplace()
+}
+
+// keepOwner gives the file the owner and the group of the one that it replaces, if any.
+func keepOwner(f *os.File, replaced fs.FileInfo) error {
+	if replaced == nil {
+		return nil
+	}
+	fresh, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	was, is := replaced.Sys().(*syscall.Stat_t), fresh.Sys().(*syscall.Stat_t)
+	if was.Uid == is.Uid && was.Gid == is.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
 }
 
 func writeAll(to io.Writer, write func(io.Writer) error) error {

@@ -51,6 +51,25 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
+// Who replaces a file of another user, as root does with sudo, leaves it theirs.
+func TestReplaceFileKeepsTheOwner(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640), os.Chown(file, 1234, 5678)); err != nil {
+		t.Skip("only root may give files away: ", err)
+	}
+	if err := replaceFile(file, 0o600, writes("two")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, file, "two", 0o640)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != 1234 || owner.Gid != 5678 {
+		t.Errorf("it belongs to %d:%d", owner.Uid, owner.Gid)
+	}
+}
+
 // What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
 func TestReplaceFileWritesToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")

@@ -11,16 +11,16 @@ import (
 	"reprise/ledger"
 )
 
-// What is drawn, however large the ledger is.
-var mostDrawn = ledger.MostOf{Chains: 20, Calls: 60}
+// Limits of the report, however large the ledger is.
+var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
 func reportCommand(a *app) *cobra.Command {
 	var file, since, until string
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
-cache, decisions by reason, what resuming saved and how that was found, and the chains as timelines. It loads
-nothing, runs no script and holds no prompt, but names of tasks and directories. A new file is readable by you
+cache, decisions by reason, what resuming saved and how that was determined, and the chains as timelines. It loads
+nothing, runs no script and contains no prompt, but names of tasks and directories. A new file is readable by you
 alone; an existing one keeps its permissions. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -32,7 +32,9 @@ alone; an existing one keeps its permissions. docs/explanation/measuring.md expl
 	}
 	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
 	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
+	completeFlag(c, "since", nil)
 	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
+	completeFlag(c, "until", nil)
 	return c
 }
 

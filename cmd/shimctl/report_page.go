@@ -166,7 +166,7 @@ func savingUnit(spans []spanOfDays) string {
 	}
 }
 
-// A savings returns what resuming saved on a slice, by figure. All slices together add up to
+// A savings returns what resuming saved on a slice, by figure. The slices add up to
 // what stats prints.
 type savings interface {
 	on(ledger.Slice) []float64
@@ -239,7 +239,7 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	if observed > 0 {
 		calls += fmt.Sprintf("; %s observed", ui.Thousands(observed))
 	}
-	tokens, about := ui.NotKnown, "no tool told"
+	tokens, about := ui.NotKnown, "no tool reported them"
 	if t.Metered > 0 {
 		tokens = ui.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
 		kinds := []string{ui.ShortNumber(t.Input) + " input", ui.ShortNumber(t.CacheRead) + " cache read",

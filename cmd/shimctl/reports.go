@@ -67,10 +67,10 @@ type invocationReport struct {
 	Detail       rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed      []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that had changed"`
 	Rule         string         `json:"rule,omitempty" doc:"the rule that matched"`
-	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session to be resumed, or copied"`
+	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
 	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused the resume or fork, so that the call ran fresh"`
 	Session      string         `json:"session,omitempty" doc:"the session that the call ended in"`
-	Format       rewrite.Format `json:"format" doc:"the output format that the caller asked for"`
+	Format       rewrite.Format `json:"format" doc:"the requested output format"`
 	Model        string         `json:"model,omitempty" doc:"the model that answered"`
 	Outcome      *string        `json:"outcome" doc:"ok, failed or killed; null while it runs"`
 	Exit         *int64         `json:"exit" doc:"exit status of the tool, null while it runs"`
@@ -129,7 +129,7 @@ func nonZero(n int64) *int64 {
 	return &n
 }
 
-// mapped applies f to each; an empty list is one in JSON too.
+// mapped applies f to each element. It never returns nil, which JSON would have as null.
 func mapped[T, R any](list []T, f func(T) R) []R {
 	out := make([]R, 0, len(list))
 	for _, item := range list {

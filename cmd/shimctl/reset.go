@@ -12,8 +12,8 @@ func resetCommand(a *app) *cobra.Command {
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
 continue. CHAIN is its number, its task, or the start of the ID of one of its sessions.`,
-		DisableFlagsInUseLine: true,
-		Args:                  oneArgument("the number or the task of a chain, or the id of a session"),
+		DisableFlagsInUseLine: true, ValidArgsFunction: a.completeChain,
+		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, _ reporter) error {
 				chain, err := findChain(l, args[0])

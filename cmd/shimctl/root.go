@@ -20,6 +20,14 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	makeGroup(root)
+	var printVersion bool
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if printVersion {
+			fmt.Fprintln(a.stdout, version())
+			return nil
+		}
+		return c.Help()
+	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
@@ -30,6 +38,7 @@ func (a *app) root() *cobra.Command {
 	completeFlag(root, "color", []string{"auto", "always", "never"})
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.stdout.SetColors(colour, a.getenv) }
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
+	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
@@ -116,7 +125,7 @@ func flagError(c *cobra.Command, err error) error {
 		case "int":
 			hint = "write a whole number, as 20"
 		case "duration":
-			hint = "write a number and its unit, as 168h"
+			hint = durationHint
 		case "bool":
 			hint = "write true or false, or the flag alone"
 		default:
@@ -157,6 +166,6 @@ func jsonFlag(c *cobra.Command, asJSON *bool, schema string) {
 // completeFlag lets the shell complete a flag's values.
 func completeFlag(c *cobra.Command, flag string, values []string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // there is no such flag: a mistake of ours
+		panic(err) // there is no such flag
 	}
 }

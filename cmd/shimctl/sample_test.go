@@ -142,7 +142,7 @@ func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mod
 	}
 	var cost any
 	if job.tool == "gemini" {
-		write = 0 // it never tells of any
+		write = 0 // it never reports any
 	}
 	if job.priced { // as for a model of 4, 0.2, 5 and 20 dollars a million
 		cost = input*4000 + read*200 + write*5000 + output*20000

@@ -24,7 +24,7 @@ var figures = []figure{
 	{"duration", "ms", func(s ledger.Sums) ratio { return ratio{float64(s.Duration), float64(s.Timed)} }},
 }
 
-// weighted adds the kinds of tokens up by what they cost.
+// weighted adds up the kinds of tokens, weighted by their cost.
 func weighted(s ledger.Sums) float64 {
 	return ledger.WeightInput*float64(s.Input) + ledger.WeightCacheRead*float64(s.CacheRead) +
 		ledger.WeightCacheWrite*float64(s.CacheWrite) + ledger.WeightOutput*float64(s.Output)
@@ -38,7 +38,7 @@ func newSample(s ledger.Sums) sample {
 	return out
 }
 
-// A comparison sets the chains that were held out against the others.
+// A comparison compares the chains that were held out with the others.
 type comparison struct {
 	Control, Treated armSize
 	Changed          int64 // chains that were in both arms, since rollout was changed: left out
@@ -50,17 +50,17 @@ type armSize struct{ Chains, Calls int64 }
 type comparedFigure struct {
 	figure
 	Control, Treated, Difference estimate // the difference is the treated arm's less the control's
-	told                         float64  // treated calls that it is known of
+	told                         float64  // treated calls that have the figure
 }
 
-// An estimate is a mean with its interval; both are NaN where no call told.
+// An estimate is a mean with its interval; both are NaN if no call has the figure.
 type estimate struct {
 	Mean float64
 	interval
 }
 
-// compare sets the arms against each other; ok is false where one has less than
-// two chains, of which no interval can be had.
+// compare compares the arms; ok is false if one has fewer than
+// two chains, which have no interval.
 func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
 	arms := map[int64]int{}
 	for _, chain := range chains {
@@ -99,40 +99,40 @@ func compare(chains []ledger.ChainSums) (c comparison, ok bool) {
 	return c, true
 }
 
-// saved is by how much less the treated calls have had; NaN where no call told.
+// saved returns by how much less the treated calls have, NaN if no call has the figure.
 func (f comparedFigure) saved() float64 { return -f.Difference.Mean * f.told }
 
-// A saving is what resuming has saved by estimate: each resumed call is set against
+// A saving is an estimate of what resuming has saved: each resumed call is compared with
 // the mean of the fresh calls of its tool, rule and model.
 type saving struct {
-	Resumed    int64 // calls that could be set against fresh ones
+	Resumed    int64 // calls that could be compared with fresh ones
 	Fresh      int64 // the fresh ones
-	ByFirst    int64 // of Resumed, those that had only first calls to be set against
+	ByFirst    int64 // of Resumed, those that could only be compared with first calls
 	FirstCalls int64 // of Fresh, those first calls
 	Unlike     int64 // resumed calls for which there were too few fresh ones
 	Figures    []savedFigure
 }
 
-// A savedFigure is a mean over the resumed calls, what fresh calls of their like
-// would have had, and the sum of the difference; NaN where no call told.
+// A savedFigure is a mean over the resumed calls, what similar fresh calls
+// would have, and the sum of the difference; NaN if no call has the figure.
 type savedFigure struct {
 	figure
 	Resumed, Fresh, Saved float64
 }
 
-// minFresh is how many fresh calls of its like a resumed call needs.
+// minFresh is how many similar fresh calls a resumed call needs.
 const minFresh = 5
 
-// A like is what calls must have in common to be set against each other.
+// A like is what calls must have in common to be compared.
 type like struct{ tool, rule, model string }
 
-// A yardstick are the fresh calls that resumed ones of their like are set against.
+// A yardstick holds the fresh calls that similar resumed ones are compared with.
 type yardstick struct {
 	ledger.Sums
 	first bool // first calls stand in: there are too few that continued their job
 }
 
-// yardsticks are known for each like that has fresh calls enough.
+// yardsticks returns a yardstick for each like with enough fresh calls.
 func yardsticks(sides []ledger.SideSums) map[like]yardstick {
 	found := map[like]yardstick{}
 	for _, s := range sides {
@@ -145,7 +145,7 @@ func yardsticks(sides []ledger.SideSums) map[like]yardstick {
 	return found
 }
 
-// estimateSaving compares like with like, as far as there is.
+// estimateSaving compares resumed calls with similar fresh ones, if there are any.
 func estimateSaving(sides []ledger.SideSums) saving {
 	var out saving
 	against := yardsticks(sides)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -44,8 +45,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, commands)
 }
 
-// tools is a directory of the programs that tests need besides their own.
-var tools string
+// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine has.
+var tools, moreShells string
 
 // A suite runs the tests independently of who runs them.
 type suite struct{ m *testing.M }
@@ -58,6 +59,17 @@ func (s suite) Run() int {
 	defer os.RemoveAll(tools)
 	if err := toolbox.Make(tools); err != nil {
 		log.Fatal(err)
+	}
+	moreShells = filepath.Join(tools, "more")
+	if err := os.Mkdir(moreShells, 0o755); err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range []string{"zsh", "fish"} {
+		if path, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(path, filepath.Join(moreShells, name)); err != nil {
+				log.Fatal(err)
+			}
+		}
 	}
 	return toolbox.Tests{M: s.m}.Run()
 }
@@ -128,6 +140,7 @@ func setup(env *testscript.Env) error {
 	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Setenv("SHIMS", shims)
 	env.Setenv("TOOLS", tools)
+	env.Setenv("MORE_SHELLS", moreShells)
 	env.Setenv("PATH", strings.Join([]string{shims, real, tools}, string(os.PathListSeparator)))
 	return nil
 }

@@ -78,7 +78,7 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	return nil
 }
 
-// perhapsCell is a time that the tool may not have told.
+// perhapsCell returns a cell with a time, which may be unknown.
 func (a *app) perhapsCell(t time.Time) ui.Cell {
 	if t.IsZero() {
 		return ui.UnknownCell()
@@ -101,8 +101,8 @@ func chainsBySession(l *ledger.Ledger, kept []history.Session) (map[string]int64
 	return chains, nil
 }
 
-// costOfKept is what a session cost at list price. It had many requests: the rates for
-// long prompts may have held for some.
+// costOfKept returns what a session cost at list price. It had many requests, and the rates for
+// long prompts may have applied to some.
 func (r reporter) costOfKept(s history.Session) sum {
 	p, ok := r.prices.Find(s.Model, s.Updated)
 	if !ok || !s.Counted {
@@ -163,8 +163,8 @@ func (a *app) historyFile() (string, error) {
 	return filepath.Join(dir, "sessions.json"), err
 }
 
-// forgetHistory overwrites and removes what was remembered of the tools' sessions, if any
-// of a chain's is among them.
+// forgetHistory overwrites and removes the cache of the tools' sessions, if any
+// session of a chain is in it.
 func (a *app) forgetHistory(c ledger.ChainName) error {
 	path, err := a.historyFile()
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *app) forgetHistory(c ledger.ChainName) error {
 	return nil
 }
 
-// writePrivately puts a file in place as a whole.
+// writePrivately writes a file that only the user can read, as a whole or not at all.
 func writePrivately(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

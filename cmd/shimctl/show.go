@@ -24,6 +24,7 @@ its sessions.`,
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.show/1")
+	c.ValidArgsFunction = a.completeChain
 	return c
 }
 
@@ -42,7 +43,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	if err != nil {
 		return err
 	}
-	slices.Reverse(calls) // at a terminal one looks at the end
+	slices.Reverse(calls) // at a terminal the end stays on the screen
 	switch {
 	case asJSON:
 		return a.stdout.PrintJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
@@ -65,7 +66,7 @@ func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.Invocat
 	a.showBranches(r, "", branches(chain.Sessions, ""), chain.Sessions, calls)
 }
 
-// branches are the sessions that were made of another one, or of none that is known.
+// branches holds the sessions by the one that they were copied from, 0 for none.
 func branches(sessions []ledger.SessionRow, parent string) (its []ledger.SessionRow) {
 	for _, s := range sessions {
 		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o ledger.SessionRow) bool { return o.NativeID == s.Parent })
@@ -76,7 +77,7 @@ func branches(sessions []ledger.SessionRow, parent string) (its []ledger.Session
 	return its
 }
 
-// showBranches prints sessions that begin at one place, each with all that was made of it. As
+// showBranches prints sessions that begin at one place, each with its copies. As
 // long as that is one session after the other, they stand below each other.
 func (a *app) showBranches(r reporter, bar string, its, all []ledger.SessionRow, calls []ledger.InvocationRow) {
 	for n := 0; n < len(its); n++ {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +22,7 @@ func statsCommand(a *app) *cobra.Command {
 	var by, since string
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
-		Long: `Sums up the managed calls: sessions made and reused, tokens, cost, duration. If rollout keeps a share of the
+		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
@@ -32,6 +31,8 @@ estimate and how it was made. docs/explanation/measuring.md explains each figure
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
 	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
+	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
+	completeFlag(c, "since", nil)
 	return c
 }
 
@@ -54,31 +55,7 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	return nil
 }
 
-// whenWords say what sinceTime reads.
-const whenWords = "12h or 7d ago, a date as 2026-01-31, in UTC, or a time in RFC 3339"
-
-// sinceTime reads how long ago, since which day or which moment; "" is the beginning.
-func (a *app) sinceTime(text string) (time.Time, error) {
-	if text == "" {
-		return time.UnixMilli(0), nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			return a.now.AddDate(0, 0, -int(n)), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return a.now.Add(-d), nil
-	}
-	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), whenWords}
-}
-
-// stats is what is shown. Without a control group Comparison is nil, and Saving
+// A stats is what the command shows. Without a control group Comparison is nil, and Saving
 // takes its place.
 type stats struct {
 	By         ledger.By
@@ -90,7 +67,7 @@ type stats struct {
 	Saving     *saving
 }
 
-// readStats reads the ledger; one that does not exist yet is an empty one.
+// readStats reads the ledger; a missing one counts as empty.
 func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	s := stats{By: by, Since: since}
 	path, err := config.LedgerFile(a.own)
@@ -111,7 +88,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	}
 	defer forSaving.Close()
 
-	// Each goes through all calls; on a connection of its own they do so side by side.
+	// Each reads all calls. With a connection of its own they run in parallel.
 	from := ledger.Millis(since.UnixMilli())
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
@@ -204,7 +181,7 @@ func tokensPerSession(g ledger.Group) float64 {
 	return rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, g.Created)
 }
 
-// rate is NaN where there is nothing to divide by.
+// rate returns part / whole, NaN if whole is 0.
 func rate(part, whole int64) float64 {
 	if whole == 0 {
 		return math.NaN()

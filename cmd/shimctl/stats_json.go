@@ -15,17 +15,17 @@ type statsReport struct {
 	Groups     []groupReport     `json:"groups" doc:"the groups, the one with the most calls first; days in order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
-	Estimate   *estimateReport   `json:"estimate" doc:"in place of the comparison, null with one"`
+	Estimate   *estimateReport   `json:"estimate" doc:"instead of the comparison, null with one"`
 }
 
 type groupReport struct {
-	Key              *string  `json:"key" doc:"what the calls of the group have in common, null if nothing"`
+	Key              *string  `json:"key" doc:"the common property of the calls, null if none"`
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
 	Resumed          int64    `json:"resumed" doc:"calls resumed in the session or a copy of it"`
 	Forked           int64    `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
-	SessionsCreated  int64    `json:"sessions_created" doc:"sessions that were made"`
+	SessionsCreated  int64    `json:"sessions_created" doc:"sessions created"`
 	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
 	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls as a share of all, null without calls"`
 	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
@@ -127,7 +127,7 @@ func meanJSON(e estimate) meanReport {
 	return meanReport{number(e.Mean), number(e.Low), number(e.High)}
 }
 
-// number is nil for what is not known.
+// number returns nil for NaN.
 func number(n float64) *float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil

@@ -18,9 +18,9 @@ func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen: how many of the last days' calls were resumed, their tokens and cost, and what resuming
-saved; chains with a live session; the last decisions and their reasons; warnings about what failed or will
-keep calls fresh.`,
+		Long: `Shows on one screen: headless calls that were passed through, and what to do about that; how many of the last
+days' calls were resumed, their tokens and cost, and what resuming saved; chains with a live session; the last
+decisions and their reasons; warnings about what failed or will keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
@@ -30,7 +30,7 @@ keep calls fresh.`,
 	return c
 }
 
-// What the screen has room for, and what the JSON is limited to.
+// Limits of the lists on the screen and in JSON.
 const (
 	statusDays      = 30
 	statusChains    = 8
@@ -38,14 +38,15 @@ const (
 	maxChains       = 50
 )
 
-// An overview is what status shows.
+// An overview holds what status shows.
 type overview struct {
-	totals    ledger.Totals // of all calls, which the screen has no room for
+	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
 	saved     stats         // of the last days
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
+	passed    []passedReport // in the last days
 	warnings  []warning
 }
 
@@ -63,6 +64,7 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	if asJSON {
 		return a.stdout.PrintJSON(statusJSON(r, o))
 	}
+	a.printPassed(o.passed)
 	if len(o.decisions) == 0 {
 		a.stderr.Notice("no managed call has been made yet")
 		return nil
@@ -93,12 +95,17 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions))
+	rows, err := l.PassedRows(since)
+	if err != nil {
+		return o, err
+	}
+	o.passed = passedReports(rows)
+	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
 // sums adds up the last days' calls. The arms are read from all of them once more; on a
-// connection of its own that is done side by side.
+// connection of its own that runs in parallel.
 func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
 	forArms, err := a.openOrEmpty()
 	if err != nil {
@@ -121,6 +128,14 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 		o.saved.estimate(bothSides(slices))
 	}
 	return cmp.Or(slicesErr, armsErr)
+}
+
+// printPassed says first what was missed.
+func (a *app) printPassed(passed []passedReport) {
+	if len(passed) > 0 {
+		a.stdout.Sentences("PASSED THROUGH", ui.Warn, mapped(passed, passedReport.words)...)
+		fmt.Fprintln(a.stdout)
+	}
 }
 
 func (a *app) printStatus(o overview) {
@@ -155,7 +170,7 @@ func (a *app) printStatus(o overview) {
 	}
 }
 
-// figures tell what came of the last days' calls.
+// figures returns the lines on the last days' calls.
 func (a *app) figures(o overview) *ui.Table {
 	t := ui.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.resumed + o.bill.fresh
@@ -198,7 +213,7 @@ func (b *bill) uncountedWords() (words []string) {
 	return words
 }
 
-// sources say where the amount comes from.
+// sources says where the amount comes from.
 func (b *bill) sources() (words []string) {
 	for _, part := range []struct {
 		calls int64
@@ -221,7 +236,7 @@ func (b *bill) source() string {
 	return "tool"
 }
 
-// decision says what became of a call, as "resume: extends".
+// decision returns a call's mode and reason, as in "resume: extends".
 func decision(i ledger.InvocationRow) string {
 	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {
@@ -252,6 +267,7 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
+	Passed    []passedReport     `json:"passed_through" doc:"headless calls of the last days that were passed through, by reason, the last passed first"`
 	Warnings  []warning          `json:"warnings" doc:"warnings"`
 }
 
@@ -276,7 +292,7 @@ type recentReport struct {
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output     int64 `json:"output_tokens" doc:"tokens that the models wrote"`
-	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not included in these sums"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls with unknown tokens, not included in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown price, not included in the cost"`
 	moneyReport
 	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has all of it"`
@@ -287,5 +303,5 @@ func statusJSON(r reporter, o overview) statusReport {
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
-		Decisions: mapped(o.decisions, r.invocation), Warnings: append([]warning{}, o.warnings...)}
+		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append([]warning{}, o.warnings...)}
 }

@@ -6,10 +6,10 @@ import (
 	"reprise/internal/ui"
 )
 
-// A keptBack is what resuming saved, in short. It is below zero where resuming was dearer.
+// A keptBack is a summary of what resuming saved. It is negative if resuming was dearer.
 type keptBack struct {
 	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
-	Resumed     int64    `json:"resumed_calls" doc:"the calls that the saving is of; if measured, all calls of chains that were not held out"`
+	Resumed     int64    `json:"resumed_calls" doc:"the calls with the saving; if measured, all calls of chains that were not held out"`
 	Against     int64    `json:"compared_calls" doc:"the calls that they are compared with"`
 	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"billionths of a dollar, null if unknown"`
 	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost, null if unknown"`
@@ -45,7 +45,7 @@ func (s stats) savedFigure(name string) float64 {
 	return math.NaN()
 }
 
-// words say how it was found.
+// words says how it was computed.
 func (k keptBack) words() string {
 	switch {
 	case k.Measured:

@@ -249,18 +249,3 @@ func TestNonBlockingStreams(t *testing.T) {
 		})
 	}
 }
-
-// On a terminal the tool itself is there.
-func TestTerminalAsStdout(t *testing.T) {
-	master, slave := terminal(t)
-	cmd := shimmed(t, `[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo "all three: $*"`, "-p", "hi")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	if ws := ended(t, cmd); ws.ExitStatus() != 0 {
-		t.Errorf("exit status %d", ws.ExitStatus())
-	}
-	got := make([]byte, 100)
-	n, err := master.Read(got)
-	if err != nil || string(got[:n]) != "all three: -p hi\r\n" {
-		t.Errorf("%q, %v", got[:n], err)
-	}
-}

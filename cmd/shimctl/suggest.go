@@ -32,7 +32,7 @@ func suggestCommand(a *app) *cobra.Command {
 configuration file. It applies none. It reads at most the latest 20000 calls.
 
 Similar prompts are no evidence: they may be rounds of one task or two tasks of one caller. Only you know
-which; the comment above each rule says what must be true. The ledger holds no prompts. If you pass the
+which; the comment above each rule says what must be true. The ledger contains no prompts. If you pass the
 prompts of two different tasks of one caller, the rule takes the task from the line in which they differ;
 otherwise you have to fill in what names it.`,
 		Args: noArguments,
@@ -40,6 +40,7 @@ otherwise you have to fill in what names it.`,
 	}
 	jsonFlag(c, &asJSON, "shimctl.suggest/1")
 	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+whenWords)
+	completeFlag(c, "since", nil)
 	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller in `FILE`, - for stdin; pass it twice")
 	return c
 }
@@ -83,7 +84,7 @@ func (a *app) readPrompts(files []string) ([]string, error) {
 	return prompts, nil
 }
 
-// suggestions reads the ledger, which may not be there yet.
+// suggestions reads the ledger, which may not exist yet.
 func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, error) {
 	found := []suggestion{}
 	cfg, err := a.config()
@@ -127,13 +128,13 @@ type suggestion struct {
 	Tool        string                 `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory   string                 `json:"directory" doc:"working directory of the calls"`
 	Role        string                 `json:"role,omitempty" doc:"part in the job"`
-	Block       int                    `json:"block" doc:"from 1: where the prompts differ"`
+	Block       int                    `json:"block" doc:"number of the block in which the prompts differ, from 1"`
 	Blocks      int                    `json:"blocks" doc:"number of blocks in the latest prompt"`
 	Calls       int                    `json:"calls" doc:"similar calls"`
 	Runs        int                    `json:"runs" doc:"each a call, and those that would have continued it"`
 	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
 	Late        int                    `json:"later_than_ttl" doc:"further calls that came later than ttl"`
-	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"why those that would have been resumed, or came late, were fresh: calls by reason"`
+	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"why the calls of would_resume and later_than_ttl were fresh: calls by reason"`
 	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of the calls that would have been resumed"`
 	SavedBytes  int64                  `json:"estimated_saved" doc:"estimate of the part that would not have been sent"`
 	First       time.Time              `json:"first" doc:"when the first of the calls was made"`
@@ -159,7 +160,7 @@ func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggest
 	return s
 }
 
-// rule writes the rule. Where nothing names the task it changes nothing yet.
+// rule returns the rule in TOML. If nothing names the task it changes nothing yet.
 func (s suggestion) rule(number int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[[rule]]\nname = \"suggested-%d\"\ntool = %s\ncwd = %s\n", number, tomlText(s.Tool), tomlText(globText(s.Directory)))
@@ -198,7 +199,7 @@ func tomlText(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
 }
 
-// printSuggestions prints what could stand in the configuration file as it is: all
+// printSuggestions prints text that can be put into the configuration file as it is: everything
 // that is said about a rule is a comment.
 func (a *app) printSuggestions(found []suggestion) {
 	if len(found) == 0 {
@@ -234,7 +235,7 @@ func (s suggestion) comment(a *app) []string {
 	}
 	lines = append(lines, would,
 		"Likeness is no evidence: two tasks of one caller look just like this. The rule is right only if",
-		fmt.Sprintf("  - what stands from block %d on is news in the rounds of one task, and does not name the task;", s.Block))
+		fmt.Sprintf("  - the text from block %d on is new in each round of one task, and does not name the task;", s.Block))
 	if s.Pattern == "" {
 		lines = append(lines, "  - what you let name the task is never the same for two tasks;")
 	} else {

@@ -71,7 +71,7 @@ func (a *app) tail(back int, asJSON bool) error {
 	return f.follow(l)
 }
 
-// awaitLedger opens the ledger, and waits for it where there is none yet.
+// awaitLedger opens the ledger, and waits until there is one.
 func (a *app) awaitLedger() (*ledger.Ledger, error) {
 	path, err := config.LedgerFile(a.own)
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *app) awaitLedger() (*ledger.Ledger, error) {
 // A follower shows each call when it begins and when it ends.
 type follower struct {
 	show    func(event string, i ledger.InvocationRow) error
-	last    int64 // the latest call that was seen
+	last    int64 // the latest call that was shown
 	running []int64
 }
 
@@ -145,7 +145,7 @@ func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
 		return func(event string, i ledger.InvocationRow) error {
 			t := ui.NewTable(header...)
 			t.Add(append([]ui.Cell{ui.TextCell(event)}, a.callRow(r, i)...)...)
-			header = nil // it stands there once
+			header = nil // it is printed once
 			t.Print(a.stdout)
 			return nil
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,18 +14,18 @@ import (
 	"reprise/shim"
 )
 
-// A warning is about what keeps calls from being resumed, or soon will.
+// A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused or failed"`
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused, failed or price"`
 	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
-	Model string        `json:"model,omitempty" doc:"the model, as it was asked for"`
-	Price *pricesReport `json:"prices,omitempty" doc:"what runs cost, if resumes cost more"`
+	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
 	Says  string        `json:"says" doc:"the warning"`
 }
 
-// pricesReport is what an average run costs, resumed and fresh.
+// A pricesReport is what an average run costs, resumed and fresh.
 type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
@@ -42,7 +44,7 @@ func pricesJSON(p ledger.Prices) *pricesReport {
 	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
-// prices says them in a line.
+// prices returns them as one line.
 func (a *app) prices(p ledger.Prices) string {
 	r := pricesJSON(p)
 	unit, fresh := "", "fresh"
@@ -57,7 +59,7 @@ func (a *app) prices(p ledger.Prices) string {
 		ui.Amount(r.Unit, p.Fresh), ui.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.now).Round(time.Minute).String(), "0s"))
 }
 
-// nearlyFull says how full a session's context is, and from where on it is given up.
+// nearlyFull says how full a session's context is, and how full it may get.
 func nearlyFull(c rewrite.Context, limit float64) string {
 	window, assumed := c.Limit, ""
 	if window == 0 {
@@ -67,7 +69,7 @@ func nearlyFull(c rewrite.Context, limit float64) string {
 		c.Used, window, assumed, limit*float64(window))
 }
 
-// contextWarnings looks for sessions that are about to be given up.
+// contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
@@ -102,7 +104,7 @@ func (a *app) configuration() (c config.Config, wrong []warning) {
 	return c, wrong
 }
 
-// decisionWarnings looks for what went wrong of late.
+// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	refused, failed := 0, 0
 	for _, i := range calls {
@@ -123,7 +125,7 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 	return warnings
 }
 
-// dearerWarnings looks for rules whose resumes are suspended.
+// dearerWarnings returns warnings on rules whose resumes are suspended.
 func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
 	now := ledger.Millis(a.now.UnixMilli())
 	var warnings []warning
@@ -152,4 +154,13 @@ func rulePolicy(c config.Config, rule string) config.Policy {
 		}
 	}
 	return c.Policy
+}
+
+// priceWarnings looks for models whose calls have no cost because no price is known.
+func (a *app) priceWarnings(b bill) (warnings []warning) {
+	for _, model := range slices.Sorted(maps.Keys(b.unlisted)) {
+		warnings = append(warnings, warning{Kind: "price", Model: model,
+			Says: fmt.Sprintf("the cost of %s is not known: %s", ui.Count(b.unlisted[model], "call"), a.missingPrice(model))})
+	}
+	return warnings
 }

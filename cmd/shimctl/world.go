@@ -1,29 +1,46 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
 
-// openOrEmpty opens the ledger; one that does not exist yet is an empty one.
+// openOrEmpty opens the ledger. If there is none it returns an empty one.
 func (a *app) openOrEmpty() (*ledger.Ledger, error) {
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
-		return ledger.OpenMemory()
+		return a.openEmpty()
 	}
 	return l, err
 }
 
-// withLedger runs look with the open ledger and the price list.
+// openEmpty returns a ledger in memory for one that does not exist. It fails if none can be made,
+// since then every call is passed through.
+func (a *app) openEmpty() (*ledger.Ledger, error) {
+	path, err := config.LedgerFile(a.own)
+	if err != nil {
+		return nil, err
+	}
+	if err := ledger.CheckCreatable(path); err != nil {
+		return nil, hinted{err, "make " + a.tilde(filepath.Dir(path)) + " writable; until then every call is passed through"}
+	}
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		return nil, err
+	}
+	return l, l.AddPassed(ledger.ReadPassed(path))
+}
+
+// withLedger calls look with the open ledger and the price list.
 func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	list, err := a.loadPrices()
 	if err != nil {
@@ -47,7 +64,7 @@ func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) 
 			return usageError{"--limit is less than 0", "0 shows all"}
 		}
 		if w.Tool != "" && !slices.Contains(rewrite.Names, w.Tool) {
-			return usageError{fmt.Sprintf("%q is none of the tools", w.Tool), "one of " + strings.Join(rewrite.Names, ", ")}
+			return usageError{fmt.Sprintf("%q is not a tool", w.Tool), "one of " + strings.Join(rewrite.Names, ", ")}
 		}
 		return nil
 	}
@@ -62,33 +79,4 @@ func oneArgument(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// chainRow finds a chain, as findChain does.
-func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
-	found, err := findChain(l, name)
-	if err != nil {
-		return ledger.ChainRow{}, err
-	}
-	chains, err := l.Chains(ledger.Wanted{Chain: found.ID})
-	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all its calls were pruned
-	}
-	if err != nil {
-		return ledger.ChainRow{}, err
-	}
-	return chains[0], nil
-}
-
-// findInvocation finds a call by its number.
-func findInvocation(l *ledger.Ledger, name string) (ledger.InvocationRow, error) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
-	if err != nil {
-		return ledger.InvocationRow{}, usageError{fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls"}
-	}
-	i, err := l.FindInvocation(number)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = hinted{fmt.Errorf("find call %d: there is none", number), "shimctl log lists the calls"}
-	}
-	return i, err
 }

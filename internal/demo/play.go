@@ -8,11 +8,15 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"reprise/internal/standin"
@@ -66,8 +70,8 @@ func (c *Call) add(requests int, t standin.Tokens) {
 }
 
 // Play plays the job below root, an existing directory, with a home, a project and a model of its
-// own.
-func (j Job) Play(root string) (p Played, err error) {
+// own. When it returns, no process of the job is left, also if ctx ended it.
+func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	model, err := standin.Start(standin.Options{Reply: Agent})
 	if err != nil {
 		return p, fmt.Errorf("start stand-in: %w", err)
@@ -96,16 +100,35 @@ func (j Job) Play(root string) (p Played, err error) {
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
 		return p, fmt.Errorf("make directory: %w", err)
 	}
-	var stderr bytes.Buffer
-	sh := exec.Command("sh", "-c", Loop)
-	sh.Dir, sh.Env, sh.Stderr = project, env, &stderr
 	began := time.Now()
-	if err := sh.Run(); err != nil {
-		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr.Bytes())
+	stderr, err := runLoop(ctx, project, env)
+	if err != nil {
+		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr)
 	}
 	p.Took = time.Since(began)
-	p.Calls = calls(model.Asked(), decisions(stderr.String()))
+	p.Calls = calls(model.Asked(), decisions(stderr))
 	return p, nil
+}
+
+// grace is how long the processes of a loop have to end.
+const grace = 3 * time.Second
+
+// runLoop runs the loop in a process group of its own, so that all of it can be ended.
+func runLoop(ctx context.Context, dir string, env []string) (said string, err error) {
+	var stderr bytes.Buffer
+	sh := exec.CommandContext(ctx, "sh", "-c", Loop)
+	sh.Dir, sh.Env, sh.Stderr = dir, env, &stderr
+	sh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	sh.Cancel = func() error { return syscall.Kill(-sh.Process.Pid, syscall.SIGTERM) }
+	sh.WaitDelay = grace // for those who still hold stderr
+	err = sh.Run()
+	if sh.Process != nil {
+		_ = syscall.Kill(-sh.Process.Pid, syscall.SIGKILL) // as a rule nobody is left
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	return stderr.String(), cmp.Or(ctx.Err(), err)
 }
 
 // calls splits the requests into calls: each call begins with a request that contains no tool

@@ -239,7 +239,7 @@ func TestOTLP(t *testing.T) {
 	if err := proto.Unmarshal(c.bodies[0], &got); err != nil {
 		t.Fatalf("%v: %q", err, c.bodies[0])
 	}
-	service := attributesOf(t, got.ResourceSpans[0].Resource.Attributes)
+	service := attributeMap(t, got.ResourceSpans[0].Resource.Attributes)
 	if service["service.name"] != "reprise" || service["service.version"] != "1.2" {
 		t.Errorf("%v", service)
 	}
@@ -252,7 +252,7 @@ func TestOTLP(t *testing.T) {
 		s.EndTimeUnixNano != 1_800_000_004_690_000_000 || s.Status != nil {
 		t.Errorf("%+v", s)
 	}
-	first, second := attributesOf(t, spans[0].Attributes), attributesOf(t, spans[1].Attributes)
+	first, second := attributeMap(t, spans[0].Attributes), attributeMap(t, spans[1].Attributes)
 	for key, want := range map[string]any{
 		"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": "anthropic",
 		"gen_ai.agent.name": "claude", "gen_ai.conversation.id": "id",
@@ -284,7 +284,7 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-func attributesOf(t *testing.T, list []*commonpb.KeyValue) map[string]any {
+func attributeMap(t *testing.T, list []*commonpb.KeyValue) map[string]any {
 	values := map[string]any{}
 	for _, a := range list {
 		if _, twice := values[a.Key]; twice {

@@ -55,6 +55,7 @@ type Figures struct {
 	Chains   int64
 	Tallies  []ledger.Tally
 	Sessions []ledger.Census
+	Passed   []ledger.PassedRow
 }
 
 // Prometheus writes figures in the text exposition format 0.0.4, without
@@ -109,8 +110,10 @@ func families(f Figures) []*family {
 	sent := &family{name: "reprise_sent_bytes_total", kind: "counter", help: "Bytes of the prompts that models were sent."}
 	metered := &family{name: "reprise_metered_invocations_total", kind: "counter", help: "Ended calls whose tokens are known."}
 	tokens := &family{name: "reprise_tokens_total", kind: "counter", help: "Tokens of the metered calls, in disjoint kinds."}
-	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool told."}
-	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as the tools told it."}
+	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool reported."}
+	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as reported by the tools."}
+
+	passed := &family{name: "reprise_passed_through_total", kind: "counter", help: "Headless calls that were passed through, by why."}
 
 	build.add(1, "version", f.Version)
 	chains.add(f.Chains)
@@ -140,5 +143,8 @@ func families(f Figures) []*family {
 		priced.add(t.Priced, by...)
 		cost.add(t.Cost, by...)
 	}
-	return []*family{build, chains, sessions, running, calls, fallbacks, seconds, prompt, sent, metered, tokens, priced, cost}
+	for _, p := range f.Passed {
+		passed.add(p.Calls, "tool", p.Tool, "reason", string(p.Reason))
+	}
+	return []*family{build, chains, sessions, running, calls, fallbacks, seconds, prompt, sent, metered, tokens, priced, cost, passed}
 }

@@ -7,6 +7,7 @@ package prices
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -80,23 +81,49 @@ func parse(file, text string) ([]Price, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %s: %w", file, err)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("read prices: %s: there is no key %s", file, unknown[0])
+	var wrong []error
+	for _, key := range meta.Undecoded() {
+		wrong = append(wrong, fmt.Errorf("read prices: %s: there is no key %s", file, key))
 	}
 	for i, p := range list.Price {
 		if !p.Since.IsZero() { // TOML's dates are local ones
 			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0, 0, time.UTC)
 		}
-		if p.Model == "" {
-			return nil, fmt.Errorf("read prices: %s: a price has no model", file)
+		for _, problem := range p.problems() {
+			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i), problem))
 		}
-		for _, rate := range append(p.all(), p.Long.all()...) {
-			if rate != nil && !(*rate >= 0 && *rate < 100_000) {
-				return nil, fmt.Errorf("read prices: %s: %s: %v is no price", file, p.Model, *rate)
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	return list.Price, nil
+}
+
+// problems says what is wrong with a price.
+func (p Price) problems() (list []string) {
+	if p.Model == "" {
+		list = append(list, "a price has no model")
+	}
+	for _, rate := range append(p.all(), p.Long.all()...) {
+		if rate != nil && !(*rate >= 0 && *rate < 100_000) {
+			list = append(list, fmt.Sprintf("%s: %v is no price", p.Model, *rate))
+		}
+	}
+	return list
+}
+
+// priceLine returns the line on which the price of that index begins. The library keeps no place of a table.
+func priceLine(text string, index int) int {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if strings.HasPrefix(strings.TrimSpace(line), "[[price]]") {
+			if index--; index < 0 {
+				return number
 			}
 		}
 	}
-	return list.Price, nil
+	return number
 }
 
 func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }

@@ -31,6 +31,12 @@ func TestFind(t *testing.T) {
 		{"anthropic/claude-opus-5-5", "2026-11-01", 0.2},
 		{"gpt-5-codex-2025-09-15", "2026-11-01", 0.125},
 		{"claude-opus-5-55", "2026-11-01", -1},
+		{"gpt-5.1-codex", "2026-11-01", 0.125},
+		{"gpt-5.6-sol", "2026-08-20", 0.5},
+		{"gpt-5.6-sol", "2026-08-21", 0.4},
+		{"claude-sonnet-4-5-20250929", "2026-11-01", 0.3},
+		{"claude-opus-4-20250514", "2026-11-01", 1.5},
+		{"mistral-large-4", "2026-10-28", 0.14},
 		{"gpt-6", "2026-11-01", -1},
 		{"", "2026-11-01", -1},
 	} {
@@ -90,6 +96,16 @@ func TestOverride(t *testing.T) {
 		if _, err := Load("mine.toml", text); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// All that is wrong is said, with its line.
+func TestAllProblems(t *testing.T) {
+	_, err := Load("mine.toml", "# mine\n[[price]]\ninput = 1\n\n[[price]]\nmodel = \"x\"\ninput = -3\noutput = 1e9\nprice = 1\n")
+	want := "read prices: mine.toml: there is no key price.price\nread prices: mine.toml:2: a price has no model\n" +
+		"read prices: mine.toml:5: x: -3 is no price\nread prices: mine.toml:5: x: 1e+09 is no price"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }
 

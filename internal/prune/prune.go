@@ -77,17 +77,17 @@ type Verdict struct {
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
 // calls look for the files of sessions that nothing else keeps; look returns "" if they may be
 // removed.
-func Apply(now ledger.Millis, sessions []ledger.SessionFile, p Policy, look func(ledger.SessionFile) Reason) []Verdict {
+func Apply(now ledger.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	var verdicts []Verdict
 	for _, s := range rank(sessions) {
 		v := Verdict{Session: s, Reasons: keeps(now, s, p)}
 		if len(v.Reasons) == 0 {
-			if why := look(s.SessionFile); why != "" {
+			if why := checkFiles(s.SessionFile); why != "" {
 				v.Reasons = []Reason{why}
 			}
 		}
 		if v.Remove = len(v.Reasons) == 0; v.Remove {
-			v.Reasons = goes(p)
+			v.Reasons = removalReasons(p)
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -125,8 +125,8 @@ func keeps(now ledger.Millis, s Session, p Policy) (why []Reason) {
 	return why
 }
 
-// goes returns why a session may be removed that no part of the policy keeps.
-func goes(p Policy) (why []Reason) {
+// removalReasons returns why a session may be removed that no part of the policy keeps.
+func removalReasons(p Policy) (why []Reason) {
 	if p.KeepWithin > 0 {
 		why = append(why, TooOld)
 	}

@@ -123,7 +123,7 @@ func Write(w io.Writer, p Page) error {
 		StyleHash string
 	}{p, template.CSS(styleCSS), "sha256-" + base64.StdEncoding.EncodeToString(sum[:])})
 	if err != nil {
-		return fmt.Errorf("draw report: %w", err)
+		return fmt.Errorf("write report: %w", err)
 	}
 	_, err = w.Write(out.Bytes())
 	return err

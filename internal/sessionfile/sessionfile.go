@@ -66,7 +66,7 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 		return f.keeps(root, s, parts)
 	})
 	if err != nil {
-		return nil, reasonOf(err)
+		return nil, keepReason(err)
 	}
 	return files, ""
 }
@@ -76,7 +76,7 @@ type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }
 
-func reasonOf(err error) prune.Reason {
+func keepReason(err error) prune.Reason {
 	var k keep
 	switch {
 	case errors.As(err, &k):
@@ -185,7 +185,7 @@ func remove(root *os.Root, e entry) error {
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {
-		found, err := inventoryOf(root, p)
+		found, err := pathInventory(root, p)
 		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func inventory(root *os.Root, paths []string) ([]entry, error) {
 	return all, nil
 }
 
-func inventoryOf(root *os.Root, p string) ([]entry, error) {
+func pathInventory(root *os.Root, p string) ([]entry, error) {
 	dir, err := descend(root, path.Dir(p))
 	if err != nil {
 		return nil, err

@@ -18,11 +18,11 @@ var anthropic = &dialect{
 // anthropicTurn reads a message. Tool results are blocks of a user message, and may be beside
 // texts.
 func anthropicTurn(m object) turn {
-	t := turn{role: asString(m["role"]), texts: textsOf(m["content"])}
+	t := turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
 	for _, block := range asList(m["content"]) {
 		if b := asObject(block); b["type"] == "tool_result" {
 			t.tool = true
-			t.results = append(t.results, textsOf(b["content"])...)
+			t.results = append(t.results, contentTexts(b["content"])...)
 		}
 	}
 	return t

@@ -18,9 +18,9 @@ var chat = &dialect{
 
 func chatTurn(m object) turn {
 	if m["role"] == "tool" {
-		return turn{role: "tool", results: textsOf(m["content"]), tool: true}
+		return turn{role: "tool", results: contentTexts(m["content"]), tool: true}
 	}
-	return turn{role: asString(m["role"]), texts: textsOf(m["content"])}
+	return turn{role: asString(m["role"]), texts: contentTexts(m["content"])}
 }
 
 func chatAnswer(x *exchange) {

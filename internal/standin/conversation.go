@@ -16,7 +16,7 @@ type turn struct {
 // A conversation is what one request sends, oldest turn first.
 type conversation []turn
 
-func conversationOf(r Request) conversation {
+func newConversation(r Request) conversation {
 	body, _ := r.Body.(object)
 	d := dialects[r.API]
 	if d == nil {
@@ -89,8 +89,8 @@ func asObject(v any) object { o, _ := v.(object); return o }
 func asList(v any) []any    { l, _ := v.([]any); return l }
 func asString(v any) string { s, _ := v.(string); return s }
 
-// textsOf returns the texts of a message's content: a string, or parts of which some have a text.
-func textsOf(content any) []string {
+// contentTexts returns the texts of a message's content: a string, or parts of which some have a text.
+func contentTexts(content any) []string {
 	if s, ok := content.(string); ok {
 		return []string{s}
 	}

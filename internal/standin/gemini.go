@@ -18,7 +18,7 @@ var gemini = &dialect{
 
 // geminiTurn reads a message. Tool results are parts of a user message.
 func geminiTurn(m object) turn {
-	t := turn{role: asString(m["role"]), texts: textsOf(m["parts"])}
+	t := turn{role: asString(m["role"]), texts: contentTexts(m["parts"])}
 	for _, part := range asList(m["parts"]) {
 		if result, ok := asObject(part)["functionResponse"]; ok {
 			t.tool = true

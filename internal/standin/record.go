@@ -63,7 +63,7 @@ func (s *Server) charge(serial int, t Tokens) {
 // newRequest describes a request whose body has been read.
 func newRequest(r *http.Request, raw []byte) Request {
 	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw), Auth: credential(r)}
-	if d := dialectOf(r); d != nil {
+	if d := findDialect(r); d != nil {
 		request.API = d.name
 	}
 	if len(raw) > 0 && json.Unmarshal(raw, &request.Body) != nil {
@@ -85,15 +85,15 @@ func credential(r *http.Request) bool {
 // LastUser returns the text of the last user message that has a text of its own. It skips tool
 // results and the texts that claude and gemini add to the prompt (reminders, the session's
 // context).
-func LastUser(r Request) string { return conversationOf(r).prompt() }
+func LastUser(r Request) string { return newConversation(r).prompt() }
 
 // StartsTurn reports whether the request is the first one about its last prompt: there is no tool
 // result after it.
-func StartsTurn(r Request) bool { return !conversationOf(r).toolRan() }
+func StartsTurn(r Request) bool { return !newConversation(r).toolRan() }
 
 // Messages returns the number of messages in the conversation.
-func Messages(r Request) int { return len(conversationOf(r)) }
+func Messages(r Request) int { return len(newConversation(r)) }
 
 // AllText returns every text of the conversation, tool results and reminders included, but not the
 // system prompt if the API sends it separately.
-func AllText(r Request) string { return conversationOf(r).text() }
+func AllText(r Request) string { return newConversation(r).text() }

@@ -57,7 +57,7 @@ func replyTo(c conversation) Reply {
 }
 
 func say(c conversation, prompt string, marked map[string]bool) string {
-	text, echoed := held(prompt, "ECHO<<")
+	text, echoed := markerText(prompt, "ECHO<<")
 	switch {
 	case echoed:
 		return text
@@ -77,7 +77,7 @@ func say(c conversation, prompt string, marked map[string]bool) string {
 
 // command returns what the CLI's shell tool is asked to run, "" for nothing.
 func command(prompt string, marked map[string]bool) string {
-	if text, ok := held(prompt, "RUN<<"); ok {
+	if text, ok := markerText(prompt, "RUN<<"); ok {
 		return text
 	}
 	if marked["RUNTOOL"] {
@@ -86,8 +86,8 @@ func command(prompt string, marked map[string]bool) string {
 	return ""
 }
 
-// held returns the content of the last such marker, up to >>.
-func held(prompt, marker string) (string, bool) {
+// markerText returns the content of the last such marker, up to >>.
+func markerText(prompt, marker string) (string, bool) {
 	i := strings.LastIndex(prompt, marker)
 	if i < 0 {
 		return "", false

@@ -19,9 +19,9 @@ var responses = &dialect{
 func responsesTurn(item object) turn {
 	output, ran := item["output"]
 	if !ran {
-		return turn{role: asString(item["role"]), texts: textsOf(item["content"])}
+		return turn{role: asString(item["role"]), texts: contentTexts(item["content"])}
 	}
-	return turn{role: "tool", results: textsOf(output), tool: true}
+	return turn{role: "tool", results: contentTexts(output), tool: true}
 }
 
 func responsesAnswer(x *exchange) {

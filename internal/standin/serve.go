@@ -32,8 +32,8 @@ const (
 
 var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat}
 
-// dialectOf returns the API of a request to a model, nil for any other request.
-func dialectOf(r *http.Request) *dialect {
+// findDialect returns the API of a request to a model, nil for any other request.
+func findDialect(r *http.Request) *dialect {
 	if r.Method != http.MethodPost {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	request := newRequest(r, raw)
 	serial := s.record(request)
-	d := dialectOf(r)
+	d := findDialect(r)
 	body, isObject := request.Body.(object)
 	if d == nil {
 		aside(w, request)
@@ -106,7 +106,7 @@ func (s *Server) reply(r Request) Reply {
 			return reply
 		}
 	}
-	return replyTo(conversationOf(r))
+	return replyTo(newConversation(r))
 }
 
 // aside answers requests that ask no model: token counts, lists of models, health checks.

@@ -67,7 +67,7 @@ func Duration(d time.Duration) string {
 
 // Dollars rounds billionths of a dollar for people. A small amount is never shown as nothing.
 func Dollars(nano int64) string {
-	sign, nano := signOf(nano)
+	sign, nano := splitSign(nano)
 	d := float64(nano) / 1e9
 	switch {
 	case nano == 0:
@@ -84,11 +84,11 @@ func Dollars(nano int64) string {
 
 // ExactDollars writes billionths of a dollar as dollars with all their digits.
 func ExactDollars(nano int64) string {
-	sign, nano := signOf(nano)
+	sign, nano := splitSign(nano)
 	return fmt.Sprintf("%s%d.%09d", sign, nano/1e9, nano%1e9)
 }
 
-func signOf(n int64) (sign string, absolute int64) {
+func splitSign(n int64) (sign string, absolute int64) {
 	if n < 0 {
 		return "-", -n
 	}
@@ -114,7 +114,7 @@ func inUnit(unit string, n float64) string {
 	case "nano_usd":
 		return Dollars(int64(math.Round(n)))
 	case "ms":
-		sign, ms := signOf(int64(math.Round(n)))
+		sign, ms := splitSign(int64(math.Round(n)))
 		return sign + Duration(time.Duration(ms)*time.Millisecond)
 	}
 	return Thousands(int64(math.Round(n)))

@@ -8,6 +8,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,17 +39,59 @@ type Screen struct {
 	Terminal bool
 	Width    int // in columns, 0 for no limit
 	Colors   bool
+	ASCII    bool // a terminal that shows nothing else
 }
 
-// NewScreen returns a screen that writes to f. It has no colors until SetColors.
-func NewScreen(f *os.File) Screen {
-	s := Screen{Writer: f, Terminal: isatty.IsTerminal(f.Fd())}
+// NewScreen returns a screen that writes to f, in an environment. It has no colors until
+// SetColors.
+func NewScreen(f *os.File, env func(string) string) Screen {
+	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !showsUTF8(env)}
 	if s.Terminal {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
 			s.Width = int(size.Col)
 		}
 	}
 	return s
+}
+
+// A checkedWriter keeps the first error. What prints line by line looks at none.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	w.err = cmp.Or(w.err, err)
+	return n, err
+}
+
+// Err returns the first error of writing to the screen.
+func (s Screen) Err() error {
+	if w, ok := s.Writer.(*checkedWriter); ok {
+		return w.err
+	}
+	return nil
+}
+
+// showsUTF8 reports whether the locale's characters are UTF-8.
+func showsUTF8(env func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// inASCII has for each character that we draw one of the same width.
+var inASCII = strings.NewReplacer("▮", "#", "▯", ".", "├─", "|-", "└─", "`-", "│", "|", "…", "~", "\ufffd", "?")
+
+// Write draws without the characters that the terminal lacks. A line comes in one piece.
+func (s Screen) Write(p []byte) (int, error) {
+	if !s.Terminal || !s.ASCII {
+		return s.Writer.Write(p)
+	}
+	if _, err := s.Writer.Write([]byte(inASCII.Replace(string(p)))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // A ColorChoice is the value of --color.
@@ -152,7 +195,7 @@ func (s Screen) WithProgress(what string, work func() error) error {
 			}
 			return err
 		case <-timer.C:
-			fmt.Fprintf(s, "\r%s … %.1f s", what, waited.Seconds())
+			fmt.Fprintf(s, "\r%s: %.1f s", what, waited.Seconds())
 			timer.Reset(pace)
 		}
 	}

@@ -2,7 +2,9 @@ package ui
 
 import (
 	"errors"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,7 +105,7 @@ func TestWithProgress(t *testing.T) {
 		want     string
 	}{
 		{true, 900 * time.Millisecond, ""},
-		{true, 1300 * time.Millisecond, "\rcounting … 1.0 s\rcounting … 1.2 s\r\x1b[K"},
+		{true, 1300 * time.Millisecond, "\rcounting: 1.0 s\rcounting: 1.2 s\r\x1b[K"},
 		{false, time.Minute, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,5 +117,56 @@ func TestWithProgress(t *testing.T) {
 				t.Errorf("%v: %q, %v", c.takes, b.String(), err)
 			}
 		})
+	}
+}
+
+// A locale whose characters are not UTF-8 gets others of the same width.
+func TestASCII(t *testing.T) {
+	for _, c := range []struct {
+		all, ctype, lang string
+		ascii            bool
+	}{
+		{"", "", "", true},
+		{"C", "en_US.UTF-8", "en_US.UTF-8", true},
+		{"", "POSIX", "en_US.UTF-8", true},
+		{"", "", "de_DE.ISO-8859-1", true},
+		{"", "", "C.UTF-8", false},
+		{"", "en_US.utf8", "C", false},
+		{"de_DE.UTF-8", "C", "C", false},
+	} {
+		env := map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}
+		if s := NewScreen(os.Stdout, func(name string) string { return env[name] }); s.ASCII != c.ascii {
+			t.Errorf("%+v: %v", c, s.ASCII)
+		}
+	}
+	var b strings.Builder
+	table := NewTable("LEVEL", "NAME")
+	table.Add(TextCell("▮▯"), TextCell("a very long name that is cut\x1b"))
+	table.Print(Screen{Writer: &b, Terminal: true, Width: 23, ASCII: true})
+	if b.String() != "LEVEL  NAME\n#.     a very long nam~\n" {
+		t.Errorf("%q", b.String())
+	}
+	b.Reset()
+	table.Print(Screen{Writer: &b, ASCII: true})
+	if !strings.Contains(b.String(), "▮▯") {
+		t.Errorf("%q: a program reads the text as it is", b.String())
+	}
+}
+
+// The first error of a write is kept, whoever did not look at it.
+func TestWriteError(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	s := NewScreen(full, os.Getenv)
+	if s.Err() != nil {
+		t.Error(s.Err())
+	}
+	table := NewTable("N")
+	table.Print(s)
+	if !errors.Is(s.Err(), syscall.ENOSPC) {
+		t.Error(s.Err())
 	}
 }

@@ -62,8 +62,8 @@ func (w *World) newCall(t *Thread) *Call {
 	c := &Call{ID: id, thread: t, world: w, message: t.next(), Stdin: "null", Reader: "all"}
 	c.line(rng)
 	c.Script = w.newScript(t, rng)
-	c.surroundings(rng)
-	c.befall(rng)
+	c.pickSurroundings(rng)
+	c.pickSignal(rng)
 	return c
 }
 
@@ -168,8 +168,8 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	return s
 }
 
-// surroundings generates how the caller reads, and the environment.
-func (c *Call) surroundings(rng *rand.Rand) {
+// pickSurroundings generates how the caller reads, and the environment.
+func (c *Call) pickSurroundings(rng *rand.Rand) {
 	if rng.IntN(3) == 0 {
 		c.Reader = []string{"slow", "slow", "file", "file", "head", "head", "gone", "closed"}[rng.IntN(8)]
 	}
@@ -191,8 +191,8 @@ func (c *Call) surroundings(rng *rand.Rand) {
 	}
 }
 
-// befall generates a signal.
-func (c *Call) befall(rng *rand.Rand) {
+// pickSignal generates a signal.
+func (c *Call) pickSignal(rng *rand.Rand) {
 	after := time.Duration(rng.IntN(250)) * time.Millisecond
 	if rng.IntN(3) == 0 {
 		after /= 8 // while the shim still decides
@@ -247,7 +247,7 @@ func (c *Call) run() error {
 	struck := make(chan struct{})
 	go func() {
 		defer close(struck)
-		c.strike(cmd.Process.Pid, ended)
+		c.sendSignal(cmd.Process.Pid, ended)
 	}()
 	err = c.wait(cmd)
 	close(ended)
@@ -263,7 +263,7 @@ func (c *Call) run() error {
 		w.violate(c, "its output is still held open")
 	}
 	c.runs = w.runs(c.ID)
-	c.toolsEnd()
+	c.waitForTool()
 	return nil
 }
 
@@ -277,8 +277,8 @@ func (c *Call) wait(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// toolsEnd waits for a tool whose shim was killed: it must end too.
-func (c *Call) toolsEnd() {
+// waitForTool waits for a tool whose shim was killed: it must end too.
+func (c *Call) waitForTool() {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 		left := false
 		for _, r := range c.runs {
@@ -419,8 +419,8 @@ func (c *Call) restrict(pid int) {
 	limitFiles(pid, c.limit)
 }
 
-// strike sends the call's signal.
-func (c *Call) strike(pid int, ended <-chan struct{}) {
+// sendSignal sends the call's signal.
+func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 	if c.Blow.Who == "" {
 		return
 	}

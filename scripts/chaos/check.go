@@ -216,7 +216,7 @@ func (c *Call) checkOutput() {
 		stdout, _ = os.ReadFile(c.world.notes("scripts", c.ID+".stdout"))
 	}
 	if c.verbose {
-		stderr = withoutOurs(stderr)
+		stderr = removeVerbose(stderr)
 	}
 	whole := ended && !c.listensBadly()
 	c.compare("stdout", stdout, want.Stdout, whole)
@@ -226,8 +226,8 @@ func (c *Call) checkOutput() {
 	c.compare("stderr", stderr, want.Stderr, whole)
 }
 
-// withoutOurs removes the lines that REPRISE_VERBOSE adds.
-func withoutOurs(stderr []byte) []byte {
+// removeVerbose removes the lines that REPRISE_VERBOSE adds.
+func removeVerbose(stderr []byte) []byte {
 	for bytes.HasPrefix(stderr, []byte("reprise: ")) {
 		_, stderr, _ = bytes.Cut(stderr, []byte("\n"))
 	}

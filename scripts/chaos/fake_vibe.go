@@ -124,8 +124,8 @@ func vibeEntries(texts []turn, session, turnID string, huge int) (entries []json
 	return entries
 }
 
-// turnOf returns what this run adds to the session.
-func turnOf(s Script, r *Run) (texts []turn) {
+// newTurns returns what this run adds to the session.
+func newTurns(s Script, r *Run) (texts []turn) {
 	texts = []turn{{Role: "user", Text: r.Prompt}}
 	if s.Ending == Limit {
 		return texts
@@ -144,7 +144,7 @@ func (fakeVibe) shown(format string, s Script, r *Run, _ int) Shown {
 	case Limit:
 		stderr += "\nError: " + vibeLimit + "\n"
 	}
-	entries := vibeEntries(turnOf(s, r), r.Session, fmt.Sprintf("turn-%x", r.Start), s.Huge)
+	entries := vibeEntries(newTurns(s, r), r.Session, fmt.Sprintf("turn-%x", r.Start), s.Huge)
 	if format == "stream-json" {
 		var lines []string
 		for _, e := range entries {
@@ -207,7 +207,7 @@ func (fakeVibe) refused(format string, s Script, r *Run) (Shown, int) {
 		if format != "stream-json" {
 			return Shown{"", s.Noise}, 1
 		}
-		return Shown{string(vibeEntries(turnOf(s, r), r.Session, "turn-other", 0)[0]) + "\n", s.Noise}, 1
+		return Shown{string(vibeEntries(newTurns(s, r), r.Session, "turn-other", 0)[0]) + "\n", s.Noise}, 1
 	case Unknown:
 		return Shown{"", s.Noise + "\nError: " + vibeRefusal(s, r) + "\n"}, 1
 	}

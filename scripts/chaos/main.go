@@ -15,11 +15,11 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
-// roundsOf is how many rounds a world lasts.
-const roundsOf = 10
+// roundsPerWorld is how many rounds a world lasts.
+const roundsPerWorld = 10
 
 func main() {
 	if name := filepath.Base(os.Args[0]); fakes[name] != nil {
@@ -69,7 +69,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 			return false, root, err
 		}
 	}
-	if err := twin.Build(shims); err != nil {
+	if err := parity.Build(shims); err != nil {
 		return false, root, err
 	}
 	self, err := os.Executable()
@@ -90,7 +90,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		if err != nil {
 			return false, root, err
 		}
-		for round := range roundsOf {
+		for round := range roundsPerWorld {
 			if err := w.play(round); err != nil {
 				return false, root, err
 			}

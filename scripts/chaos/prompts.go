@@ -54,20 +54,20 @@ const (
 	ways
 )
 
-// marksOf maps each mark to its owner.
-type marksOf struct {
+// markOwners maps each mark to its owner.
+type markOwners struct {
 	mu    sync.Mutex
 	owner map[string]string // "" for what every thread sends
 }
 
-func (m *marksOf) add(mark, owner string) {
+func (m *markOwners) add(mark, owner string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.owner[mark] = owner
 }
 
 // foreign returns the marks that belong neither to this thread nor its job, and are not common.
-func (m *marksOf) foreign(t *Thread, marks []string) (found []string) {
+func (m *markOwners) foreign(t *Thread, marks []string) (found []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, mark := range marks {

@@ -23,9 +23,9 @@ type faultScenario struct {
 }
 
 var weathers = []faultScenario{
-	{"state folder is a file", true, false, inPlaceOf((*World).state, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
-	{"state folder is a link that leads nowhere", true, false, inPlaceOf((*World).state, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
-	{"ledger is a folder", true, false, inPlaceOf((*World).ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"state folder is a file", true, false, replaced((*World).state, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
+	{"state folder is a link that leads nowhere", true, false, replaced((*World).state, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
+	{"ledger is a folder", true, false, replaced((*World).ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"ledger is somebody else's", true, true, foreignLedger},
 	{"ledger is of a newer version", true, true, newerLedger},
 	{"ledger's first page is garbage", true, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.ledger(), 0, rng) })},
@@ -39,13 +39,13 @@ var weathers = []faultScenario{
 	{"ledger is locked now and then", false, false, lockedLedger},
 	{"ledger is locked", false, false, heldLedger},
 	{"configuration is broken", true, false, brokenConfig},
-	{"configuration is a folder", true, false, inPlaceOf((*World).config, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"configuration is a folder", true, false, replaced((*World).config, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"clock was set ahead", false, false, clock(2 * time.Hour)},
 	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not the reverse of the one before
 	{"disk is slow", false, false, slowDisk},
-	{"no folder for temporary files", false, false, inPlaceOf((*World).tmp, func(path string) error { return nil })},
-	{"temporary files have no room", false, false, inPlaceOf((*World).tmp, func(path string) error { return os.Symlink("/dev/full", path) })},
-	{"log is a folder", false, false, inPlaceOf(func(w *World) string { return filepath.Join(w.state(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"no folder for temporary files", false, false, replaced((*World).tmp, func(path string) error { return nil })},
+	{"temporary files have no room", false, false, replaced((*World).tmp, func(path string) error { return os.Symlink("/dev/full", path) })},
+	{"log is a folder", false, false, replaced(func(w *World) string { return filepath.Join(w.state(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
 // change chooses a round's fault scenario at random, and sets it up.
@@ -75,8 +75,8 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 	}, nil
 }
 
-// inPlaceOf moves a file aside and puts something else in its place.
-func inPlaceOf(which func(*World) string, put func(path string) error) func(*World, *rand.Rand) (func() error, error) {
+// replaced moves a file aside and puts something else in its place.
+func replaced(which func(*World) string, put func(path string) error) func(*World, *rand.Rand) (func() error, error) {
 	return func(w *World, _ *rand.Rand) (func() error, error) {
 		path := which(w)
 		aside := filepath.Join(w.Root, "aside")

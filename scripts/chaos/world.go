@@ -22,7 +22,7 @@ type World struct {
 	Root  string
 
 	shims, fakes string
-	marks        marksOf
+	marks        markOwners
 	threads      []*Thread
 	tally        *tally
 
@@ -53,7 +53,7 @@ func (t *tally) addN(what string, n int) {
 // newWorld creates the directories of a world and its callers.
 func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
 	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
-		marks: marksOf{owner: map[string]string{}}, stale: map[string]bool{}}
+		marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
 	for _, dir := range []string{w.home(), w.tmp(), w.project("d0"), w.project("d1"),
 		w.notes("scripts"), w.notes("runs"), w.notes("locks"), filepath.Dir(w.config())} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -94,7 +94,7 @@ func (w *World) play(round int) error {
 		callers.Go(func() { w.visit(t, slots) })
 	}
 	callers.Wait()
-	w.nobodyLeft()
+	w.waitForProcesses()
 	if err := undo(); err != nil {
 		return fmt.Errorf("undo weather %q: %w", w.weather, err)
 	}
@@ -150,8 +150,8 @@ func (w *World) runs(call string) (all []Run) {
 	return all
 }
 
-// nobodyLeft waits until no process works in the world any more.
-func (w *World) nobodyLeft() {
+// waitForProcesses waits until no process works in the world any more.
+func (w *World) waitForProcesses() {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		pids := w.processes()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 var claude = cli{
@@ -34,7 +34,7 @@ var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|
 
 // claudeWindow returns the model that claude says it uses, and the context windows of those that it
 // has used.
-func claudeWindow(r twin.Result) string {
+func claudeWindow(r parity.Result) string {
 	return strings.Join(claudeWindows.FindAllString(r.Stdout, -1), "\n")
 }
 
@@ -71,7 +71,7 @@ func message(text string) string {
 // claudeCalls are single calls.
 var claudeCalls = map[string]call{
 	"frames":                     {Args: frames(), Stdin: initialize + message("hi remember number 456")},
-	"frames, waiting":            {Args: frames(), Stdin: initialize + message("hi remember number 456"), From: twin.Late},
+	"frames, waiting":            {Args: frames(), Stdin: initialize + message("hi remember number 456"), From: parity.Late},
 	"frames, two messages":       {Args: frames(), Stdin: initialize + message("hi remember number 456") + message("what number")},
 	"frames, no initialize":      {Args: frames("-p"), Stdin: message("RUNTOOL please")},
 	"frames, partial":            {Args: frames("--include-partial-messages", "--replay-user-messages"), Stdin: initialize + message("hi")},
@@ -80,7 +80,7 @@ var claudeCalls = map[string]call{
 	"frames, no message":         {Args: frames(), Stdin: initialize},
 	"frames, no frame":           {Args: frames(), Stdin: "hi\n"},
 	"frames, 429":                {Args: frames(), Stdin: initialize + message("HTTP429")},
-	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"), Signal: syscall.SIGTERM, At: twin.Middle},
+	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"), Signal: syscall.SIGTERM, At: parity.Middle},
 	"text":                       {Args: list("-p|hi remember number 456")},
 	"json":                       {Args: list("-p|hi remember number 456|--output-format|json")},
 	"json, verbose":              {Args: list("-p|hi remember number 456|--output-format|json|--verbose")},
@@ -129,9 +129,9 @@ var claudeCalls = map[string]call{
 	"mcp list":                   {Args: list("mcp|list")},
 	"version":                    {Args: list("--version")},
 	"help":                       {Args: list("--help")},
-	"error on a terminal, text":  {Args: list("-p|HTTP429"), To: twin.Terminal},
-	"error on a terminal, json":  {Args: list("-p|HTTP429|--output-format|json"), To: twin.Terminal},
-	"max turns on a terminal":    {Args: list("-p|RUNTOOL x|--max-turns|1"), To: twin.Terminal},
+	"error on a terminal, text":  {Args: list("-p|HTTP429"), To: parity.Terminal},
+	"error on a terminal, json":  {Args: list("-p|HTTP429|--output-format|json"), To: parity.Terminal},
+	"max turns on a terminal":    {Args: list("-p|RUNTOOL x|--max-turns|1"), To: parity.Terminal},
 	"broken transcript, json":    {Args: list("-p|BADTOOL|--output-format|json")},
 	"overflow, json":             {Args: list("-p|TOOBIG|--output-format|json")},
 	"overflow, stream":           {Args: list("-p|TOOBIG|--output-format|stream-json|--verbose")},

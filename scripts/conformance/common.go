@@ -2,35 +2,34 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"strings"
 	"syscall"
 	"time"
 
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
-type call = twin.Call
+type call = parity.Call
 
 // A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
 type cli struct {
-	formats []format // plain text first
-	ask     func(f format, prompt string) []string
-	stdin   []string // a call whose prompt is on stdin
-	tools   []string // options that let the model use the shell
-	same    []string // options that make formats of an unknown version send the same request
-	nested  string   // a call of the tool from within its shell
-	pause   string   // the marker for an answer during which a signal is sent
-	modest  bool     // it starts slowly: fewer scenarios
-	hasty   bool     // it exits before a full pipe has taken all
-	own     map[string]call
-	jobs    map[string][]call
-	resume  func(id string) []string // a call that asks for the number in that session
-	window  func(twin.Result) string // returns the context window that a call in the last format reports; nil if none does
-	passed  []string                 // for the matrix: calls that are passed through
-	managed []string                 // and calls that are managed
+	formats          []format // plain text first
+	ask              func(f format, prompt string) []string
+	stdin            []string // a call whose prompt is on stdin
+	tools            []string // options that let the model use the shell
+	same             []string // options that make formats of an unknown version send the same request
+	nested           string   // a call of the tool from within its shell
+	pause            string   // the marker for an answer during which a signal is sent
+	modest           bool     // it starts slowly: fewer scenarios
+	exitsBeforeFlush bool     // it exits before a full pipe has taken all
+	own              map[string]call
+	jobs             map[string][]call
+	resume           func(id string) []string   // a call that asks for the number in that session
+	window           func(parity.Result) string // returns the context window that a call in the last format reports; nil if none does
+	passed           []string                   // for the matrix: calls that are passed through
+	managed          []string                   // and calls that are managed
 }
 
 // A format is an output format, and whether it shows an answer while it comes.
@@ -46,12 +45,19 @@ var clis = map[string]cli{"claude": claude, "codex": codex, "gemini": gemini, "v
 // A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {
 	tool  string
+	kind  string // what it is about
 	name  string
 	calls []call
-	timed bool                     // it runs alone, and the time of its output is compared too
-	racy  bool                     // even without the shim it may end in several ways
-	shown func(twin.Result) string // what is compared, nil for everything; its calls have IDs
-	ends  bool                     // only how and when its calls end is compared
+	timed bool                       // it runs alone, and the time of its output is compared too
+	racy  bool                       // even without the shim it may end in several ways
+	shown func(parity.Result) string // what is compared, nil for everything; its calls have IDs
+	ends  bool                       // only how and when its calls end is compared
+}
+
+// row is the name without the format.
+func (s scenario) row() string {
+	row, _, _ := strings.Cut(s.name, ",")
+	return row
 }
 
 const unknownID = "11111111-2222-4333-8444-555555555555"
@@ -61,17 +67,18 @@ func list(words string) []string { return strings.Split(words, "|") }
 // scenarios returns all scenarios of a tool. Some are random.
 func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	for name, one := range c.own {
-		all = append(all, scenario{name: name, calls: []call{one}})
+		all = append(all, scenario{kind: "single calls", name: name, calls: []call{one}})
 	}
 	for name, calls := range c.jobs {
-		all = append(all, scenario{name: name, calls: calls})
+		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
-	for _, more := range [][]scenario{c.resumed(), c.inputs(), c.outputs(), c.sizes(), c.toolUse(), c.optOuts(), c.signals(), c.timing()} {
-		all = append(all, more...)
+	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(), "outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
+		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "terminals": c.terminals(tool), "moments": c.moments(parity.Dice(seed, tool))} {
+		for _, s := range more {
+			s.kind = kind
+			all = append(all, s)
+		}
 	}
-	name := fnv.New64()
-	_, _ = name.Write([]byte(tool))
-	all = append(all, c.moments(rand.New(rand.NewPCG(seed, name.Sum64())))...)
 	for i := range all {
 		all[i].tool = tool
 	}
@@ -84,12 +91,12 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 func (c cli) moments(rng *rand.Rand) (all []scenario) {
 	listeners := []struct {
 		name string
-		to   twin.Target
-	}{{"read", twin.Reader}, {"read slowly", twin.Slow}, {"unread", twin.Unread}}
+		to   parity.Target
+	}{{"read", parity.Reader}, {"read slowly", parity.Slow}, {"unread", parity.Unread}}
 	for i := range 6 {
 		f, l := c.formats[rng.IntN(len(c.formats))], listeners[i%len(listeners)]
 		s := one(fmt.Sprintf("TERM at moment %d, %s", i+1, l.name),
-			call{Args: c.ask(f, c.pause), To: l.to, Signal: syscall.SIGTERM, At: twin.Start, After: time.Duration(rng.IntN(2500)) * time.Millisecond})
+			call{Args: c.ask(f, c.pause), To: l.to, Signal: syscall.SIGTERM, At: parity.Start, After: time.Duration(rng.IntN(2500)) * time.Millisecond})
 		s.ends, s.racy = true, true
 		all = append(all, s)
 	}
@@ -99,18 +106,18 @@ func (c cli) moments(rng *rand.Rand) (all []scenario) {
 // resumed returns calls that continue a session with the shim and begin one without it. Both must
 // leave the caller the same session to resume and the model the same context window.
 func (c cli) resumed() []scenario {
-	again := twin.Round("The review says that it still fails: fix that. Please remember number 12.")
+	again := parity.Round("The review says that it still fails: fix that. Please remember number 12.")
 	all := []scenario{{name: "own resume of each id", shown: answer, calls: []call{
-		{Args: c.ask(c.text(), twin.Round())}, {Args: c.ask(c.text(), again)}, {Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
+		{Args: c.ask(c.text(), parity.Round())}, {Args: c.ask(c.text(), again)}, {Args: c.resume("{id1}")}, {Args: c.resume("{id2}")}}}}
 	if c.window != nil {
 		stream := c.formats[len(c.formats)-1]
 		all = append(all, scenario{name: "window of a resumed call", shown: c.window, calls: []call{
-			{Args: c.ask(stream, twin.Round())}, {Args: c.ask(stream, again)}}})
+			{Args: c.ask(stream, parity.Round())}, {Args: c.ask(stream, again)}}})
 	}
 	return all
 }
 
-func answer(r twin.Result) string { return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr) }
+func answer(r parity.Result) string { return fmt.Sprintf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr) }
 
 func (c cli) text() format { return c.formats[0] }
 
@@ -129,21 +136,21 @@ func (c cli) inputs() []scenario {
 	const prompt = "hi remember number 9\n"
 	ask := c.ask(c.text(), "look here")
 	all := []scenario{
-		one("prompt in a file", call{Args: c.stdin, Stdin: prompt, From: twin.File}),
-		one("prompt in a socket", call{Args: c.stdin, Stdin: prompt, From: twin.Socket}),
-		one("prompt in two parts", call{Args: c.stdin, Stdin: prompt, From: twin.Late}),
-		one("stdin open and silent", call{Args: ask, From: twin.Silent}),
-		one("stdin closed", call{Args: ask, From: twin.Shut}),
+		one("prompt in a file", call{Args: c.stdin, Stdin: prompt, From: parity.File}),
+		one("prompt in a socket", call{Args: c.stdin, Stdin: prompt, From: parity.Socket}),
+		one("prompt in two parts", call{Args: c.stdin, Stdin: prompt, From: parity.Late}),
+		one("stdin open and silent", call{Args: ask, From: parity.Silent}),
+		one("stdin closed", call{Args: ask, From: parity.Shut}),
 	}
 	if c.modest {
 		return all
 	}
 	return append(all,
-		one("data in a file", call{Args: ask, Stdin: prompt, From: twin.File}),
-		one("data in a socket", call{Args: ask, Stdin: prompt, From: twin.Socket}),
-		one("data in two parts", call{Args: ask, Stdin: prompt, From: twin.Late}),
-		one("empty file", call{Args: ask, From: twin.File}),
-		one("stdin open and silent, no prompt", call{Args: c.stdin, From: twin.Silent}))
+		one("data in a file", call{Args: ask, Stdin: prompt, From: parity.File}),
+		one("data in a socket", call{Args: ask, Stdin: prompt, From: parity.Socket}),
+		one("data in two parts", call{Args: ask, Stdin: prompt, From: parity.Late}),
+		one("empty file", call{Args: ask, From: parity.File}),
+		one("stdin open and silent, no prompt", call{Args: c.stdin, From: parity.Silent}))
 }
 
 // outputs returns calls with each kind of stdout.
@@ -151,9 +158,9 @@ func (c cli) outputs() (all []scenario) {
 	for _, f := range c.some() {
 		ask := c.ask(f, "hi")
 		all = append(all,
-			one("stdout a file, "+f.name, call{Args: ask, To: twin.ToFile}),
-			one("stdout unread, "+f.name, call{Args: ask, To: twin.Gone}),
-			one("stdout closed, "+f.name, call{Args: ask, To: twin.Closed}))
+			one("stdout a file, "+f.name, call{Args: ask, To: parity.ToFile}),
+			one("stdout unread, "+f.name, call{Args: ask, To: parity.Gone}),
+			one("stdout closed, "+f.name, call{Args: ask, To: parity.Closed}))
 	}
 	for _, f := range c.some() {
 		ask := append(c.ask(f, "hi remember number 5"), c.same...)
@@ -162,9 +169,9 @@ func (c cli) outputs() (all []scenario) {
 			one("a wrapper that fails, "+f.name, call{Args: ask, Wrap: `echo "no such model"; exit 3`}))
 	}
 	return append(all,
-		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: twin.Terminal}),
+		one("stderr a terminal", call{Args: c.ask(c.text(), "hi"), To: parity.Terminal}),
 		one("one stream", call{Args: c.ask(c.text(), "hi remember number 5"), Mixed: true}),
-		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: twin.Leaves}))
+		one("reader leaves", call{Args: c.ask(c.text(), "BIG5MB"), To: parity.Leaves}))
 }
 
 // sizes returns calls with long prompts and answers. gemini itself loses output on a pipe, and its
@@ -174,8 +181,8 @@ func (c cli) sizes() (all []scenario) {
 	all = append(all, one("100 KB prompt", call{Args: c.ask(c.text(), long)}),
 		one("300 KB prompt on stdin", call{Args: c.stdin, Stdin: long + long + long}))
 	for _, f := range c.some() {
-		file := one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: twin.ToFile})
-		file.racy = c.hasty
+		file := one("5 MB answer, "+f.name, call{Args: c.ask(f, "BIG5MB"), To: parity.ToFile})
+		file.racy = c.exitsBeforeFlush
 		all = append(all, file)
 		if !c.modest {
 			all = append(all, one("5 MB answer on a pipe, "+f.name, call{Args: c.ask(f, "BIG5MB")}))
@@ -209,15 +216,15 @@ func (c cli) signals() (all []scenario) {
 		signal syscall.Signal
 	}{{"TERM", syscall.SIGTERM}, {"INT", syscall.SIGINT}, {"HUP", syscall.SIGHUP}, {"KILL", syscall.SIGKILL}} {
 		for _, f := range c.some() {
-			middle := one(s.name+" in the middle, "+f.name, call{Args: c.ask(f, c.pause), Signal: s.signal, At: twin.Middle})
+			middle := one(s.name+" in the middle, "+f.name, call{Args: c.ask(f, c.pause), Signal: s.signal, At: parity.Middle})
 			// claude 2.1.329 ends an interrupted turn in one of several ways, with a result that
 			// has more or fewer fields, or with none.
 			middle.racy = s.signal == syscall.SIGINT
 			all = append(all, middle)
 		}
-		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal, At: twin.Middle, Group: true})
-		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.Start})
-		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: twin.End})
+		group := one(s.name+" to the group", call{Args: c.ask(c.text(), "HANG"), Signal: s.signal, At: parity.Middle, Group: true})
+		start := one(s.name+" at the start", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: parity.Start})
+		end := one(s.name+" at the end", call{Args: c.ask(c.text(), "hi"), Signal: s.signal, At: parity.End})
 		end.racy = true
 		all = append(all, group, start, end)
 	}

@@ -21,7 +21,7 @@ import (
 	"sync"
 	"syscall"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // parallel is how many scenarios run at a time: some of them only wait.
@@ -34,7 +34,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
-	flag.Float64Var(&o.share, "share", 1, "run this `part` of the scenarios, drawn by chance")
+	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind of each tool, and each row of some tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
 	undoIgnored()
@@ -59,7 +59,7 @@ type options struct {
 	tool, run, shims string
 	verbose, matrix  bool
 	seed             uint64
-	share            float64
+	sample           bool
 }
 
 func (o options) main() error {
@@ -70,7 +70,7 @@ func (o options) main() error {
 		}
 		tools = []string{o.tool}
 	}
-	shims, err := o.shimFolder()
+	shims, err := o.shimDirectory()
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (o options) main() error {
 	return o.suite(tools, shims)
 }
 
-// shimFolder returns the directory of the given shims, or builds them.
-func (o options) shimFolder() (string, error) {
+// shimDirectory returns the directory of the given shims, or builds them.
+func (o options) shimDirectory() (string, error) {
 	if o.shims != "" {
 		return filepath.Abs(o.shims)
 	}
@@ -95,7 +95,7 @@ func (o options) shimFolder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := twin.Build(dir); err != nil {
+	if err := parity.Build(dir); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
@@ -138,10 +138,12 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	for _, tool := range tools {
 		all = append(all, clis[tool].scenarios(tool, o.seed)...)
 	}
-	draw := rand.New(rand.NewPCG(o.seed, 0))
-	all = slices.DeleteFunc(all, func(s scenario) bool { return draw.Float64() >= o.share || !match.MatchString(s.name) })
+	all = slices.DeleteFunc(all, func(s scenario) bool { return !match.MatchString(s.name) })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no scenario matches %q", o.run)
+	}
+	if o.sample {
+		all = sample(all, o.seed)
 	}
 	order := func(s scenario) int {
 		if s.timed {
@@ -153,6 +155,32 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name), cmp.Compare(a.tool, b.tool))
 	})
 	return all, nil
+}
+
+// sample draws scenarios until there are one of each kind of each tool, and one of each row: of a tool that
+// starts quickly if there is one.
+func sample(all []scenario, seed uint64) (drawn []scenario) {
+	byName := func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) }
+	slices.SortFunc(all, byName)
+	parity.Dice(seed, "sample").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	kinds, rows := map[[2]string]bool{}, map[string]bool{}
+	take := func(s scenario) {
+		kinds[[2]string{s.tool, s.kind}], rows[s.row()] = true, true
+		drawn = append(drawn, s)
+	}
+	for _, s := range all {
+		if !kinds[[2]string{s.tool, s.kind}] {
+			take(s)
+		}
+	}
+	for _, modest := range []bool{false, true} {
+		for _, s := range all {
+			if clis[s.tool].modest == modest && !rows[s.row()] {
+				take(s)
+			}
+		}
+	}
+	return drawn
 }
 
 // verdicts judges several scenarios at a time, and timed ones one by one. It repeats those that

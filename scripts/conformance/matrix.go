@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"reprise/internal/standin"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 // versions are those of the matrix, spread over a year. Each tool's pin is the last.
@@ -89,7 +89,7 @@ func (st stage) broken(tool string) string {
 }
 
 // lone creates a world of its own.
-func (st stage) lone(tool, shims string) (w *twin.World, done func(), err error) {
+func (st stage) lone(tool, shims string) (w *parity.World, done func(), err error) {
 	root, err := os.MkdirTemp("", "reprise-matrix-")
 	if err != nil {
 		return nil, nil, err
@@ -129,9 +129,9 @@ func (st stage) resumes(tool string) string {
 	}
 	defer done()
 	c := clis[tool]
-	var r twin.Result
+	var r parity.Result
 	var args []string
-	for _, prompt := range []string{twin.Round(), twin.Round("what number was it?")} {
+	for _, prompt := range []string{parity.Round(), parity.Round("what number was it?")} {
 		args = c.ask(c.text(), prompt)
 		if r, err = w.Run(call{Args: args}); err != nil {
 			return cell(err.Error())
@@ -148,7 +148,7 @@ func (st stage) resumes(tool string) string {
 }
 
 // why returns the last decision in the ledger; there is none for a call that was passed through.
-func why(w *twin.World, args []string) string {
+func why(w *parity.World, args []string) string {
 	var status struct {
 		Chains []struct{ Last decision }
 	}
@@ -170,7 +170,7 @@ type decision struct{ Mode, Reason string }
 func (d decision) String() string { return fmt.Sprintf("%s, `%s`", d.Mode, d.Reason) }
 
 // ask parses what shimctl prints.
-func ask(w *twin.World, args []string, answer any) error {
+func ask(w *parity.World, args []string, answer any) error {
 	r, err := w.RunAs("shimctl", call{Args: args})
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 const (
@@ -28,14 +28,14 @@ func (st stage) play(s scenario) ([]string, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		found, _, err := st.once(s)
-		if _, deliberate := twin.Deliberate(s.tool, s.name); err != nil || len(found) == 0 || !s.racy || deliberate || attempt == attempts {
+		if _, deliberate := parity.Deliberate(s.tool, s.name); err != nil || len(found) == 0 || !s.racy || deliberate || attempt == attempts {
 			return found, err
 		}
 	}
 }
 
 // once runs a scenario once and returns the results of its last call.
-func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error) {
+func (st stage) once(s scenario) (found []string, last [2]parity.Result, err error) {
 	root, err := os.MkdirTemp("", "reprise-conformance-")
 	if err != nil {
 		return nil, last, err
@@ -64,12 +64,12 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 			continue
 		}
 		if s.shown == nil {
-			for _, d := range twin.Compare(direct, shimmed, last[0], last[1]) {
+			for _, d := range parity.Compare(direct, shimmed, last[0], last[1]) {
 				found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
 			}
 			continue
 		}
-		if d := twin.Differ("what it shows", direct.Mask(s.shown(last[0])), shimmed.Mask(s.shown(last[1]))); d != "" {
+		if d := parity.Differ("what it shows", direct.Mask(s.shown(last[0])), shimmed.Mask(s.shown(last[1]))); d != "" {
 			found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
 		}
 		if err := errors.Join(direct.NoteID(), shimmed.NoteID()); err != nil {
@@ -83,7 +83,7 @@ func (st stage) once(s scenario) (found []string, last [2]twin.Result, err error
 const late = time.Second
 
 // ends returns how the ends of the two calls differ.
-func ends(c call, r [2]twin.Result) (found []string) {
+func ends(c call, r [2]parity.Result) (found []string) {
 	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
 		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
 	}
@@ -93,11 +93,11 @@ func ends(c call, r [2]twin.Result) (found []string) {
 	return found
 }
 
-func (st stage) world(root, tool, shims string) (*twin.World, error) {
+func (st stage) world(root, tool, shims string) (*parity.World, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return nil, err
 	}
-	return twin.New(root, tool, st.real, shims)
+	return parity.New(root, tool, st.real, shims)
 }
 
 // race compares the time of the first output, and the time from the first byte to the last. It uses
@@ -146,7 +146,7 @@ func (st stage) judge(s scenario) verdict {
 	begun := time.Now()
 	found, err := st.play(s)
 	v := verdict{scenario: s, result: "ok", detail: found, took: time.Since(begun)}
-	reason, deliberate := twin.Deliberate(s.tool, s.name)
+	reason, deliberate := parity.Deliberate(s.tool, s.name)
 	switch {
 	case err != nil:
 		v.result, v.failed = err.Error(), true

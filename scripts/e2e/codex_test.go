@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // What stands in files that codex is given.
@@ -20,7 +20,7 @@ const (
 )
 
 // codexFormats are the formats, and how the final answer is read from each.
-var codexFormats = map[string]func(*testing.T, string) string{
+var codexFormats = map[string]reader{
 	"":       func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
 	"--json": codexAnswer,
 }
@@ -63,87 +63,81 @@ func codexArgs(format, prompt string) []string {
 }
 
 func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
-	t.Parallel()
-	for format, answer := range codexFormats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "codex", true)
-			if got := answer(t, w.call(codexArgs(format, round())...).Stdout); got != "Got it: 4711." {
-				t.Fatalf("first answer %q", got)
+	each(t, codexFormats, func(t *testing.T, format string, answer reader) {
+		w := newWorld(t, "codex", true)
+		if got := answer(t, w.call(codexArgs(format, round())...).Stdout); got != "Got it: 4711." {
+			t.Fatalf("first answer %q", got)
+		}
+		var notes []string
+		for turn := 2; turn <= 5; turn++ {
+			notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
+			r := w.call(codexArgs(format, round(notes...))...)
+			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 {
+				t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 			}
-			var notes []string
-			for turn := 2; turn <= 5; turn++ {
-				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
-				r := w.call(codexArgs(format, round(notes...))...)
-				if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 {
-					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
-				}
-				w.sentOnlyNews(r, turn, notes)
-			}
-			w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
-		})
-	}
+			w.sentOnlyNews(r, turn, notes)
+		}
+		w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
+	})
 }
 
 // What a resumed call shows is what a direct one shows, but for the model's own
 // words, which here are the same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
-	t.Parallel()
-	calls := map[string]func(prompt string) twin.Call{
-		"text":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}} },
-		"json":               func(p string) twin.Call { return twin.Call{Args: []string{"exec", "--json", p}} },
-		"colours":            func(p string) twin.Call { return twin.Call{Args: []string{"exec", p, "--color", "always"}} },
-		"stdin":              func(p string) twin.Call { return twin.Call{Args: list("exec"), Stdin: p} },
-		"stdin, json":        func(p string) twin.Call { return twin.Call{Args: list("exec|--json"), Stdin: p} },
-		"dash":               func(p string) twin.Call { return twin.Call{Args: list("exec|-"), Stdin: p} },
-		"argument and stdin": func(p string) twin.Call { return twin.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
-		"one stream":         func(p string) twin.Call { return twin.Call{Args: []string{"exec", p}, Mixed: true} },
-		"options": func(p string) twin.Call {
-			return twin.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
+	calls := map[string]func(prompt string) parity.Call{
+		"text":               func(p string) parity.Call { return parity.Call{Args: []string{"exec", p}} },
+		"json":               func(p string) parity.Call { return parity.Call{Args: []string{"exec", "--json", p}} },
+		"colours":            func(p string) parity.Call { return parity.Call{Args: []string{"exec", p, "--color", "always"}} },
+		"stdin":              func(p string) parity.Call { return parity.Call{Args: list("exec"), Stdin: p} },
+		"stdin, json":        func(p string) parity.Call { return parity.Call{Args: list("exec|--json"), Stdin: p} },
+		"dash":               func(p string) parity.Call { return parity.Call{Args: list("exec|-"), Stdin: p} },
+		"argument and stdin": func(p string) parity.Call { return parity.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
+		"one stream":         func(p string) parity.Call { return parity.Call{Args: []string{"exec", p}, Mixed: true} },
+		"options": func(p string) parity.Call {
+			return parity.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
 		},
-		"files": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
+		"files": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
 		},
-		"tool use": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+		"tool use": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
-		"tool use, json": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
+		"tool use, json": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
 		},
-		"several lines": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
+		"several lines": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
 		},
-		"nothing": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
+		"nothing": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
 		},
-		"a long line": func(p string) twin.Call {
-			return twin.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
+		"a long line": func(p string) parity.Call {
+			return parity.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
 		},
 	}
-	for name, make := range calls {
-		t.Run(name, func(t *testing.T) {
-			direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
-			for _, world := range []*world{direct, w} {
-				put(t, filepath.Join(world.Project, "schema.json"), anyObject)
-				put(t, filepath.Join(world.Project, "a.png"), pixel)
-			}
-			first, second := make(round()), make(round("ECHO<<yes>>"))
-			w.run("codex", first)
-			a, b := direct.run("codex", second), w.run("codex", second)
-			if a.Exit != b.Exit {
-				t.Errorf("exit %d, with the shim %d", a.Exit, b.Exit)
-			}
-			same(t, "stdout", withoutFigures(direct.Mask(a.Stdout)), withoutFigures(w.Mask(b.Stdout)))
-			same(t, "stderr", withoutFigures(direct.Mask(a.Stderr)), withoutFigures(w.Mask(b.Stderr)))
-			if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
-				t.Errorf("the resumed call sent %d messages", n)
-			}
-			w.statusSays(`"extends"`)
-		})
-	}
+	each(t, calls, func(t *testing.T, name string, make func(prompt string) parity.Call) {
+		direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
+		for _, world := range []*world{direct, w} {
+			put(t, filepath.Join(world.Project, "schema.json"), anyObject)
+			put(t, filepath.Join(world.Project, "a.png"), pixel)
+		}
+		first, second := make(round()), make(round("ECHO<<yes>>"))
+		w.run("codex", first)
+		a, b := direct.run("codex", second), w.run("codex", second)
+		if a.Exit != b.Exit {
+			t.Errorf("exit %d, with the shim %d", a.Exit, b.Exit)
+		}
+		same(t, "stdout", maskFigures(direct.Mask(a.Stdout)), maskFigures(w.Mask(b.Stdout)))
+		same(t, "stderr", maskFigures(direct.Mask(a.Stderr)), maskFigures(w.Mask(b.Stderr)))
+		if n := standin.Messages(b.last(t)); n < 2+standin.Messages(a.last(t)) {
+			t.Errorf("the resumed call sent %d messages", n)
+		}
+		w.statusSays(`"extends"`)
+	})
 }
 
-// withoutFigures masks what a call took.
-func withoutFigures(text string) string {
+// maskFigures masks what a call took.
+func maskFigures(text string) string {
 	for _, cut := range []string{"tokens used\x1b[0m\n", "tokens used\n", `"usage":{`} {
 		if at := strings.Index(text, cut); at >= 0 {
 			end := at + len(cut) + strings.IndexAny(text[at+len(cut):], "\n}")
@@ -156,22 +150,19 @@ func withoutFigures(text string) string {
 // The number of tokens at the end of a resumed transcript and in the last event is
 // the call's own: near what the model's API counted for it, not the thread's sum.
 func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
-	t.Parallel()
-	for format := range codexFormats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "codex", true)
-			var first int64
-			for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
-				took := w.tokens(format, notes)
-				if turn == 0 {
-					first = took
-				}
-				if took <= 0 || took > first*3/2 {
-					t.Errorf("turn %d: took %d, the first one %d", turn+1, took, first)
-				}
+	each(t, codexFormats, func(t *testing.T, format string, _ reader) {
+		w := newWorld(t, "codex", true)
+		var first int64
+		for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
+			took := w.tokens(format, notes)
+			if turn == 0 {
+				first = took
 			}
-		})
-	}
+			if took <= 0 || took > first*3/2 {
+				t.Errorf("turn %d: took %d, the first one %d", turn+1, took, first)
+			}
+		}
+	})
 }
 
 // tokens makes a round's call and reads how many tokens it is said to have taken.
@@ -195,8 +186,8 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
 	task := []string{"REPRISE_TASK=one"}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
-	r := w.run("codex", twin.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
+	r := w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -235,18 +226,15 @@ func (w *world) runsFresh(format string, answer func(*testing.T, string) string)
 }
 
 func TestCodexRefusedResumeRunsFresh(t *testing.T) {
-	t.Parallel()
-	for format, answer := range codexFormats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "codex", true)
-			w.call(codexArgs(format, round())...)
-			for _, f := range w.transcripts() {
-				blank(t, f)
-			}
-			w.runsFresh(format, answer)
-			w.statusSays(`"state": "dead"`)
-		})
-	}
+	each(t, codexFormats, func(t *testing.T, format string, answer reader) {
+		w := newWorld(t, "codex", true)
+		w.call(codexArgs(format, round())...)
+		for _, f := range w.transcripts() {
+			blank(t, f)
+		}
+		w.runsFresh(format, answer)
+		w.statusSays(`"state": "dead"`)
+	})
 }
 
 // A thread that another codex has open is not dead.
@@ -278,20 +266,17 @@ func TestCodexOverflowRunsFresh(t *testing.T) {
 
 // What is not about the session is passed on as it is, once.
 func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
-	t.Parallel()
-	for format := range codexFormats {
-		t.Run(orText(format), func(t *testing.T) {
-			direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
-			w.call(codexArgs(format, round())...)
-			args := codexArgs(format, round("HTTP401"))
-			a, b := direct.call(args...), w.call(args...)
-			if a.Exit != b.Exit || len(b.Asked) != len(a.Asked) {
-				t.Errorf("exit %d, asked %d times; direct %d, %d", b.Exit, len(b.Asked), a.Exit, len(a.Asked))
-			}
-			same(t, "stdout", direct.Mask(a.Stdout), w.Mask(b.Stdout))
-			same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
-		})
-	}
+	each(t, codexFormats, func(t *testing.T, format string, _ reader) {
+		direct, w := newWorld(t, "codex", false), newWorld(t, "codex", true)
+		w.call(codexArgs(format, round())...)
+		args := codexArgs(format, round("HTTP401"))
+		a, b := direct.call(args...), w.call(args...)
+		if a.Exit != b.Exit || len(b.Asked) != len(a.Asked) {
+			t.Errorf("exit %d, asked %d times; direct %d, %d", b.Exit, len(b.Asked), a.Exit, len(a.Asked))
+		}
+		same(t, "stdout", direct.Mask(a.Stdout), w.Mask(b.Stdout))
+		same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))
+	})
 }
 
 func TestCodexOtherSettingsRunFresh(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // copying is a job of which one call is in the midst of its turn.
@@ -31,7 +31,7 @@ func holdTurn(t *testing.T, format string) *copying {
 	c.file = w.transcripts()[0]
 	c.first = c.read()
 	go func() {
-		r, err := w.RunAs("claude", twin.Call{Args: append(c.args[:len(c.args):len(c.args)],
+		r, err := w.RunAs("claude", parity.Call{Args: append(c.args[:len(c.args):len(c.args)],
 			round("On the left: RUN<<touch started; until [ -e go ]; do sleep 0.05; done>>"))})
 		if err != nil {
 			t.Error(err)
@@ -63,7 +63,7 @@ func (c *copying) release() result {
 	return <-c.holder
 }
 
-func (c *copying) knowsNothingOf(r result, texts ...string) {
+func (c *copying) mustNotKnow(r result, texts ...string) {
 	c.t.Helper()
 	for _, text := range texts {
 		if strings.Contains(standin.AllText(r.last(c.t)), text) {
@@ -75,55 +75,52 @@ func (c *copying) knowsNothingOf(r result, texts ...string) {
 // Calls at once go on from one session, each in a copy that has nothing of the others, and
 // the session stays as it was.
 func TestEachCallHasItsOwnSession(t *testing.T) {
-	t.Parallel()
-	for format, answer := range formats {
-		t.Run(orText(format), func(t *testing.T) {
-			c := holdTurn(t, format)
-			notes := []string{"On the right: what number was it?"}
-			r := c.call(append(c.args, round(notes...))...)
-			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-				t.Errorf("second call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
-			}
-			c.sentOnlyNews(r, 2, notes)
-			c.knowsNothingOf(r, "On the left")
+	each(t, formats, func(t *testing.T, format string, answer reader) {
+		c := holdTurn(t, format)
+		notes := []string{"On the right: what number was it?"}
+		r := c.call(append(c.args, round(notes...))...)
+		if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+			t.Errorf("second call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
+		}
+		c.sentOnlyNews(r, 2, notes)
+		c.mustNotKnow(r, "On the left")
 
-			notes = append(notes, "And what number now?")
-			r = c.call(append(c.args, round(notes...))...)
-			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-				t.Errorf("its next call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
-			}
-			c.sentOnlyNews(r, 3, notes)
-			c.knowsNothingOf(r, "On the left")
+		notes = append(notes, "And what number now?")
+		r = c.call(append(c.args, round(notes...))...)
+		if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+			t.Errorf("its next call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
+		}
+		c.sentOnlyNews(r, 3, notes)
+		c.mustNotKnow(r, "On the left")
 
-			r = c.release()
-			if got := answer(t, r.Stdout); got == "" || r.Exit != 0 || r.Stderr != "" {
-				t.Errorf("first call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
-			}
-			if c.read() != c.first {
-				t.Error("the session that was gone on from is not as it was")
-			}
-			if n := len(c.transcripts()); n != 4 {
-				t.Errorf("there are %d sessions", n)
-			}
-			c.statusSays(`"forked": 0`, `"resumed": 3`)
+		r = c.release()
+		if got := answer(t, r.Stdout); got == "" || r.Exit != 0 || r.Stderr != "" {
+			t.Errorf("first call: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
+		}
+		if c.read() != c.first {
+			t.Error("the session that was gone on from is not as it was")
+		}
+		if n := len(c.transcripts()); n != 4 {
+			t.Errorf("there are %d sessions", n)
+		}
+		c.statusSays(`"forked": 0`, `"resumed": 3`)
 
-			// The caller's own resume shows that call's conversation, and nothing else.
-			id := strings.TrimSuffix(filepath.Base(c.file), ".jsonl")
-			r = c.call("-p", "What number, once more?", "--resume", id)
-			if r.Stdout != "4711\n" || r.Exit != 0 {
-				t.Errorf("the caller's resume: %q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
-			}
-			c.knowsNothingOf(r, "On the left", "On the right")
+		// The caller's own resume shows that call's conversation, and nothing else.
+		id := strings.TrimSuffix(filepath.Base(c.file), ".jsonl")
+		r = c.call("-p", "What number, once more?", "--resume", id)
+		if r.Stdout != "4711\n" || r.Exit != 0 {
+			t.Errorf("the caller's resume: %q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
+		}
+		c.mustNotKnow(r, "On the left", "On the right")
 
-			// What it has added there is not in the next copy.
-			r = c.call(append(c.args, round("In the middle: what number was it?"))...)
-			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-				t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
-			}
-			c.knowsNothingOf(r, "once more", "On the left", "On the right")
-			c.statusSays(`"forked": 1`, `"resumed": 4`)
-		})
-	}
+		// What it has added there is not in the next copy.
+		r = c.call(append(c.args, round("In the middle: what number was it?"))...)
+		if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+			t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
+		}
+		c.mustNotKnow(r, "once more", "On the left", "On the right")
+		c.statusSays(`"forked": 1`, `"resumed": 4`)
+	})
 }
 
 // A run that is ended leaves its source to go on from.
@@ -132,39 +129,40 @@ func TestKilledCopyLeavesItsSource(t *testing.T) {
 	c := holdTurn(t, "")
 	c.release()
 	for range 2 {
-		w := c.run("claude", twin.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: twin.Middle})
-		c.knowsNothingOf(w, "On the left")
+		w := c.run("claude", parity.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: parity.Middle})
+		c.mustNotKnow(w, "On the left")
 	}
 	r := c.call(append(c.args, round("On the right: what number was it?"))...)
 	if r.Stdout != "4711\n" || r.Exit != 0 || r.Stderr != "" {
 		t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 	}
 	c.sentOnlyNews(r, 2, []string{"On the right: what number was it?"})
-	c.knowsNothingOf(r, "HANG", "On the left")
+	c.mustNotKnow(r, "HANG", "On the left")
 }
 
 // What the caller's own resume of each id that it was shown answers, with the shim and without:
 // the second prompt has another number. Where a tool makes no copies both calls have one
 // session, and the number is the second one's.
 func TestCallersOwnResume(t *testing.T) {
-	t.Parallel()
-	tools := map[string]struct {
+	type test struct {
 		call   []string
 		resume func(id string) []string
 		first  string // what the resume of the first id answers with the shim
-	}{
+	}
+	tools := map[string]test{
 		"claude": {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
 		"codex":  {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
 		"gemini": {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
 		"vibe":   {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
 	}
-	for tool, does := range tools {
+	each(t, tools, func(t *testing.T, tool string, does test) {
 		for _, shim := range []bool{false, true} {
-			name := tool + " directly"
+			name := "directly"
 			if shim {
-				name = tool
+				name = "with the shim"
 			}
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				w := newWorld(t, tool, shim)
 				var ids []string
 				for _, prompt := range []string{round(), round("remember number 12")} {
@@ -191,24 +189,22 @@ func TestCallersOwnResume(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }
 
 // A prompt with a NUL in it reaches the model whole.
 func TestNulOnStdin(t *testing.T) {
-	t.Parallel()
-	for tool, args := range map[string][]string{"claude": list("-p"), "gemini": {}, "vibe": list("-p"), "codex": list("exec")} {
-		t.Run(tool, func(t *testing.T) {
-			w := newWorld(t, tool, true)
-			w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
-			r := w.run(tool, twin.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
-			if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
-				t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
-			}
-			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "it: what number was it?") {
-				t.Errorf("sent %q", prompt)
-			}
-			w.statusSays(`"resumed": 1`)
-		})
-	}
+	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "vibe": list("-p"), "codex": list("exec")}
+	each(t, tools, func(t *testing.T, tool string, args []string) {
+		w := newWorld(t, tool, true)
+		w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
+		r := w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
+		if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
+			t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
+		}
+		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "it: what number was it?") {
+			t.Errorf("sent %q", prompt)
+		}
+		w.statusSays(`"resumed": 1`)
+	})
 }

@@ -6,46 +6,42 @@ import (
 	"testing"
 
 	"reprise/internal/demo"
-	"reprise/rewrite"
 	"reprise/scripts/realcli"
 )
 
 // The demo's job with each real CLI: the second round is resumed, and no file is
 // read again but the one that has changed.
 func TestDemo(t *testing.T) {
-	t.Parallel()
-	for _, tool := range rewrite.Names {
-		t.Run(tool, func(t *testing.T) {
-			real, err := realcli.Install(realcli.Pins[tool])
+	each(t, realcli.Pins, func(t *testing.T, tool string, pin realcli.Pin) {
+		real, err := realcli.Install(pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		play := func(shims string) demo.Played {
+			p, err := demo.Job{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(), t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
-			play := func(shims string) demo.Played {
-				p, err := demo.Job{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.TempDir())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(p.Calls) != 4 {
-					t.Fatalf("%d calls: %+v", len(p.Calls), p.Calls)
-				}
-				return p
+			if len(p.Calls) != 4 {
+				t.Fatalf("%d calls: %+v", len(p.Calls), p.Calls)
 			}
-			without, with := play(""), play(shimBin)
-			for i, c := range with.Calls {
-				was := without.Calls[i]
-				if i < 2 {
-					if !strings.HasPrefix(c.Decision, "fresh") || c.Sent != was.Sent || c.Requests != was.Requests {
-						t.Errorf("call %d: %s, %d requests, %d without the shim", i+1, c.Decision, c.Requests, was.Requests)
-					}
-					continue
+			return p
+		}
+		without, with := play(""), play(shimBin)
+		for i, c := range with.Calls {
+			was := without.Calls[i]
+			if i < 2 {
+				if !strings.HasPrefix(c.Decision, "fresh") || c.Sent != was.Sent || c.Requests != was.Requests {
+					t.Errorf("call %d: %s, %d requests, %d without the shim", i+1, c.Decision, c.Requests, was.Requests)
 				}
-				if c.Decision != "resume (extends)" || len(c.Sent) >= len(was.Sent)/2 || c.Requests != 2 {
-					t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision, len(c.Sent), len(was.Sent), c.Requests)
-				}
+				continue
 			}
-			if left, err := os.ReadDir(t.TempDir()); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v, %v", left, err)
+			if c.Decision != "resume (extends)" || len(c.Sent) >= len(was.Sent)/2 || c.Requests != 2 {
+				t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision, len(c.Sent), len(was.Sent), c.Requests)
 			}
-		})
-	}
+		}
+		if left, err := os.ReadDir(t.TempDir()); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
 }

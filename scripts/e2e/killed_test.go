@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // A resumed call that is ended while the model answers leaves no session to go on
@@ -14,12 +14,13 @@ import (
 // resumed from the same source again (TestKilledCopyLeavesItsSource).
 func TestKilledMidTurnRunsFresh(t *testing.T) {
 	t.Parallel()
+	signals := map[string]syscall.Signal{"terminated": syscall.SIGTERM, "killed": syscall.SIGKILL}
 	for tool, first := range map[string]string{"codex": "exec", "gemini": "-p", "vibe": "-p"} {
-		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-			t.Run(tool+" "+signal.String(), func(t *testing.T) {
+		t.Run(tool, func(t *testing.T) {
+			each(t, signals, func(t *testing.T, _ string, signal syscall.Signal) {
 				w := newWorld(t, tool, true)
 				w.call(first, round())
-				killed := w.run(tool, twin.Call{Args: []string{first, round("HANG")}, Signal: signal, At: twin.Middle})
+				killed := w.run(tool, parity.Call{Args: []string{first, round("HANG")}, Signal: signal, At: parity.Middle})
 				if prompt := standin.LastUser(killed.last(t)); strings.Contains(prompt, "Rule 7:") {
 					t.Fatalf("the call that was ended was no resume: %q", prompt)
 				}
@@ -31,6 +32,6 @@ func TestKilledMidTurnRunsFresh(t *testing.T) {
 					t.Errorf("the fresh session was sent a delta: %q", prompt)
 				}
 			})
-		}
+		})
 	}
 }

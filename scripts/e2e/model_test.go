@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 // modelAndWindow are the model that claude names at the start of a run, and the context
@@ -35,15 +35,15 @@ func (r result) modelAndWindow(t *testing.T) (model string, windows map[string]i
 // A resumed run has the model and the window of a fresh one, also of a version that resumes
 // in a smaller variant of its default model by itself.
 func TestClaudeKeepsItsModel(t *testing.T) {
-	for _, version := range []string{"2.1.197", realcli.Claude.Version} {
-		t.Run(version, func(t *testing.T) {
-			pin := realcli.Claude
-			pin.Version = version
+	t.Parallel()
+	for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
+		t.Run(pin.Version, func(t *testing.T) {
+			t.Parallel()
 			real, err := realcli.Install(pin)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := twin.New(t.TempDir(), "claude", real, shimBin)
+			inner, err := parity.New(t.TempDir(), "claude", real, shimBin)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 					t.Errorf("fresh with the windows %v, resumed with %v", windows, windowsAgain)
 				}
 			}
-			t.Logf("%s: %s, windows %v, then %s, %v", version, model, windows, again, windowsAgain)
+			t.Logf("%s: %s, windows %v, then %s, %v", pin.Version, model, windows, again, windowsAgain)
 		})
 	}
 }

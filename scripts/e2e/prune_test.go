@@ -10,18 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
-// pruned is how each tool is called, and what still has to work when some of its
+// A pruning is how a tool is called, and what still has to work when some of its
 // sessions are gone. ID stands for a session.
-var pruned = map[string]struct {
+type pruning struct {
 	call   func(prompt string) []string
 	resume []string            // a given session
 	latest []string            // the latest one
 	list   func(*world) string // the tool's own list, nil where it has none for programs
-}{
+}
+
+var pruned = map[string]pruning{
 	"claude": {
 		call:   func(p string) []string { return []string{"-p", p} },
 		resume: list("-p|--resume|ID|what number was it?"), latest: list("-p|-c|what number was it?"),
@@ -35,7 +37,7 @@ var pruned = map[string]struct {
 		call:   func(p string) []string { return []string{"-p", p} },
 		resume: list("--resume|ID|-p|what number was it?"), latest: list("--resume|latest|-p|what number was it?"),
 		list: func(w *world) string {
-			r := w.run("gemini", twin.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
+			r := w.run("gemini", parity.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
 			return r.Stdout + r.Stderr
 		},
 	},
@@ -48,69 +50,66 @@ var pruned = map[string]struct {
 // After some of its sessions were pruned a tool finds, lists and resumes the others,
 // and the chain goes on.
 func TestPrune(t *testing.T) {
-	t.Parallel()
-	for tool, does := range pruned {
-		t.Run(tool, func(t *testing.T) {
-			w := newWorld(t, tool, true)
-			off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
-			started := func(env []string, prompt string) string {
-				before := w.transcripts()
-				if r := w.run(tool, twin.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
-					t.Fatalf("exit %d, stderr %q", r.Exit, r.Stderr)
-				}
-				if n := len(w.transcripts()); n != len(before)+1 {
-					t.Fatalf("%d sessions, then %d", len(before), n)
-				}
-				id, err := w.NewestID()
-				if err != nil {
-					t.Fatal(err)
-				}
-				return id
+	each(t, pruned, func(t *testing.T, tool string, does pruning) {
+		w := newWorld(t, tool, true)
+		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
+		started := func(env []string, prompt string) string {
+			before := w.transcripts()
+			if r := w.run(tool, parity.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
+				t.Fatalf("exit %d, stderr %q", r.Exit, r.Stderr)
 			}
-			theirs := started(off, strings.ReplaceAll(round(), "4711", "12"))
-			var ours []string
-			for range 3 {
-				ours = append(ours, started(again, round()))
+			if n := len(w.transcripts()); n != len(before)+1 {
+				t.Fatalf("%d sessions, then %d", len(before), n)
 			}
-			if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
-				t.Fatalf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
+			id, err := w.NewestID()
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, id := range ours[:2] {
-				if left := w.naming(id); len(left) > 0 {
-					t.Errorf("%s is left in %v", id, left)
-				}
+			return id
+		}
+		theirs := started(off, strings.ReplaceAll(round(), "4711", "12"))
+		var ours []string
+		for range 3 {
+			ours = append(ours, started(again, round()))
+		}
+		if r := w.run("shimctl", parity.Call{Args: list("prune|--keep-last|1")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
+			t.Fatalf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
+		}
+		for _, id := range ours[:2] {
+			if left := w.naming(id); len(left) > 0 {
+				t.Errorf("%s is left in %v", id, left)
 			}
-			resuming := func(id string) []string {
-				args := slices.Clone(does.resume)
-				args[slices.Index(args, "ID")] = id
-				return args
+		}
+		resuming := func(id string) []string {
+			args := slices.Clone(does.resume)
+			args[slices.Index(args, "ID")] = id
+			return args
+		}
+		answers := func(want string, args []string, env ...string) {
+			t.Helper()
+			if r := w.run(tool, parity.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
+				t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 			}
-			answers := func(want string, args []string, env ...string) {
-				t.Helper()
-				if r := w.run(tool, twin.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
-					t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
-				}
-			}
-			// Before the list: gemini writes a summary into a session that it lists.
-			answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job")
-			w.statusSays(`"resumed": 1`)
-			if does.list != nil {
-				listed := does.list(w)
-				for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false, ours[2]: true} {
-					if strings.Contains(listed, id) != want {
-						t.Errorf("listed %s: %v, want %v\n%s", id, !want, want, listed)
-					}
+		}
+		// Before the list: gemini writes a summary into a session that it lists.
+		answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job")
+		w.statusSays(`"resumed": 1`)
+		if does.list != nil {
+			listed := does.list(w)
+			for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false, ours[2]: true} {
+				if strings.Contains(listed, id) != want {
+					t.Errorf("listed %s: %v, want %v\n%s", id, !want, want, listed)
 				}
 			}
-			// Each of them once, and theirs last: gemini deletes a session that was
-			// resumed without the shim (docs/internals/gemini.md).
-			answers("4711", does.latest, off...)
-			answers("12", resuming(theirs), off...)
-			if r := w.run(tool, twin.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
-				t.Errorf("a pruned session is resumed: %q", r.Stdout)
-			}
-		})
-	}
+		}
+		// Each of them once, and theirs last: gemini deletes a session that was
+		// resumed without the shim (docs/internals/gemini.md).
+		answers("4711", does.latest, off...)
+		answers("12", resuming(theirs), off...)
+		if r := w.run(tool, parity.Call{Args: resuming(ours[0]), Env: off}); r.Exit == 0 {
+			t.Errorf("a pruned session is resumed: %q", r.Stdout)
+		}
+	})
 }
 
 // A thread that was forked from is kept, and with it the fork.
@@ -118,7 +117,7 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "codex", true)
 	again := []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Env: again})
 	fork := w.call("exec", "fork", "{id}", "what number was it?")
 	if fork.Exit != 0 {
 		t.Fatalf("exit %d, stderr %q", fork.Exit, fork.Stderr)
@@ -127,8 +126,8 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run("codex", twin.Call{Args: []string{"exec", round()}, Env: again})
-	if r := w.run("shimctl", twin.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
+	w.run("codex", parity.Call{Args: []string{"exec", round()}, Env: again})
+	if r := w.run("shimctl", parity.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
 	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {

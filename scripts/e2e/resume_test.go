@@ -9,25 +9,28 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 func list(words string) []string { return strings.Split(words, "|") }
 
-func round(notes ...string) string { return twin.Round(notes...) }
+func round(notes ...string) string { return parity.Round(notes...) }
+
+// A reader reads the final answer from what a call in some format prints.
+type reader = func(t *testing.T, out string) string
 
 // formats are the output formats, and how a final answer is read from each.
-var formats = map[string]func(*testing.T, string) string{
+var formats = map[string]reader{
 	"":                     func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
-	"--output-format|json": func(t *testing.T, out string) string { return resultOf(t, out) },
+	"--output-format|json": func(t *testing.T, out string) string { return parseResult(t, out) },
 	"--output-format|json|--verbose": func(t *testing.T, out string) string {
 		var events []json.RawMessage
 		decode(t, out, &events)
-		return resultOf(t, string(events[len(events)-1]))
+		return parseResult(t, string(events[len(events)-1]))
 	},
 	"--output-format|stream-json|--verbose": func(t *testing.T, out string) string {
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		return resultOf(t, lines[len(lines)-1])
+		return parseResult(t, lines[len(lines)-1])
 	},
 }
 
@@ -38,7 +41,7 @@ func decode(t *testing.T, text string, v any) {
 	}
 }
 
-func resultOf(t *testing.T, line string) string {
+func parseResult(t *testing.T, line string) string {
 	t.Helper()
 	var r struct {
 		Result string
@@ -52,36 +55,26 @@ func resultOf(t *testing.T, line string) string {
 }
 
 func TestRemembersANumberOverFiveTurns(t *testing.T) {
-	t.Parallel()
-	for format, answer := range formats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "claude", true)
-			args := []string{"-p"}
-			if format != "" {
-				args = append(args, list(format)...)
+	each(t, formats, func(t *testing.T, format string, answer reader) {
+		w := newWorld(t, "claude", true)
+		args := []string{"-p"}
+		if format != "" {
+			args = append(args, list(format)...)
+		}
+		if got := answer(t, w.call(append(args, round())...).Stdout); got != "Got it: 4711." {
+			t.Fatalf("first answer %q", got)
+		}
+		var notes []string
+		for turn := 2; turn <= 5; turn++ {
+			notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
+			r := w.call(append(args, round(notes...))...)
+			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+				t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 			}
-			if got := answer(t, w.call(append(args, round())...).Stdout); got != "Got it: 4711." {
-				t.Fatalf("first answer %q", got)
-			}
-			var notes []string
-			for turn := 2; turn <= 5; turn++ {
-				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
-				r := w.call(append(args, round(notes...))...)
-				if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
-				}
-				w.sentOnlyNews(r, turn, notes)
-			}
-			w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
-		})
-	}
-}
-
-func orText(format string) string {
-	if format == "" {
-		return "text"
-	}
-	return format
+			w.sentOnlyNews(r, turn, notes)
+		}
+		w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
+	})
 }
 
 // sentOnlyNews checks what the model was sent in a resumed turn: the whole history,
@@ -109,7 +102,7 @@ func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 // statusSays looks for pieces of text in what shimctl status --json prints.
 func (w *world) statusSays(pieces ...string) {
 	w.t.Helper()
-	r := w.run("shimctl", twin.Call{Args: list("status|--json")})
+	r := w.run("shimctl", parity.Call{Args: list("status|--json")})
 	for _, p := range pieces {
 		if !strings.Contains(r.Stdout, p) {
 			w.t.Errorf("status lacks %s:\n%s%s", p, r.Stdout, r.Stderr)
@@ -120,8 +113,8 @@ func (w *world) statusSays(pieces ...string) {
 func TestPromptOnStdinIsResumed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
-	w.run("claude", twin.Call{Args: list("-p"), Stdin: round()})
-	r := w.run("claude", twin.Call{Args: list("-p"), Stdin: round("what number was it?")})
+	w.run("claude", parity.Call{Args: list("-p"), Stdin: round()})
+	r := w.run("claude", parity.Call{Args: list("-p"), Stdin: round("what number was it?")})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -131,8 +124,8 @@ func TestPromptOnStdinIsResumed(t *testing.T) {
 func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
-	w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
-	r := w.run("claude", twin.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
+	w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
+	r := w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -189,28 +182,25 @@ func TestSessionFileGone(t *testing.T) {
 // The file is there and has its size, but claude does not take it: the gate must
 // catch the refusal, and the caller must see one clean fresh run.
 func TestRefusedResumeRunsFresh(t *testing.T) {
-	t.Parallel()
-	for format, answer := range formats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "claude", true)
-			args := []string{"-p"}
-			if format != "" {
-				args = append(args, list(format)...)
-			}
-			w.call(append(args, round())...)
-			for _, f := range w.transcripts() {
-				blank(t, f)
-			}
-			r := w.call(append(args, round("remember number 12"))...)
-			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
-				t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
-			}
-			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
-				t.Errorf("the fresh session was sent a delta: %q", prompt)
-			}
-			w.statusSays(`"fell_back": "refused_unknown_session"`, `"state": "dead"`)
-		})
-	}
+	each(t, formats, func(t *testing.T, format string, answer reader) {
+		w := newWorld(t, "claude", true)
+		args := []string{"-p"}
+		if format != "" {
+			args = append(args, list(format)...)
+		}
+		w.call(append(args, round())...)
+		for _, f := range w.transcripts() {
+			blank(t, f)
+		}
+		r := w.call(append(args, round("remember number 12"))...)
+		if got := answer(t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
+			t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
+		}
+		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
+			t.Errorf("the fresh session was sent a delta: %q", prompt)
+		}
+		w.statusSays(`"fell_back": "refused_unknown_session"`, `"state": "dead"`)
+	})
 }
 
 // blank overwrites a file with spaces, its size unchanged.
@@ -262,7 +252,6 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 
 // What is broken in reprise must not be felt.
 func TestFaultsAreNotFelt(t *testing.T) {
-	t.Parallel()
 	faults := map[string]func(*testing.T, *world) []string{
 		"state folder is a file": func(t *testing.T, w *world) []string {
 			put(t, filepath.Dir(w.State()), "")
@@ -285,17 +274,15 @@ func TestFaultsAreNotFelt(t *testing.T) {
 		},
 		"HOME is unset for us": func(*testing.T, *world) []string { return []string{"XDG_STATE_HOME=/proc/nowhere"} },
 	}
-	for name, fault := range faults {
-		t.Run(name, func(t *testing.T) {
-			direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
-			c := twin.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
-			a, b := direct.run("claude", c), w.run("claude", c)
-			if a.Stdout != b.Stdout || a.Stderr != b.Stderr || a.Exit != b.Exit {
-				t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit, a.Stdout, a.Stderr, a.Exit)
-			}
-			same(t, "prompt", standin.LastUser(a.last(t)), standin.LastUser(b.last(t)))
-		})
-	}
+	each(t, faults, func(t *testing.T, name string, fault func(*testing.T, *world) []string) {
+		direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
+		c := parity.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
+		a, b := direct.run("claude", c), w.run("claude", c)
+		if a.Stdout != b.Stdout || a.Stderr != b.Stderr || a.Exit != b.Exit {
+			t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit, a.Stdout, a.Stderr, a.Exit)
+		}
+		same(t, "prompt", standin.LastUser(a.last(t)), standin.LastUser(b.last(t)))
+	})
 }
 
 func put(t *testing.T, path, text string) {

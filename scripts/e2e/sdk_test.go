@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 // agents are the SDKs that speak stream-json with claude.
@@ -94,7 +94,7 @@ func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Optio
 // run runs the caller in a world.
 func (j *sdkJob) run(w *world, args ...string) result {
 	w.t.Helper()
-	r := w.run(j.program, twin.Call{
+	r := w.run(j.program, parity.Call{
 		Args: append([]string{j.script}, args...),
 		Env:  append([]string{"SDK=" + j.sdk, "CLAUDE=" + w.Lookup("claude")}, j.env...),
 	})
@@ -111,7 +111,7 @@ func (j *sdkJob) compare(t *testing.T, what string, args ...string) {
 }
 
 // log is what shimctl shows of the calls.
-func (w *world) log() string { return w.run("shimctl", twin.Call{Args: []string{"log"}}).Stdout }
+func (w *world) log() string { return w.run("shimctl", parity.Call{Args: []string{"log"}}).Stdout }
 
 // A conversation that the AI SDK's provider sends whole each time, without a name: its own answers in it
 // show whose it is, and only the new turn is sent.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // steroidsCall is one call of a sequence in testdata/prompts.
@@ -83,7 +83,7 @@ func (w *world) git(args ...string) {
 // steroids makes a call as steroids does. The model says what the sequence has it say.
 func (w *world) steroids(c steroidsCall) {
 	prompt := w.longer(c.Prompt) + "\nECHO<<" + c.Answer + ">>\n"
-	r, err := w.RunAs("claude", twin.Call{Args: append(list("--model|sonnet|--output-format|stream-json|--verbose|-p"), prompt)})
+	r, err := w.RunAs("claude", parity.Call{Args: append(list("--model|sonnet|--output-format|stream-json|--verbose|-p"), prompt)})
 	if err != nil || r.Exit != 0 || c.Answer != "" && !strings.Contains(r.Stdout, strings.Split(c.Answer, "\n")[0]) {
 		w.t.Errorf("%s: %v, exit %d: %.500s%s", c.Job, err, r.Exit, r.Stdout, r.Stderr)
 	}
@@ -91,7 +91,7 @@ func (w *world) steroids(c steroidsCall) {
 
 // longer gives a prompt the length that those of steroids have.
 func (w *world) longer(prompt string) string {
-	return strings.Replace(prompt, "- Guideline 1:", strings.TrimSuffix(twin.Round(), "\n")+"\n- Guideline 1:", 1)
+	return strings.Replace(prompt, "- Guideline 1:", strings.TrimSuffix(parity.Round(), "\n")+"\n- Guideline 1:", 1)
 }
 
 // isOfOneJob checks that a request has one role, reviewer and task in it, those of a call of the group, and in later

@@ -5,29 +5,26 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // A run that ended at --max-turns left its session whole: "Go on." continues it, with what its tools said.
 func TestGoesOnAfterMaxTurns(t *testing.T) {
-	t.Parallel()
-	for format := range formats {
-		t.Run(orText(format), func(t *testing.T) {
-			w := newWorld(t, "claude", true)
-			args := list("-p|--allowedTools=Bash|--max-turns|1")
-			if format != "" {
-				args = append(args, list(format)...)
-			}
-			job := round("Please look: RUN<<echo found-it>>")
-			if r := w.call(append(args, job)...); r.Exit != 1 {
-				t.Fatalf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
-			}
-			r := w.run("claude", twin.Call{Args: append(args, job+"\nGo on.\n")})
-			text := standin.AllText(r.last(t))
-			if r.Exit != 0 || !strings.Contains(text, "found-it") || strings.Count(text, "Rule 7:") != 1 {
-				t.Errorf("exit %d, the model was sent %.3000q; stderr %q", r.Exit, text, r.Stderr)
-			}
-			w.statusSays(`"resume"`, `"extends"`)
-		})
-	}
+	each(t, formats, func(t *testing.T, format string, _ reader) {
+		w := newWorld(t, "claude", true)
+		args := list("-p|--allowedTools=Bash|--max-turns|1")
+		if format != "" {
+			args = append(args, list(format)...)
+		}
+		job := round("Please look: RUN<<echo found-it>>")
+		if r := w.call(append(args, job)...); r.Exit != 1 {
+			t.Fatalf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
+		}
+		r := w.run("claude", parity.Call{Args: append(args, job+"\nGo on.\n")})
+		text := standin.AllText(r.last(t))
+		if r.Exit != 0 || !strings.Contains(text, "found-it") || strings.Count(text, "Rule 7:") != 1 {
+			t.Errorf("exit %d, the model was sent %.3000q; stderr %q", r.Exit, text, r.Stderr)
+		}
+		w.statusSays(`"resume"`, `"extends"`)
+	})
 }

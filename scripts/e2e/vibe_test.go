@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"reprise/internal/standin"
-	"reprise/scripts/twin"
+	"reprise/scripts/parity"
 )
 
 // A vibeWorld is a world of vibe's.
@@ -57,7 +57,7 @@ func (w *vibeWorld) looksLike(a result, other *vibeWorld, b result) {
 }
 
 // vibeFormats are the output formats, and how a final answer is read from each.
-var vibeFormats = map[string]func(*testing.T, string) string{
+var vibeFormats = map[string]reader{
 	"text": func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
 	"json": func(t *testing.T, out string) string {
 		var entries []vibeEntry
@@ -90,35 +90,32 @@ func lastVibeAnswer(t *testing.T, entries []vibeEntry) string {
 }
 
 func TestVibeRemembersANumberOverFiveTurns(t *testing.T) {
-	t.Parallel()
-	for format, answer := range vibeFormats {
-		t.Run(format, func(t *testing.T) {
-			w := newVibeWorld(t, true)
-			if got := answer(t, w.call("-p", round(), "--output", format).Stdout); got != "Got it: 4711." {
-				t.Fatalf("first answer %q", got)
+	each(t, vibeFormats, func(t *testing.T, format string, answer reader) {
+		w := newVibeWorld(t, true)
+		if got := answer(t, w.call("-p", round(), "--output", format).Stdout); got != "Got it: 4711." {
+			t.Fatalf("first answer %q", got)
+		}
+		var notes []string
+		for turn := 2; turn <= 5; turn++ {
+			notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
+			r := w.call("-p", round(notes...), "--output", format)
+			if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
+				t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 			}
-			var notes []string
-			for turn := 2; turn <= 5; turn++ {
-				notes = append(notes, fmt.Sprintf("Round %d: what number was it?", turn))
-				r := w.call("-p", round(notes...), "--output", format)
-				if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-					t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
-				}
-				w.sentOnlyNews(r, turn, notes)
-			}
-			w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
-		})
-	}
+			w.sentOnlyNews(r, turn, notes)
+		}
+		w.statusSays(`"resume"`, `"extends"`, `"turns": 5`, `"calls": 5`)
+	})
 }
 
 // A resumed call must show its caller what a call without the shim would have.
 func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
+	type test struct {
 		args  string
 		does  string
 		stdin bool
-	}{
+	}
+	tests := map[string]test{
 		"text, several lines": {"--output|text", "MULTI", false},
 		"text, tool use":      {"--auto-approve", "RUNTOOL", false},
 		"json, several lines": {"--output|json", "MULTI", false},
@@ -130,55 +127,51 @@ func TestVibeResumedCallLooksLikeADirectOne(t *testing.T) {
 		"streaming, nothing":  {"--output|streaming", "EMPTY", false},
 		"streaming, stdin":    {"--output|streaming", "ECHO<<yes>>", true},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			direct, w := newVibeWorld(t, false), newVibeWorld(t, true)
-			ask := func(prompt string) twin.Call {
-				if tt.stdin {
-					return twin.Call{Args: append(list(tt.args), "-p"), Stdin: prompt}
-				}
-				return twin.Call{Args: append(list(tt.args), "-p", prompt)}
+	each(t, tests, func(t *testing.T, name string, tt test) {
+		direct, w := newVibeWorld(t, false), newVibeWorld(t, true)
+		ask := func(prompt string) parity.Call {
+			if tt.stdin {
+				return parity.Call{Args: append(list(tt.args), "-p"), Stdin: prompt}
 			}
-			w.run("vibe", ask(round()))
-			a, b := direct.run("vibe", ask(round(tt.does))), w.run("vibe", ask(round(tt.does)))
-			direct.looksLike(a, w, b)
-			w.statusSays(`"extends"`)
-			if strings.Contains(standin.LastUser(b.last(t)), "Rule 7:") {
-				t.Error("the whole prompt was sent")
-			}
-		})
-	}
+			return parity.Call{Args: append(list(tt.args), "-p", prompt)}
+		}
+		w.run("vibe", ask(round()))
+		a, b := direct.run("vibe", ask(round(tt.does))), w.run("vibe", ask(round(tt.does)))
+		direct.looksLike(a, w, b)
+		w.statusSays(`"extends"`)
+		if strings.Contains(standin.LastUser(b.last(t)), "Rule 7:") {
+			t.Error("the whole prompt was sent")
+		}
+	})
 }
 
 // What vibe does not take as a resume is run once more, fresh, and the caller sees
 // one clean run.
 func TestVibeRefusedResumeRunsFresh(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
+	type test struct {
 		format string
 		harm   func(w *vibeWorld)
 		reason string
-	}{
+	}
+	tests := map[string]test{
 		"unknown, text": {"text", func(w *vibeWorld) { w.loseCurrent() }, "refused_unknown_session"},
 		"unknown, json": {"json", func(w *vibeWorld) { w.loseCurrent() }, "refused_unknown_session"},
 		"broken":        {"streaming", func(w *vibeWorld) { put(w.t, filepath.Join(w.session(), "CURRENT"), "") }, "refused_broken_transcript"},
 		"busy":          {"text", func(w *vibeWorld) { w.lock() }, "refused_busy"},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := newVibeWorld(t, true)
-			w.call("-p", round(), "--output", tt.format)
-			tt.harm(w)
-			r := w.call("-p", round("remember number 12"), "--output", tt.format)
-			if got := vibeFormats[tt.format](t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
-				t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
-			}
-			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
-				t.Errorf("the fresh session was sent a delta: %q", prompt)
-			}
-			w.statusSays(fmt.Sprintf(`"fell_back": %q`, tt.reason))
-		})
-	}
+	each(t, tests, func(t *testing.T, name string, tt test) {
+		w := newVibeWorld(t, true)
+		w.call("-p", round(), "--output", tt.format)
+		tt.harm(w)
+		r := w.call("-p", round("remember number 12"), "--output", tt.format)
+		if got := vibeFormats[tt.format](t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
+			t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
+		}
+		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
+			t.Errorf("the fresh session was sent a delta: %q", prompt)
+		}
+		w.statusSays(fmt.Sprintf(`"fell_back": %q`, tt.reason))
+	})
 }
 
 func (w *vibeWorld) loseCurrent() {
@@ -276,7 +269,7 @@ func TestVibeHomeIsDeletedAfterEachCall(t *testing.T) {
 		put(t, filepath.Join(home, "config.toml"), string(config))
 		defer os.RemoveAll(home)
 		logging := fmt.Sprintf(`VIBE_SESSION_LOGGING={"save_dir":%q}`, filepath.Join(w.Root, "sessions"))
-		return w.run("vibe", twin.Call{Args: list("-p|" + prompt), Env: []string{"VIBE_HOME=" + home, logging}})
+		return w.run("vibe", parity.Call{Args: list("-p|" + prompt), Env: []string{"VIBE_HOME=" + home, logging}})
 	}
 	ask(1, round())
 	if r := ask(2, round("what number was it?")); r.Stdout != "4711\n" || r.Stderr != "" {

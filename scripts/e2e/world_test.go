@@ -1,17 +1,20 @@
 // Package e2e runs jobs of several rounds with the real CLIs, through the shim,
 // against a stand-in of their models. It needs npm and its registry once, and is
-// skipped unless REPRISE_E2E is set. That a single call looks the same with the
+// skipped unless REPRISE_E2E is set: 1 for all, sample for a part (each). That a single call looks the same with the
 // shim and without it is checked by scripts/conformance.
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"reprise/internal/standin"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 var shimBin string
@@ -35,7 +38,11 @@ func runAll(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(shimBin)
-	if err := twin.Build(shimBin); err != nil {
+	if err := parity.Build(shimBin); err != nil {
+		return 1, err
+	}
+	// Some of the tests only wait. The command line overrides this, as it is parsed later.
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.NumCPU()+1)); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
@@ -43,11 +50,11 @@ func runAll(m *testing.M) (int, error) {
 
 // A world belongs to a test.
 type world struct {
-	*twin.World
+	*parity.World
 	t *testing.T
 }
 
-type result struct{ twin.Result }
+type result struct{ parity.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
@@ -65,7 +72,7 @@ func newWorldWith(t *testing.T, tool string, shim bool, model standin.Options) *
 	if shim {
 		shims = shimBin
 	}
-	w, err := twin.NewWith(t.TempDir(), tool, real, shims, model)
+	w, err := parity.NewWith(t.TempDir(), tool, real, shims, model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +90,7 @@ func (w *world) transcripts() []string {
 	return files
 }
 
-func (w *world) run(name string, c twin.Call) result {
+func (w *world) run(name string, c parity.Call) result {
 	w.t.Helper()
 	r, err := w.RunAs(name, c)
 	if err != nil {
@@ -95,7 +102,7 @@ func (w *world) run(name string, c twin.Call) result {
 // call runs the world's tool.
 func (w *world) call(args ...string) result {
 	w.t.Helper()
-	return w.run(w.Tool, twin.Call{Args: args})
+	return w.run(w.Tool, parity.Call{Args: args})
 }
 
 // last is the request of a call's last turn.
@@ -109,7 +116,7 @@ func (r result) last(t *testing.T) standin.Request {
 
 func same(t *testing.T, what, direct, shimmed string) {
 	t.Helper()
-	if d := twin.Differ(what, direct, shimmed); d != "" {
+	if d := parity.Differ(what, direct, shimmed); d != "" {
 		t.Error(d)
 	}
 }

@@ -97,7 +97,7 @@ func (w *world) settled(round int, died bool) {
 
 // lockAtEnd locks the ledger, as another program would, once the tool runs.
 func (w *world) lockAtEnd() {
-	if w.release0 != nil || w.begun == len(w.runs()) {
+	if w.unlock != nil || w.begun == len(w.runs()) {
 		return
 	}
 	db := w.open()
@@ -106,14 +106,14 @@ func (w *world) lockAtEnd() {
 		w.must(db.Close())
 		return // the call is just writing: try at the next step
 	}
-	w.release0 = func() { w.must(db.Close()) }
+	w.unlock = func() { w.must(db.Close()) }
 }
 
 // release releases what lockAtEnd locked.
 func (w *world) release() {
-	if w.release0 != nil {
-		w.release0()
-		w.release0 = nil
+	if w.unlock != nil {
+		w.unlock()
+		w.unlock = nil
 	}
 }
 

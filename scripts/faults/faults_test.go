@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
 // Each kind of fault once, but for those that have a test elsewhere. go run ./scripts/faults tries them more often, and prints
 // the table.
 func TestFaults(t *testing.T) {
-	dir, err := newFolder()
+	dir, err := newDirectory()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,23 +18,23 @@ import (
 // ledgerKinds break the ledger of a user of the shims. The next call must pass through unchanged,
 // doctor must find the fault, and the advertised fix must repair it.
 var ledgerKinds = []kind{
-	broken("garbage from the start", overwrite(0, 4096), "repair|reset"),
+	broken("garbage from the start", overwrite(0, 4096), "repair|reset --yes"),
 	broken("garbage in a table", damageTable("sessions"), "repair"),
-	broken("garbage in the table of its key", damageTable("meta"), "repair|reset"),
-	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset"),
-	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset"),
-	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset"),
-	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset"),
-	broken("a newer schema", statement("PRAGMA user_version = 999"), "reset"),
-	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), "reset"),
+	broken("garbage in the table of its key", damageTable("meta"), "repair|reset --yes"),
+	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset --yes"),
+	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset --yes"),
+	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset --yes"),
+	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset --yes"),
+	broken("a newer schema", statement("PRAGMA user_version = 999"), "reset --yes"),
+	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), "reset --yes"),
 	broken("a table is gone", statement("DROP TABLE leases"), "repair"),
-	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset"),
-	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), "reset"),
-	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), "reset"),
-	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), "reset"),
+	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset --yes"),
+	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), "reset --yes"),
+	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), "reset --yes"),
+	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), "reset --yes"),
 	broken("a directory in the place of its log", func(w *world) {
 		w.must(errors.Join(os.RemoveAll(w.ledger()+"-wal"), os.Mkdir(w.ledger()+"-wal", 0o700)))
-	}, "reset"),
+	}, "reset --yes"),
 	{"the ledger", "read-only", func(w *world) {
 		w.unprivileged()
 		w.use()
@@ -134,23 +134,23 @@ var ledgerKinds = []kind{
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
-	besides("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
-	besides("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
-	besides("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
-	besides("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
-	besides("a link planted in the place of what waits", ".spool", func(path, victim string) error {
+	obstructed("a directory in the place of its file lock", ".lock", func(path, _ string) error { return os.Mkdir(path, 0o700) }, true),
+	obstructed("a named pipe in the place of its file lock", ".lock", func(path, _ string) error { return syscall.Mkfifo(path, 0o600) }, true),
+	obstructed("a link planted in the place of its file lock", ".lock", func(path, victim string) error { return os.Symlink(victim, path) }, true),
+	obstructed("a file in the place of what waits", ".spool", func(path, _ string) error { return os.WriteFile(path, nil, 0o600) }, false),
+	obstructed("a link planted in the place of what waits", ".spool", func(path, victim string) error {
 		return os.Symlink(filepath.Dir(victim), path)
 	}, false),
-	{"the log", "a named pipe in its place", func(w *world) { w.withoutLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
+	{"the log", "a named pipe in its place", func(w *world) { w.unusableLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
 	{"the log", "a link planted in its place", func(w *world) {
 		victim := filepath.Join(w.dir, "victim")
 		w.must(os.WriteFile(victim, []byte("dear\n"), 0o644))
-		w.withoutLog(func(path string) error { return os.Symlink(victim, path) })
+		w.unusableLog(func(path string) error { return os.Symlink(victim, path) })
 		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
 			w.lose("it was written to: %q, %v", text, err)
 		}
 	}},
-	{"the log", "a directory in its place", func(w *world) { w.withoutLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
+	{"the log", "a directory in its place", func(w *world) { w.unusableLog(func(path string) error { return os.Mkdir(path, 0o700) }) }},
 }
 
 // use makes the first call, which creates the ledger.
@@ -170,7 +170,7 @@ func broken(name string, damage func(*world), fixes string) kind {
 		before := w.ledgers()
 		mended := false
 		for fix := range strings.SplitSeq(fixes, "|") {
-			if _, err := w.shimctl("ledger", fix); err == nil {
+			if _, err := w.shimctl(append([]string{"ledger"}, strings.Fields(fix)...)...); err == nil {
 				mended = true
 				break
 			}
@@ -189,9 +189,9 @@ func broken(name string, damage func(*world), fixes string) kind {
 	}}
 }
 
-// besides puts something in place of a file beside the ledger, for a call that ends while another
+// obstructed puts something in place of a file beside the ledger, for a call that ends while another
 // process has the ledger. kept reports whether its outcome can be kept all the same.
-func besides(name, part string, create func(path, victim string) error, kept bool) kind {
+func obstructed(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
 		victim := filepath.Join(w.dir, "victim", "file")
@@ -218,7 +218,7 @@ func (w *world) ledgers() (n int) {
 	w.must(err)
 	for _, name := range names {
 		switch filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm")) {
-		case ".lock", ".spool":
+		case ".lock", ".spool", ".passed", ".old":
 		default:
 			if !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
 				n++
@@ -321,7 +321,7 @@ func (w *world) whole() {
 	w.resumes(call{prompt: job(2), task: "after"}, true)
 }
 
-func (w *world) withoutLog(create func(path string) error) {
+func (w *world) unusableLog(create func(path string) error) {
 	w.must(errors.Join(os.MkdirAll(w.state(""), 0o700), create(w.state("shim.log"))))
 	w.use()
 	w.resumes(call{prompt: job(1)}, true)

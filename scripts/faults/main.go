@@ -45,7 +45,7 @@ func main() {
 }
 
 func tryAll(out io.Writer, times int, only string) (failed bool, err error) {
-	dir, err := newFolder()
+	dir, err := newDirectory()
 	if err != nil {
 		return false, err
 	}
@@ -96,9 +96,9 @@ func (p programs) printTable(out io.Writer, dir string, kinds []kind, times int,
 	return failed, nil
 }
 
-// newFolder creates the directory of all worlds. Other users may enter it: root makes some calls as
+// newDirectory creates the directory of all worlds. Other users may enter it: root makes some calls as
 // another user.
-func newFolder() (string, error) {
+func newDirectory() (string, error) {
 	dir, err := os.MkdirTemp("", "faults-*")
 	if err != nil {
 		return "", err

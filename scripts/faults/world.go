@@ -50,13 +50,13 @@ type world struct {
 	dir  string
 	user *syscall.SysProcAttr // the user who makes the calls, nil for the current one
 
-	mu       sync.Mutex
-	calls    int           // that were made through the shim
-	worst    time.Duration // the longest of them, without the tool's own time
-	lost     []string      // what differed from a call without the shim, or was not recorded
-	begun    int           // runs of the tool before the traced call
-	release0 func()        // releases the ledger, nil if it is not held
-	skips    error         // why the kind cannot be tried here
+	mu     sync.Mutex
+	calls  int           // that were made through the shim
+	worst  time.Duration // the longest of them, without the tool's own time
+	lost   []string      // what differed from a call without the shim, or was not recorded
+	begun  int           // runs of the tool before the traced call
+	unlock func()        // releases the ledger, nil if it is not held
+	skips  error         // why the kind cannot be tried here
 }
 
 func newWorld(p programs, dir string) (*world, error) {

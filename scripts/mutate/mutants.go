@@ -258,14 +258,14 @@ func (e *editor) number(n ast.Expr) {
 		return
 	}
 	if name, ok := e.typeName(t); ok {
-		line := e.lineOf(n)
+		line := e.line(n)
 		more := e.add(n, "%s becomes one more: %s", e.text(n), line)
 		less := e.add(n, "%s becomes one less: %s", e.text(n), line)
 		e.wrap(n, fmt.Sprintf("mutantNumber[%s](%d, %d, ", name, more, less), ")")
 	}
 }
 
-func (e *editor) lineOf(n ast.Node) string {
+func (e *editor) line(n ast.Node) string {
 	at := e.offset(n.Pos())
 	from := strings.LastIndexByte(e.source[:at], '\n') + 1
 	to := len(e.source)

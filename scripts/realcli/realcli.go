@@ -27,6 +27,9 @@ var (
 	Vibe   = Pin{"vibe", "mistral-vibe", "3.0.3", true}
 )
 
+// SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
+var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false}
+
 // Pins are the CLIs by their names.
 var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
 

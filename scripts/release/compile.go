@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +30,19 @@ func compilerFor(arch string) (string, error) {
 	if arch == runtime.GOARCH {
 		return "cc", nil
 	}
-	return "", fmt.Errorf("build for %s: %s is not on PATH\nhint: on Debian apt install %s; -arch %s builds for this machine alone", arch, c.command, c.packages, runtime.GOARCH)
+	return "", missingTool{"linux/" + arch, c.command, c.packages}
+}
+
+// buildable returns the architectures that there is a compiler for, and reports which it leaves out.
+func buildable() (arches []string) {
+	for _, arch := range slices.Sorted(maps.Keys(compilers)) {
+		if _, err := compilerFor(arch); err != nil {
+			fmt.Println("left out:", err)
+			continue
+		}
+		arches = append(arches, arch)
+	}
+	return arches
 }
 
 // flags returns the flags that install.sh builds with.

@@ -1,8 +1,10 @@
-// Command release builds the files of a release: for each of amd64 and arm64 a static archive for Linux and a Debian
-// package, with checksums and a list of what they contain (SBOM, CycloneDX). Builds of a commit with the same Go and C
-// compilers are identical, in any directory and at any time.
+// Command release builds the files of a release: for each of amd64 and arm64 a static archive for
+// Linux with a list of what it contains (SBOM, CycloneDX), and packages for Debian, RPM, npm, pip
+// and Homebrew, with checksums. Builds of a commit with the same compilers and packers are
+// identical, in any directory and at any time.
 //
-// It needs git, dpkg-deb, and a C compiler for each architecture. It uploads nothing.
+// It needs git, and a C compiler for each architecture. It leaves out what it lacks another tool
+// for, and reports that. It uploads nothing.
 package main
 
 import (
@@ -13,48 +15,81 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// noMaintainer is the Debian package's maintainer if none is given. By RFC 2606 the address cannot exist.
-const noMaintainer = "reprise <reprise@reprise.invalid>"
+// The defaults of the maintainer and of the download address. By RFC 2606 neither can exist.
+const (
+	noMaintainer = "reprise <reprise@reprise.invalid>"
+	noURL        = "https://example.invalid/reprise"
+)
 
 func main() {
-	out := flag.String("out", "bin/release", "the `folder` to write to")
-	arches := flag.String("arch", "amd64,arm64", "the `architectures` to build for")
-	maintainer := flag.String("maintainer", noMaintainer, "the `NAME <ADDRESS>` that the Debian package bears")
+	out := flag.String("out", "", "the `directory` to write to, outside of the checkout")
+	arches := flag.String("arch", "", "the `architectures` to build for (default: amd64 and arm64 if there are C compilers for them)")
+	maintainer := flag.String("maintainer", noMaintainer, "the `NAME <ADDRESS>` of the packages for Debian and RPM")
+	url := flag.String("url", noURL, "the `URL` of the directory that the files can be downloaded from, for Homebrew")
 	flag.Parse()
-	r := release{root: ".", out: *out, arches: strings.Split(*arches, ","), maintainer: *maintainer}
-	err := r.checkMaintainer()
-	if err == nil {
-		err = r.readCommit()
-	}
-	if err == nil {
-		err = r.build()
-	}
-	if err != nil {
+	r := release{root: ".", out: *out, maintainer: *maintainer, url: strings.TrimSuffix(*url, "/")}
+	if err := r.run(*arches); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+func (r *release) run(arches string) error {
+	if err := r.checkOut(); err != nil {
+		return err
+	}
+	if err := r.checkMaintainer(); err != nil {
+		return err
+	}
+	if err := r.readCommit(); err != nil {
+		return err
+	}
+	r.arches = strings.Split(arches, ",")
+	if arches == "" {
+		r.arches = buildable()
+	}
+	return r.build()
 }
 
 // A release is what is built from a checkout.
 type release struct {
 	root, out       string
 	arches          []string
-	maintainer      string // of the Debian package: a name and an address
+	maintainer      string // of the packages for Debian and RPM: a name and an address
+	url             string // of the directory that the files are going to be in
 	version, commit string
-	time            time.Time // of the commit, used in all archives
+	time            time.Time // of the commit, used for all files
+}
+
+// checkOut refuses to write into the checkout.
+func (r *release) checkOut() error {
+	if r.out == "" {
+		return errors.New("build release: no directory to write to\nhint: name one outside of the checkout, as -out /tmp/release")
+	}
+	root, err := filepath.Abs(r.root)
+	if err != nil {
+		return err
+	}
+	out, err := filepath.Abs(r.out)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("build release: %s lies in the checkout\nhint: name a directory outside of it, as -out /tmp/release", r.out)
+	}
+	return nil
 }
 
 // checkMaintainer rejects what Debian's policy does not allow: it requires a name and an address.
 func (r *release) checkMaintainer() error {
 	a, err := mail.ParseAddress(r.maintainer)
 	if err != nil || a.Name == "" || strings.ContainsAny(r.maintainer, "\r\n") {
-		return fmt.Errorf("build Debian package: %q is no maintainer\nhint: write a name and an address, as -maintainer 'Jo Doe <jo@example.org>'", r.maintainer)
+		return fmt.Errorf("build packages: %q is no maintainer\nhint: write a name and an address, as -maintainer 'Jo Doe <jo@example.org>'", r.maintainer)
 	}
 	return nil
 }
@@ -88,18 +123,6 @@ func (r *release) git(args ...string) (string, error) {
 	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
 }
 
-var numbered = regexp.MustCompile(`^v?(\d.*\..*)$`)
-
-// debianVersion returns the version in Debian's syntax. An untagged commit sorts before every
-// release.
-func (r *release) debianVersion() string {
-	version := strings.ReplaceAll(r.version, "-", "+")
-	if m := numbered.FindStringSubmatch(version); m != nil {
-		return m[1]
-	}
-	return "0~" + r.time.Format("20060102") + "." + version
-}
-
 // build writes the release into its directory, after everything has been built.
 func (r *release) build() error {
 	work, err := os.MkdirTemp("", "reprise-release-")
@@ -107,44 +130,81 @@ func (r *release) build() error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	extras := filepath.Join(work, "extras")
-	if err := r.makeExtras(extras); err != nil {
-		return err
-	}
-	made := filepath.Join(work, "made")
+	made, extras := filepath.Join(work, "made"), filepath.Join(work, "extras")
 	if err := os.Mkdir(made, 0o755); err != nil {
 		return err
 	}
-	for _, arch := range r.arches {
-		fmt.Printf("building reprise %s for linux/%s\n", r.version, arch)
-		programs := filepath.Join(work, arch)
-		if err := r.compile(arch, programs); err != nil {
-			return err
-		}
-		bill, err := r.bill(arch, programs)
-		if err != nil {
-			return err
-		}
-		files, err := r.layOut(programs, extras, bill)
-		if err != nil {
-			return err
-		}
-		name := fmt.Sprintf("reprise-%s-linux-%s", r.version, arch)
-		if err := writeFile(filepath.Join(made, name+".cdx.json"), bill); err != nil {
-			return err
-		}
-		if err := r.archive(filepath.Join(made, name+".tar.gz"), name, files); err != nil {
-			return err
-		}
-		if err := r.debian(made, filepath.Join(work, arch+"-deb"), arch, files); err != nil {
-			return err
-		}
-	}
-	if err := checksums(made); err != nil {
+	if err := r.makeExtras(extras); err != nil {
 		return err
 	}
+	for _, arch := range r.arches {
+		if err := r.buildFor(arch, made, extras, filepath.Join(work, arch)); err != nil {
+			return err
+		}
+	}
+	script, err := os.ReadFile(filepath.Join(r.root, "install.sh"))
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755) },
+		func() error { return r.npmLauncher(made) },
+		func() error { return r.formula(made) },
+		func() error { return checksums(made) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return r.deliver(made)
+}
+
+// buildFor builds the files that contain programs of an architecture.
+func (r *release) buildFor(arch, made, extras, work string) error {
+	fmt.Printf("building reprise %s for linux/%s\n", r.version, arch)
+	programs := filepath.Join(work, "programs")
+	if err := r.compile(arch, programs); err != nil {
+		return err
+	}
+	bill, err := r.bill(arch, programs)
+	if err != nil {
+		return err
+	}
+	files, err := r.layOut(programs, extras, bill)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(made, r.name(arch)+".cdx.json"), bill); err != nil {
+		return err
+	}
+	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"), r.name(arch), files); err != nil {
+		return err
+	}
+	for _, pack := range []func(made, work, arch string, files []file) error{r.debian, r.rpm, r.npm, r.wheel} {
+		err := pack(made, work, arch, files)
+		var missing missingTool
+		if errors.As(err, &missing) {
+			fmt.Println("left out:", missing)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A missingTool is a program that this machine lacks, and what is not built without it.
+type missingTool struct{ what, name, debianPackage string }
+
+func (m missingTool) Error() string {
+	return fmt.Sprintf("%s, because %s is not on PATH (Debian: apt install %s)", m.what, m.name, m.debianPackage)
+}
+
+func (r *release) name(arch string) string { return "reprise-" + r.version + "-linux-" + arch }
+
+// deliver copies the files into the output directory.
+func (r *release) deliver(made string) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return fmt.Errorf("create folder: %w", err)
+		return fmt.Errorf("create directory: %w", err)
 	}
 	entries, err := os.ReadDir(made)
 	if err != nil {
@@ -155,7 +215,11 @@ func (r *release) build() error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(r.out, e.Name()), text); err != nil {
+		mode := os.FileMode(0o644)
+		if e.Name() == "install.sh" {
+			mode = 0o755
+		}
+		if err := os.WriteFile(filepath.Join(r.out, e.Name()), text, mode); err != nil {
 			return err
 		}
 		fmt.Println(filepath.Join(r.out, e.Name()))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,127 +34,105 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
+// everything names the variable that has tests build for every architecture, which takes minutes without Go's cache.
+const everything = "REPRISE_RELEASE_ALL"
+
 func built(t *testing.T, root string) string {
 	t.Helper()
-	for _, tool := range []string{"dpkg-deb", "go", "git"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("needs " + tool)
-		}
-	}
+	needs(t, "go", "git")
 	if os.Getenv("REPRISE_E2E") == "" || runtime.GOOS != "linux" {
 		t.Skip("set REPRISE_E2E to build releases, on Linux")
 	}
-	out := filepath.Join(t.TempDir(), "out")
-	r := release{root: root, out: out, arches: []string{runtime.GOARCH}, version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(), maintainer: noMaintainer}
+	r := release{
+		root: root, out: filepath.Join(t.TempDir(), "out"), arches: []string{runtime.GOARCH}, maintainer: noMaintainer, url: noURL,
+		version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(),
+	}
+	if os.Getenv(everything) != "" {
+		r.arches = buildable()
+	}
 	if err := r.build(); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return r.out
 }
 
-// The same source gives the same bytes, in another directory and at another time; what is built can be installed, starts, and
+// The same source gives the same bytes, in another directory and at another time; each package can be installed, starts, and
 // goes without a trace.
 func TestRelease(t *testing.T) {
-	one := built(t, "../..")
-	two := built(t, checkout(t))
-	entries, err := os.ReadDir(one)
-	if err != nil || len(entries) != 4 {
-		t.Fatalf("%d files, %v", len(entries), err)
+	first := built(t, "../..")
+	second := built(t, checkout(t))
+	entries, err := os.ReadDir(first)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, e := range entries {
-		a, err := os.ReadFile(filepath.Join(one, e.Name()))
+		a, err := os.ReadFile(filepath.Join(first, e.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(filepath.Join(two, e.Name()))
+		b, err := os.ReadFile(filepath.Join(second, e.Name()))
 		if err != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s differs between two builds (%v)", e.Name(), err)
 		}
 	}
-	shell(t, one, "sha256sum -c --quiet SHA256SUMS")
-	bill, err := os.ReadFile(filepath.Join(one, "reprise-v1.2.3-linux-"+runtime.GOARCH+".cdx.json"))
+	shell(t, first, "sha256sum -c --quiet SHA256SUMS")
+	bill, err := os.ReadFile(filepath.Join(first, "reprise-v1.2.3-linux-"+runtime.GOARCH+".cdx.json"))
 	if err != nil || !strings.Contains(string(bill), `"pkg:golang/github.com/mattn/go-sqlite3@`) {
 		t.Errorf("the list of what is in it lacks SQLite (%v): %s", err, bill)
 	}
+	for name, test := range packages {
+		t.Run(name, func(t *testing.T) { test(t, first) })
+	}
+	t.Run("arm64", func(t *testing.T) { testEmulated(t, first) })
+}
 
-	unpacked := t.TempDir()
-	shell(t, unpacked, "tar xzf "+one+"/*.tar.gz --strip-components=1")
-	if said := shell(t, unpacked, "bin/shimctl version"); said != "reprise v1.2.3 (abc)\n" {
+// testEmulated starts the programs of another machine.
+func testEmulated(t *testing.T, release string) {
+	needs(t, "qemu-aarch64-static")
+	archive := filepath.Join(release, "reprise-v1.2.3-linux-arm64.tar.gz")
+	if _, err := os.Stat(archive); err != nil {
+		t.Skip("set " + everything + " to build it")
+	}
+	dir := t.TempDir()
+	shell(t, dir, "tar xzf "+archive+" --strip-components=1")
+	if said := shell(t, dir, "qemu-aarch64-static bin/shimctl version"); said != "reprise v1.2.3 (abc)\n" {
 		t.Errorf("shimctl says %q", said)
 	}
-	if said := shell(t, unpacked, "HOME=$PWD/home PATH=$PWD/none bin/vibe --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: vibe: ") {
+	if said := shell(t, dir, "HOME=$PWD PATH=/none "+tool(t, "qemu-aarch64-static")+" bin/vibe --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: vibe: ") {
 		t.Errorf("the shim says %q", said)
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "sbom.cdx.json", "completions/_shimctl"} {
-		if _, err := os.Stat(filepath.Join(unpacked, name)); err != nil {
-			t.Error(err)
-		}
-	}
-	t.Run("dpkg", func(t *testing.T) { install(t, one) })
 }
 
-// install puts the package into a system of its own and takes it away again.
-func install(t *testing.T, packages string) {
-	if _, err := exec.LookPath("dpkg"); err != nil || os.Geteuid() != 0 {
-		t.Skip("needs root and dpkg")
-	}
-	system := t.TempDir()
-	shell(t, system, "mkdir -p var/lib/dpkg/info var/lib/dpkg/updates usr/bin && touch var/lib/dpkg/status && cp /bin/true usr/bin/claude")
-	tree := func() (list []string) {
-		err := filepath.WalkDir(system, func(path string, _ fs.DirEntry, err error) error {
-			if !strings.HasPrefix(path, filepath.Join(system, "var/lib/dpkg")) {
-				list = append(list, path)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	before := tree()
-	dpkg := "dpkg --root=. --force-not-root --force-bad-path --log=/dev/null "
-	shell(t, system, dpkg+"-i "+packages+"/*.deb")
-	for _, name := range []string{"claude", "codex", "gemini", "vibe", "shimctl"} {
-		if info, err := os.Stat(filepath.Join(system, shims, name)); err != nil || info.Mode().Perm() != 0o755 {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if said := shell(t, system, "dpkg-query --admindir=var/lib/dpkg -W -f '${Status}, ${Maintainer}' reprise"); said != "install ok installed, "+noMaintainer {
-		t.Errorf("dpkg says %q", said)
-	}
-	if said := shell(t, system, "grep -c . var/lib/dpkg/info/reprise.md5sums; "+dpkg+"-V reprise"); strings.Count(said, "\n") != 1 || said == "0\n" {
-		t.Errorf("dpkg cannot verify what it installed: %s", said)
-	}
-	// The tool in /usr/bin is the real one, although shimctl is found there too.
-	said := shell(t, system, "HOME=$PWD/home PATH=$PWD/usr/lib/reprise/bin:$PWD/usr/bin usr/bin/shimctl doctor")
-	if want := system + "/usr/lib/reprise/bin/claude in front of " + system + "/usr/bin/claude"; !strings.Contains(said, want) {
-		t.Errorf("doctor says %s", said)
-	}
-	shell(t, system, "rm -r home; "+dpkg+"-r reprise; "+dpkg+"-P reprise")
-	if after := tree(); strings.Join(after, "\n") != strings.Join(before, "\n") {
-		t.Errorf("left: %q, was %q", after, before)
-	}
-}
-
-func shell(t *testing.T, dir, script string) string {
+func tool(t *testing.T, name string) string {
 	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
+	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
+		t.Fatal(err)
 	}
-	return string(out)
+	return path
 }
 
-func TestDebianVersions(t *testing.T) {
+func TestVersions(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0).UTC()
-	for version, want := range map[string]string{
-		"v1.2.3": "1.2.3", "v1.2.3-4-gabcdef": "1.2.3+4+gabcdef", "abcdef1": "0~20231114.abcdef1", "1234567": "0~20231114.1234567",
+	for described, want := range map[string][3]string{
+		"v1.2.3":                 {"1.2.3", "1.2.3", "1.2.3"},
+		"v1.2.3-4-gabcdef":       {"1.2.3+4+gabcdef", "1.2.4-0.4.gabcdef", "1.2.3.post4+gabcdef"},
+		"v1.2.3-rc.1":            {"1.2.3~rc.1", "1.2.3-rc.1", "1.2.3rc1"},
+		"v1.2.3-rc.1-4-g0123456": {"1.2.3~rc.1+4+g0123456", "1.2.3-rc.1.0.4.g0123456", "1.2.3rc1.post4+g0123456"},
+		"abcdef1":                {"0~20231114.abcdef1", "0.0.0-0.20231114.gabcdef1", "0.0.0.dev20231114+gabcdef1"},
+		"0123456":                {"0~20231114.0123456", "0.0.0-0.20231114.g0123456", "0.0.0.dev20231114+g0123456"},
 	} {
-		if got := (&release{version: version, time: at}).debianVersion(); got != want {
-			t.Errorf("%s: got %s, want %s", version, got, want)
+		v := parseVersion(described, at)
+		if got := [3]string{v.system(), v.npm(), v.python()}; got != want {
+			t.Errorf("%s: got %q, want %q", described, got, want)
+		}
+	}
+}
+
+func TestOut(t *testing.T) {
+	for out, ok := range map[string]bool{"": false, "../..": false, "../../bin/release": false, "../../../elsewhere": true, "/elsewhere": true} {
+		if err := (&release{root: "../..", out: out}).checkOut(); (err == nil) != ok {
+			t.Errorf("%q: %v", out, err)
 		}
 	}
 }

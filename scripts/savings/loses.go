@@ -10,8 +10,8 @@ import (
 
 	"reprise/internal/demo"
 	"reprise/internal/standin"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 const (
@@ -32,7 +32,7 @@ func loses(shims string) error {
 		return fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(root)
-	w, err := twin.NewWith(root, "claude", real, shims, standin.Options{Reply: demo.Agent})
+	w, err := parity.NewWith(root, "claude", real, shims, standin.Options{Reply: demo.Agent})
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func loses(shims string) error {
 		for round := range losingRounds {
 			w.Model.ForgetCache()
 			var one cost
-			call := twin.Call{Env: []string{fmt.Sprintf("REPRISE_TASK=errand-%d", job)}}
+			call := parity.Call{Env: []string{fmt.Sprintf("REPRISE_TASK=errand-%d", job)}}
 			_, decision, err := one.call(w, call, errand(round))
 			if err != nil {
 				return fmt.Errorf("a job in which resuming loses: %w", err)

@@ -15,8 +15,8 @@ import (
 	"reprise/internal/demo"
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
-	"reprise/scripts/twin"
 )
 
 func main() {
@@ -44,7 +44,7 @@ func run(tools []string) error {
 		return fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(shims)
-	if err := twin.Build(shims); err != nil {
+	if err := parity.Build(shims); err != nil {
 		return err
 	}
 	for _, s := range shapes {
@@ -97,7 +97,7 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 		return c, fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(root)
-	w, err := twin.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent})
+	w, err := parity.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent})
 	if err != nil {
 		return c, err
 	}
@@ -108,7 +108,7 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	j := &job{}
 	for j.round = 1; j.round <= rounds; j.round++ {
 		for _, role := range s.roles {
-			call := twin.Call{}
+			call := parity.Call{}
 			if s.env != nil {
 				call.Env = s.env(tool, role)
 			}
@@ -128,7 +128,7 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 
 // call makes one call and adds its cost. It returns the answer, and the shim's decision, "" without
 // it.
-func (c *cost) call(w *twin.World, call twin.Call, prompt string) (answer, decision string, err error) {
+func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
 	began := time.Now()

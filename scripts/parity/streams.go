@@ -1,4 +1,4 @@
-package twin
+package parity
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // silence is how long a silent stdin stays open: longer than any tool and the shim wait.
@@ -39,7 +41,7 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 		if c.Stdin != "" {
 			cmd.Stdin = strings.NewReader(c.Stdin)
 		}
-		return in, nil
+		return in, nil // outputs gives a call at a terminal that
 	}
 	cmd.Stdin = in.theirs
 	return in, err
@@ -96,7 +98,9 @@ type output struct {
 	stdout, stderr *collector
 	files          [2]*os.File // if it prints into files
 	theirs         []*os.File  // closed once the command has them
-	terminal       *os.File
+	terminal       *os.File    // nil if there is none
+	screen         *collector  // what it shows
+	shown          sync.WaitGroup
 	unread         *os.File // the end of a pipe that is not read, or read slowly
 	begin          time.Time
 }
@@ -133,14 +137,40 @@ func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
 		if c.To == Slow {
 			go readSlowly(o.unread)
 		}
-	case Terminal:
-		var theirs *os.File
-		if o.terminal, theirs, err = terminal(); err != nil {
-			return o, err
-		}
-		cmd.Stderr, o.theirs = theirs, append(o.theirs, theirs)
+	case Terminal, Screen, ScreenOut:
+		return o, o.atTerminal(cmd, c)
 	}
 	return o, err
+}
+
+// The size of a terminal. A tool that wraps its lines does so long before a shell's prompt would.
+const (
+	rows    = 24
+	columns = 80
+)
+
+// atTerminal makes a terminal, and gives it to a command.
+func (o *output) atTerminal(cmd *exec.Cmd, c Call) error {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		return err
+	}
+	o.terminal, o.theirs = ours, append(o.theirs, theirs)
+	if err := pty.Setsize(ours, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+		return err
+	}
+	o.screen = o.stderr
+	if c.atScreen() {
+		o.screen, cmd.Stdout = o.stdout, theirs
+	}
+	if c.To != ScreenOut {
+		cmd.Stderr = theirs
+	}
+	if c.atScreen() && cmd.Stdin == nil && c.From != Shut {
+		cmd.Stdin = theirs
+	}
+	o.shown.Go(func() { _, _ = io.Copy(o.screen, ours) }) // one that nobody has open any more ends in an error
+	return nil
 }
 
 // readSlowly reads until the pipe is closed.
@@ -173,6 +203,10 @@ func (o *output) close() {
 
 // result reads everything that was printed, when the command has ended.
 func (o *output) result(state *os.ProcessState) (r Result, err error) {
+	if o.terminal != nil {
+		_ = o.terminal.SetReadDeadline(time.Now().Add(settle)) // what was left behind may have it open
+		o.shown.Wait()
+	}
 	text, first, last := o.stdout.all()
 	if o.stdout.leaves {
 		text = text[:min(len(text), 1000)] // how much comes at once is random
@@ -182,11 +216,6 @@ func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	r.Exit = state.ExitCode()
 	if ws := state.Sys().(syscall.WaitStatus); ws.Signaled() {
 		r.Signal = ws.Signal()
-	}
-	if o.terminal != nil {
-		var seen bytes.Buffer
-		_, _ = seen.ReadFrom(o.terminal) // a terminal that no process has open any more returns an error
-		r.Stderr = seen.String()
 	}
 	for i, to := range []*string{&r.Stdout, &r.Stderr} {
 		if o.files[i] == nil {

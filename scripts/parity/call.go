@@ -1,4 +1,4 @@
-package twin
+package parity
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/creack/pty"
 	"reprise/internal/standin"
 )
 
@@ -25,8 +26,11 @@ type Call struct {
 	Dir    string            // below the project
 	Files  map[string]string // put into the project before
 	Wrap   string            // a shell script around the tool, which is $REAL in it
+	Around string            // a shell script around the command, which is "$0" "$@" in it
 	Signal syscall.Signal    // sent to the process, 0 for none
-	Group  bool              // it is sent to the whole process group
+	Typed  string            // likewise typed at the terminal, in place of a signal
+	Size   int               // likewise, the columns that the terminal then has
+	Group  bool              // the signal is sent to the whole process group
 	At     Moment
 	After  time.Duration // how long after that moment
 }
@@ -49,14 +53,16 @@ type Target int
 
 // What stdout can be.
 const (
-	Reader   Target = iota // a pipe that is read to its end
-	ToFile                 // a file; stderr as well
-	Gone                   // a pipe without a reader
-	Leaves                 // a pipe whose reader closes it after the first bytes
-	Closed                 // the descriptor is closed
-	Terminal               // a pipe, but stderr is a terminal
-	Unread                 // a pipe that stays open, and is not read
-	Slow                   // a pipe that is read slowly
+	Reader    Target = iota // a pipe that is read to its end
+	ToFile                  // a file; stderr as well
+	Gone                    // a pipe without a reader
+	Leaves                  // a pipe whose reader closes it after the first bytes
+	Closed                  // the descriptor is closed
+	Terminal                // a pipe, but stderr is a terminal
+	Screen                  // one terminal for stdout and stderr, and for stdin if the call gives none
+	ScreenOut               // the same, but stderr is a pipe
+	Unread                  // a pipe that stays open, and is not read
+	Slow                    // a pipe that is read slowly
 )
 
 // A Moment is when a signal is sent.
@@ -124,6 +130,9 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	cmd := w.shell(name, c, args)
 	cmd.Dir, cmd.Env = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: c.Group}
+	if c.atScreen() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
+	}
 	cmd.WaitDelay = time.Minute
 	if c.Signal != 0 {
 		cmd.WaitDelay = 5 * time.Second
@@ -143,10 +152,7 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	}
 	go in.feed()
 	out.started()
-	sent := make(chan time.Time, 1)
-	if c.Signal != 0 {
-		go send(sent, cmd, c, map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: out.begun}[c.At])
-	}
+	sent := out.befall(c, cmd.Process.Pid, asked)
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
@@ -197,7 +203,11 @@ func (w *World) fill(args []string) (filled []string, err error) {
 	return filled, nil
 }
 
-// shell returns the command. A shell starts it if descriptors must be closed.
+// atScreen reports whether stdout is a terminal.
+func (c Call) atScreen() bool { return c.To == Screen || c.To == ScreenOut }
+
+// shell returns the command. A shell starts it if descriptors must be closed, or if there is a script
+// around it.
 func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	closed := ""
 	if c.From == Shut {
@@ -206,7 +216,10 @@ func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	if c.To == Closed {
 		closed += " >&-"
 	}
-	if closed != "" {
+	switch {
+	case c.Around != "":
+		return exec.Command("bash", append([]string{"-c", c.Around, w.Lookup(name)}, args...)...)
+	case closed != "":
 		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)}, args...)...)
 	}
 	cmd := exec.Command(w.Lookup(name), args...)
@@ -225,21 +238,46 @@ func (w *World) Lookup(name string) string {
 	return filepath.Join(w.real, name)
 }
 
-// send sends the signal at its moment, and reports the time. The process may have ended.
-func send(sent chan<- time.Time, cmd *exec.Cmd, c Call, ready func() bool) {
+// await waits for the moment of the signal. The process may have ended by then.
+func (c Call) await(ready func() bool) bool {
 	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return
+			return false
 		}
 	}
 	if c.At == Middle {
 		time.Sleep(settle)
 	}
 	time.Sleep(c.After)
-	sent <- time.Now()
-	pid := cmd.Process.Pid
-	if c.Group {
-		pid = -pid
+	return true
+}
+
+// befall has the call's signal, keys or size come at their moment, and returns when that was.
+func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	if c.Signal == 0 && c.Typed == "" && c.Size == 0 {
+		return at
 	}
-	_ = syscall.Kill(pid, c.Signal)
+	ready := map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: o.begun}[c.At]
+	go func() {
+		if c.await(ready) {
+			at <- time.Now()
+			o.act(c, pid)
+		}
+	}()
+	return at
+}
+
+// act does to the process what befalls the call.
+func (o *output) act(c Call, pid int) {
+	switch {
+	case c.Typed != "":
+		_, _ = io.WriteString(o.terminal, c.Typed)
+	case c.Size != 0:
+		_ = pty.Setsize(o.terminal, &pty.Winsize{Rows: rows, Cols: uint16(c.Size)})
+	case c.Group:
+		_ = syscall.Kill(-pid, c.Signal)
+	default:
+		_ = syscall.Kill(pid, c.Signal)
+	}
 }

@@ -1,8 +1,8 @@
-// Package twin runs the real CLIs, with and without the shim in front of them, each in a world of
+// Package parity runs the real CLIs, with and without the shim in front of them, each in a world of
 // its own: a home, a project and a stand-in for the model.
 //
 // Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
-package twin
+package parity
 
 import (
 	"cmp"
@@ -146,14 +146,14 @@ func (w *World) NewestID() (string, error) {
 
 // Build builds the shims and shimctl into a directory.
 func Build(dir string) error {
-	commands := map[string]string{"shimctl": "reprise/cmd/shimctl"}
-	for _, tool := range rewrite.Names {
-		commands[tool] = "reprise/cmd/shim"
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the shims: %w\n%s", err, out)
 	}
-	for name, pkg := range commands {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+	shim := filepath.Join(dir, "shim")
+	for _, tool := range rewrite.Names {
+		if err := os.Link(shim, filepath.Join(dir, tool)); err != nil {
+			return fmt.Errorf("name a shim: %w", err)
 		}
 	}
-	return nil
+	return os.Remove(shim)
 }

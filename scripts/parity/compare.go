@@ -1,4 +1,4 @@
-package twin
+package parity
 
 import (
 	"encoding/json"

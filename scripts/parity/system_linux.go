@@ -1,15 +1,12 @@
-package twin
+package parity
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // leftovers counts the processes that still work in the world after a moment, and ends them.
@@ -37,20 +34,4 @@ func (w *World) processes() (pids []int) {
 		}
 	}
 	return pids
-}
-
-// terminal creates a pseudo-terminal.
-func terminal() (ours, theirs *os.File, err error) {
-	if ours, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		return nil, nil, err
-	}
-	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		return nil, nil, err
-	}
-	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		return nil, nil, err
-	}
-	theirs, err = os.OpenFile(filepath.Join("/dev/pts", fmt.Sprint(n)), os.O_RDWR|unix.O_NOCTTY, 0)
-	return ours, theirs, err
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// Each reason for which a call may be counted has its advice, and no other has.
+func TestAdvice(t *testing.T) {
+	claude, _ := rewrite.Lookup("claude")
+	in := rewrite.Invocation{Env: func(string) string { return "" }}
+	for r := range meanings {
+		if _, has := advice[r]; has != rewrite.Missed(claude, in, r) {
+			t.Errorf("%s: counted %v, advice %v", r, !has, has)
+		}
+	}
+	if len(advice) < 15 {
+		t.Errorf("%d advices", len(advice))
+	}
+}
+
+func TestPassedReports(t *testing.T) {
+	row := func(tool, cwd string, r rewrite.Reason, when ledger.Millis, calls int64) ledger.PassedRow {
+		return ledger.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
+	}
+	list := passedReports([]ledger.PassedRow{
+		row("claude", "/b", rewrite.StdinOpen, 3000, 2), row("codex", "/a", rewrite.OptedOut, 2000, 1), row("codex", "/b", rewrite.StdinOpen, 1000, 3),
+	})
+	if len(list) != 2 || list[0].Calls != 5 || !slices.Equal(list[0].Tools, []string{"claude", "codex"}) ||
+		!slices.Equal(list[0].Directories, []string{"/b"}) || list[0].Last.UnixMilli() != 3000 {
+		t.Errorf("%+v", list)
+	}
+	if want := "5 calls of claude and codex passed through: stdin is open and silent: the prompt is not known. Add </dev/null"; list[0].words() != want {
+		t.Errorf("%q", list[0].words())
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// terminal makes a pseudo-terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { master.Close(); slave.Close() })
+	return master, slave
+}
+
+// A screen is a terminal that a call has to itself, and what it shows.
+type screen struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	shown  strings.Builder
+}
+
+// showOn starts a call whose streams, but those that it has already, are a terminal of 24 lines.
+func showOn(t *testing.T, cmd *exec.Cmd) *screen {
+	t.Helper()
+	master, slave := terminal(t)
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Stdin == nil {
+		cmd.Stdin = slave
+	}
+	cmd.Stdout = slave
+	if cmd.Stderr == nil {
+		cmd.Stderr = slave
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	return &screen{t: t, cmd: cmd, master: master}
+}
+
+// until reads until the screen has shown a text.
+func (s *screen) until(text string) {
+	s.t.Helper()
+	if err := s.master.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		s.t.Fatal(err)
+	}
+	for piece := make([]byte, 1); !strings.HasSuffix(s.shown.String(), text); {
+		if _, err := s.master.Read(piece); err != nil {
+			s.t.Fatalf("%v, and the screen shows %q", err, s.shown.String())
+		}
+		s.shown.Write(piece)
+	}
+}
+
+func (s *screen) typing(keys string) {
+	s.t.Helper()
+	if _, err := s.master.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// end returns all that was shown, when the call has ended.
+func (s *screen) end() string {
+	s.t.Helper()
+	_, _ = io.Copy(&s.shown, s.master) // a terminal that nobody has open any more ends in an error
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("%v, and the screen shows %q", err, s.shown.String())
+	}
+	return s.shown.String()
+}
+
+// saying is a script that writes a whole run of claude that answers with what the shell makes of a text, in which
+// descriptor 3 is the run's stdout.
+func saying(answer string) string {
+	return `exec 3>&1
+echo '{"type":"system","subtype":"init","session_id":"00000000-0000-4000-8000-000000000001","claude_code_version":"2.1.329"}'
+answer="` + answer + `"
+printf '{"type":"result","subtype":"success","is_error":false,"session_id":"00000000-0000-4000-8000-000000000001","result":"%s"}\n' "$answer"
+`
+}
+
+// A call whose output goes to a terminal is managed: the tool is asked for stream-json, has a terminal
+// of the same kind, and the screen shows what it would have shown in the caller's format.
+func TestManagedAtATerminal(t *testing.T) {
+	tests := []struct{ name, script, args, want string }{
+		{"text", saying(`$*"'\n'"two\tparts`), "-p hi", "--output-format stream-json --verbose -p hi\r\ntwo\tparts\r\n"},
+		{"terminals", saying(`$(for fd in 0 2 3; do [ -t $fd ] && printf $fd; done)`), "-p hi", "023\r\n"},
+		{"size", saying(`$(stty size <&3)`), "-p hi", "24 80\r\n"},
+		{"modes", saying(`$(stty -a <&3 | tr ' ' '\n' | grep -x -- '-*opost\|-*echo\|-*isig' | xargs)`), "-p hi", "-opost isig echo\r\n"},
+		{"the caller's own", saying(`$(stty -a </dev/tty | tr ' ' '\n' | grep -x -- '-*opost')`), "-p hi", "opost\r\n"},
+		{"bytes", `printf 'a\rb\033[31mc\n\td\ne'`, "-p hi", "a\rb\x1b[31mc\r\n\td\r\ne"},
+		{"interactive", `echo "all: $*"`, "hi", "all: hi\r\n"},
+		{"observed", `echo "all: $*"`, "-p hi --output-format json --resume 11111111-2222-4333-8444-555555555555",
+			"all: -p hi --output-format json --resume 11111111-2222-4333-8444-555555555555\r\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := showOn(t, shimmed(t, test.script, strings.Fields(test.args)...)).end(); got != test.want {
+				t.Errorf("the screen shows %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// All of a long answer gets there, also where its end is still in the terminal when the tool has ended.
+func TestLongAnswerAtATerminal(t *testing.T) {
+	shown := showOn(t, shimmed(t, saying(`$(head -c 300000 /dev/zero | tr '\0' x)end`), "-p", "hi")).end()
+	if len(shown) != 300_000+len("end\r\n") || !strings.HasSuffix(shown, "xend\r\n") {
+		t.Errorf("%d bytes are shown", len(shown))
+	}
+}
+
+// A tool that looks at its size when it is told of a new one sees the new one.
+func TestResize(t *testing.T) {
+	s := showOn(t, shimmed(t, `trap 'stty size <&1; exit' WINCH
+echo ready
+while :; do sleep 0.05; done`, "-p", "hi"))
+	s.until("ready\r\n")
+	if err := pty.Setsize(s.master, &pty.Winsize{Rows: 7, Cols: 90}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.end(); got != "ready\r\n7 90\r\n" {
+		t.Errorf("the screen shows %q", got)
+	}
+}
+
+// Ctrl-C, and Ctrl-Z with what a shell makes of it, are as without us.
+func TestKeys(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	const tool = `trap 'echo interrupted; exit 0' INT
+trap 'echo back' CONT
+echo ready
+while :; do sleep 0.05; done`
+	const job = `set -m
+(exec -a claude "$0" -p hi)
+echo "left with $?"
+fg >/dev/null
+echo "ended with $?"`
+	cmd := shimmed(t, tool)
+	for name, path := range map[string]string{"direct": filepath.Join(cmd.Dir, "claude"), "with the shim": cmd.Path} {
+		t.Run(name, func(t *testing.T) {
+			around := exec.Command("bash", "-c", job, path)
+			around.Env, around.Dir = cmd.Env, cmd.Dir
+			s := showOn(t, around)
+			s.until("ready\r\n")
+			s.typing("\x1a")
+			s.until("left with 148\r\n")
+			s.until("back\r\n")
+			s.typing("\x03")
+			if got := s.end(); !strings.Contains(got, "^Cinterrupted\r\nended with 0\r\n") {
+				t.Errorf("the screen shows %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"reprise/rewrite"
+)
+
+// Passed is a headless call that was passed through. Such calls are only counted: the tool has
+// replaced the shim before they end.
+type Passed struct {
+	Tool   string
+	Cwd    string
+	Reason rewrite.Reason
+	When   Millis
+}
+
+// Lines of passed calls are appended to a file beside the ledger, which takes no lock and no
+// SQLite. When that file has maxPassed bytes it becomes the old one, so that both are bounded.
+const (
+	passedSuffix    = ".passed"
+	oldPassedSuffix = ".passed.old"
+	maxPassed       = 64 << 10
+)
+
+// NotePassed notes a passed call beside the ledger at path, which need not exist.
+func NotePassed(path string, p Passed) error {
+	f, err := openPassed(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			f, err = openPassed(path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fs.ErrInvalid)
+	}
+	if _, err := f.WriteString(encodeJSON(p) + "\n"); err != nil || info.Size() < maxPassed {
+		return err
+	}
+	return os.Rename(path+passedSuffix, path+oldPassedSuffix)
+}
+
+func openPassed(path string) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	return os.OpenFile(path+passedSuffix, flags, 0o600)
+}
+
+// ReadPassed returns the calls that are noted beside the ledger at path.
+func ReadPassed(path string) []Passed {
+	return append(readPassed(path+oldPassedSuffix), readPassed(path+passedSuffix)...)
+}
+
+// readPassed skips what is no whole line, which a full disk can leave.
+func readPassed(path string) (all []Passed) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(text) {
+		var p Passed
+		if decodeJSON(line, &p) == nil && p.Reason != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// CountPassed moves what is noted beside the ledger into it. A call that is noted meanwhile, and one
+// that is moved by a process that dies, may be lost: that only makes a count too low.
+func (l *Ledger) CountPassed() error {
+	path, onDisk := strings.CutSuffix(l.lock.path, ".lock")
+	if !onDisk || len(ReadPassed(path)) == 0 {
+		return nil
+	}
+	err := l.write(func(tx *sql.Tx) error {
+		passed := ReadPassed(path)
+		for _, suffix := range []string{oldPassedSuffix, passedSuffix} {
+			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return addPassed(tx, passed)
+	})
+	if err != nil {
+		return fmt.Errorf("count passed calls: %w", err)
+	}
+	return nil
+}
+
+// AddPassed counts calls.
+func (l *Ledger) AddPassed(passed []Passed) error {
+	return l.write(func(tx *sql.Tx) error { return addPassed(tx, passed) })
+}
+
+func addPassed(tx *sql.Tx, passed []Passed) error {
+	for _, p := range passed {
+		if _, err := tx.Exec(`INSERT INTO passed VALUES (?1, ?2, ?3, ?4 / 86400000, 1, ?4) ON CONFLICT
+			DO UPDATE SET calls = calls + 1, last = max(last, excluded.last)`, p.Tool, p.Cwd, p.Reason, p.When); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A PassedRow is the number of passed calls of one tool, directory and reason.
+type PassedRow struct {
+	Passed // When is that of the last
+	Calls  int64
+}
+
+// PassedRows returns the numbers of calls that were passed through on the days since a time, the
+// last passed first.
+func (l *Ledger) PassedRows(since Millis) ([]PassedRow, error) {
+	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest FROM passed WHERE last >= ?
+		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, since)
+	if err != nil {
+		return nil, fmt.Errorf("list passed calls: %w", err)
+	}
+	defer rows.Close()
+	var all []PassedRow
+	for rows.Next() {
+		var r PassedRow
+		if err := rows.Scan(&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When); err != nil {
+			return nil, fmt.Errorf("list passed calls: %w", err)
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+
+	"reprise/rewrite"
+	"reprise/scripts/parity"
+)
+
+// atTerminal is behind the name of a scenario that takes place at a terminal.
+const atTerminal = ", at a terminal"
+
+// jobControl is a shell that goes on with its job when that has been stopped.
+const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status -le 128 ] || { fg; status=$?; }; exit $status`
+
+// terminals are calls whose output goes to a terminal: those of all other scenarios that are headless
+// there, of a modest tool a few, and what people do at one.
+func (c cli) terminals(tool string) (all []scenario) {
+	add := func(name string, shown func(parity.Result) string, calls ...call) {
+		calls = slices.Clone(calls)
+		for i := range calls {
+			if !headlessAtTerminal(tool, calls[i]) {
+				return
+			}
+			if calls[i].To == parity.Reader {
+				calls[i].To = parity.Screen
+			}
+		}
+		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown})
+	}
+	for name, one := range c.own {
+		if !c.modest || slices.Contains(c.managed, name) || slices.Contains(c.passed, name) {
+			add(name, nil, one)
+		}
+	}
+	for name, calls := range c.jobs {
+		if !c.modest {
+			add(name, nil, calls...)
+		}
+	}
+	again := parity.Round("The review says that it still fails: fix that. Please remember number 12.")
+	add("resumed", withoutTokens, call{Args: c.ask(c.text(), parity.Round())}, call{Args: c.ask(c.text(), again)})
+	for _, f := range c.some() {
+		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"), To: parity.ScreenOut})
+		add("5 MB answer, "+f.name, nil, call{Args: c.ask(f, "BIG5MB")})
+	}
+	add("resize", nil, call{Args: c.ask(c.text(), "SLOW"), Size: 100, At: parity.Middle})
+	add("Ctrl-Z and fg", nil, call{Args: c.ask(c.text(), "SLOW"), Typed: "\x1a", At: parity.Middle, Around: jobControl})
+	add("Ctrl-C", nil, call{Args: c.ask(c.text(), c.pause), Typed: "\x03", At: parity.Middle})
+	all[len(all)-1].racy = true // see signals
+	return all
+}
+
+var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
+
+// withoutTokens is an answer without the number of tokens at the end of codex's transcript: a resumed
+// call takes fewer.
+func withoutTokens(r parity.Result) string { return tokensUsed.ReplaceAllString(answer(r), "${1}N") }
+
+// headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
+func headlessAtTerminal(tool string, c call) bool {
+	t, _ := rewrite.Lookup(tool)
+	parsed := t.Parse(rewrite.Invocation{
+		Args: c.Args, Env: func(string) string { return "" },
+		StdinTTY: c.Stdin == "" && c.From == parity.Pipe, StdoutTTY: true, StderrTTY: true,
+	})
+	return parsed.Reason != rewrite.Interactive
+}

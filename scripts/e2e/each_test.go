@@ -1,0 +1,46 @@
+package e2e
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"reprise/scripts/parity"
+)
+
+// each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a third of them, at
+// least one, drawn by REPRISE_SEED or, without it, by a number that a test that fails prints.
+func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name string, v V)) {
+	t.Parallel()
+	names := slices.Sorted(maps.Keys(table))
+	if os.Getenv("REPRISE_E2E") == "sample" {
+		names = parity.Third(names, seed(t), t.Name())
+	}
+	for _, name := range names {
+		t.Run(cmp.Or(name, "text"), func(t *testing.T) {
+			t.Parallel()
+			test(t, name, table[name])
+		})
+	}
+}
+
+// seed returns REPRISE_SEED. If that is not set, it is drawn once for all tests.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("REPRISE_SEED")
+	if text == "" {
+		t.Logf("drawn by REPRISE_SEED=%d", drawn)
+		return drawn
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal("REPRISE_SEED is no number:", err)
+	}
+	return n
+}
+
+var drawn = rand.Uint64()

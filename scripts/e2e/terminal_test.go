@@ -1,0 +1,43 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"reprise/internal/standin"
+	"reprise/scripts/parity"
+)
+
+// A loop typed into a shell: nothing is piped but what the caller's shell would pipe. stdin is the terminal, or stays open and
+// silent, as Node's spawn leaves it.
+func TestRoundsAtATerminal(t *testing.T) {
+	calls := map[string]parity.Call{
+		"claude":             {Args: list("-p"), To: parity.Screen},
+		"codex":              {Args: list("exec"), To: parity.Screen},
+		"claude with silent": {Args: list("-p"), From: parity.Silent},
+	}
+	each(t, calls, func(t *testing.T, name string, call parity.Call) {
+		tool, _, _ := strings.Cut(name, " ")
+		w := newWorld(t, tool, true)
+		command := call.Args
+		call.Args = append(command[:1:1], round())
+		if _, err := w.Run(call); err != nil {
+			t.Fatal(err)
+		}
+		call.Args = append(command[:1:1], round("The tests still fail: fix that, and say what number it was."))
+		r, err := w.Run(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Asked) == 0 || r.Exit != 0 || !strings.Contains(r.Stdout, "4711") {
+			t.Fatalf("exit code %d, and it prints %q", r.Exit, r.Stdout)
+		}
+		last := r.Asked[len(r.Asked)-1]
+		if strings.Contains(standin.LastUser(last), "Rule 7:") || !strings.Contains(standin.AllText(last), "Rule 7:") {
+			t.Errorf("the model was sent %q, all of it %d bytes", standin.LastUser(last), len(standin.AllText(last)))
+		}
+		if warned := strings.Count(r.Stderr, "no stdin data received in 3s"); call.From == parity.Silent && warned != 1 {
+			t.Errorf("%d warnings: %q", warned, r.Stderr)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package parity
+
+import (
+	"regexp"
+	"strings"
+)
+
+// differences lists everything that may differ between two runs of the same call, even without the
+// shim: pattern, replacement, and the reason.
+var differences = []struct{ pattern, with, reason string }{
+	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random IDs"},
+	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory after the project's path; vibe names the parts of an export after IDs and times in them"},
+	{`"user_id": "[^\n]*"`, `"user_id": "ID"`, "claude generates a random user ID for each home"},
+	{`\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)`, "TIME", "the time of day"},
+	{`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`, "TIME", "the time of day in gemini's file names"},
+	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0", "claude reports its own timings"},
+	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude reports its own timings"},
+	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD", "vibe, until 2.25, creates a directory with a random name for each run"},
+	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe gives turns random numbers, and counts their entries over a session"},
+	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state differently in each run"},
+	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe records the names of its variables; the shim's marks must be among them, for nested calls"},
+	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe records random choices and times in an export"},
+	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe reports its own timings"},
+	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day that vibe sends to the model"},
+	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini reports its own timings"},
+	{`(?m)^\[STARTUP\].*\n`, "", "gemini warns about slow phases of its start"},
+	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS", "gemini lists its skills in the order in which their files were read"},
+	{`\x1b\[\?25h`, "", "claude restores the terminal's cursor at its end, before or after the error that the shim prints for it"},
+	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex sends the model the time at which a turn began"},
+	{`(succeeded in )\d+ms`, "${1}0ms", "codex reports its tools' timings"},
+	{`(Wall time: )[\d.]+`, "${1}0", "codex reports its tools' timings to the model too"},
+	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex gives tool outputs random numbers"},
+	{`\\"workspaces\\":\{.*?\}\},`, "", "codex includes git information only if git was fast"},
+	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
+	{`cch=[0-9a-f]+`, "cch", "claude's checksum over IDs and times"},
+	{`cc-socks/\d+`, "cc-socks/PID", "process IDs"},
+	{`("pid":)\d+`, "${1}0", "process IDs in claude's answer to initialize"},
+	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
+	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process IDs"},
+	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
+}
+
+var patterns = func() (all []*regexp.Regexp) {
+	for _, d := range differences {
+		all = append(all, regexp.MustCompile(d.pattern))
+	}
+	return all
+}()
+
+// Mask removes everything from a text that may differ, and the world's own directory.
+func (w *World) Mask(text string) string {
+	text = strings.ReplaceAll(text, digits, "(10 KB)")
+	text = strings.ReplaceAll(text, w.Root, "ROOT")
+	text = strings.ReplaceAll(text, dashed.ReplaceAllString(w.Root, "-"), "ROOT")
+	for i, d := range differences {
+		text = patterns[i].ReplaceAllString(text, d.with)
+	}
+	return text
+}
+
+// digits is a piece of the stand-in's 5 MB. Each pattern would search all of them for seconds.
+var digits = strings.Repeat("0123456789", 1000)
+
+// dashed matches what claude replaces in a path to make a directory's name.
+var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+// deliberate are the calls in which the shim is meant to behave better than the tool.
+var deliberate = []struct{ tool, scenario, reason string }{
+	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
+	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
+	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
+	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+}
+
+// Deliberate reports whether the shim is meant to differ in a scenario, and why.
+func Deliberate(tool, scenario string) (reason string, ok bool) {
+	for _, d := range deliberate {
+		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {
+			return d.reason, true
+		}
+	}
+	return "", false
+}

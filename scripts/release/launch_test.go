@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/scripts/toolbox"
+)
+
+// The launcher installs before setup, runs what is installed, and removes it.
+func TestLauncher(t *testing.T) {
+	dir := t.TempDir()
+	if err := toolbox.Make(filepath.Join(dir, "tools")); err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("../../install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"install.sh":  string(script),
+		"reprise.sh":  string(launcher),
+		"bin/shim":    "#!/bin/sh\necho 'reprise: no tool' >&2\nexit 127\n",
+		"bin/shimctl": "#!/bin/sh\n[ $1 != man ] || exit 1\nprintf '%s ' \"$0\" \"$@\"\n",
+	} {
+		path := filepath.Join(dir, "package", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin := filepath.Join(dir, ".local/share/reprise/bin")
+	run := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("sh", append([]string{filepath.Join(dir, "package/reprise.sh")}, args...)...)
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Join(dir, "tools")}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("%q: %v, says %s, want %s", args, err, out, want)
+		}
+	}
+	packaged := filepath.Join(dir, "package/bin/shimctl")
+	run(packaged+" status ", "status")
+	for _, option := range []string{"--undo", "--dry-run", "--help"} {
+		run(packaged+" setup "+option, "setup", option)
+	}
+	run(bin+"/shimctl setup --yes x y ", "setup", "--yes", "x y")
+	run(bin+"/shimctl status ", "status")
+	run("installed claude, ", "install")
+	run("removed reprise from "+bin, "uninstall")
+	run(packaged+" status ", "status")
+	if _, err := os.Stat(filepath.Dir(bin)); err == nil {
+		t.Error("the directory is still there")
+	}
+}
+
+// Without the package for this machine the npm command says what is missing.
+func TestNPMWithoutPrograms(t *testing.T) {
+	needs(t, "node")
+	path := filepath.Join(t.TempDir(), "reprise.js")
+	if err := os.WriteFile(path, npmScript, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("node", path, "setup").CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(out), "error: the package @reprise/linux-") || !strings.Contains(string(out), "\nhint: ") {
+		t.Errorf("%v, says %s", err, out)
+	}
+}
