@@ -19,6 +19,8 @@ var advice = map[rewrite.Reason]string{
 	rewrite.UnmanagedOption: "Leave the option out: docs/reference/ has a page on each tool",
 	rewrite.BadUsage:        "Correct the command line: the tool says on stderr what is wrong",
 	rewrite.SlashCommand:    "Nothing is missed: the tool itself answers its commands",
+	rewrite.MessageContent:  "Only a first message of plain text can be compared",
+	rewrite.ControlRequest:  "Set model and permissions by options, not by requests before the first message",
 	rewrite.StdinOpen:       "Add </dev/null",
 	rewrite.StdinTooBig:     "Put the data into a file, and name it in the prompt",
 	rewrite.StdoutGone:      "Have the caller read the output",
