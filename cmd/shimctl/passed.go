@@ -36,9 +36,9 @@ var advice = map[rewrite.Reason]string{
 type passedReport struct {
 	Reason      rewrite.Reason `json:"reason" doc:"the reason"`
 	Calls       int64          `json:"calls" doc:"number of calls"`
-	Last        time.Time      `json:"last" doc:"when the last of them was made"`
+	Last        time.Time      `json:"last" doc:"when the latest was made"`
 	Tools       []string       `json:"tools" doc:"the tools that were called"`
-	Directories []string       `json:"directories" doc:"the directories that they were called in, the last first"`
+	Directories []string       `json:"directories" doc:"where, the latest first"`
 	Advice      string         `json:"advice" doc:"what to do"`
 }
 
