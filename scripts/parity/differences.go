@@ -70,8 +70,8 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
-	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
-	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
 // Deliberate reports whether the shim is meant to differ in a scenario, and why.
