@@ -70,7 +70,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.Idle:                "the session was idle for longer than ttl",
 	rewrite.TooOld:              "the session was started longer ago than max_age",
 	rewrite.ContextFull:         "the session has used more of the context than context_limit",
-	rewrite.ErrorLimit:          "the session has had more errors than error_limit",
+	rewrite.ErrorLimit:          "error_limit runs from this session failed",
 	rewrite.Leased:              "another process was using the session",
 	rewrite.NothingToFork:       "no run of the session has ended yet",
 	rewrite.NoForkPoint:         "no message was found where the session's last run ended",
