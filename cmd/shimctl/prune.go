@@ -27,8 +27,8 @@ func pruneCommand(a *app) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
 		Use: "prune", Short: "remove old sessions that the shims started",
-		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier, and
-prints for each session why it is kept or removed. A session that may still be needed is kept. [prune] in the
+		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
+for each session why it is kept or removed. A session that may still be needed is kept. [prune] in the
 configuration says what else is kept; --keep-within or --keep-last replaces both of those keys.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
