@@ -594,7 +594,9 @@ remove_programs() {
 
 remove_or_mention() {
 	if [ "$purge" = no ]; then
-		printf 'left %s; to remove it too: ./install.sh --uninstall --purge\n' "$1"
+		again='./install.sh --uninstall'
+		[ ! -e "$(dirname -- "$0")/reprise.sh" ] || again='reprise uninstall' # out of a package of npm or pip
+		printf 'left %s; to remove it too: %s --purge\n' "$1" "$again"
 	elif present "$1/bin"; then # all base directories may be one, and programs are not to be purged
 		printf 'left %s, which holds %s\n' "$1" "$1/bin"
 	else

@@ -456,7 +456,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case claudeDescriptor.nested(in.Env):
 		return Nested
 	case p.has(unmanaged):
-		return UnmanagedOption
+		return c.unmanagedBy(p.options)
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || len(p.operands) > 1:
@@ -472,6 +472,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case c.Stdin == StdinFrames && c.Format != StreamJSON:
 		return BadUsage
 	case c.Stdin == StdinFrames && c.promptArg >= 0:
+		c.Unmanaged = "--input-format"
 		return UnmanagedOption // versions do not agree on what becomes of it
 	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
 		return OptedOut

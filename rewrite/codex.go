@@ -296,7 +296,7 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 	case codexDescriptor.nested(in.Env):
 		return Nested
 	case a.has(unmanaged):
-		return UnmanagedOption
+		return c.unmanagedBy(a.options())
 	case a.top.bad || a.exec.bad || a.rest.bad || sub == "" && len(a.exec.operands) > 1:
 		return BadUsage
 	case a.has(optOut):

@@ -83,6 +83,9 @@ func TestCodexReads(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseCodex(tt.line, tt.env)
+		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
+			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
+		}
 		if c.Mode != tt.mode || c.Reason != tt.reason {
 			t.Errorf("%q: %s %q, want %s %q", tt.line, c.Mode, c.Reason, tt.mode, tt.reason)
 		}

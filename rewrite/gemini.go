@@ -211,7 +211,10 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return Interactive
 	case geminiDescriptor.nested(in.Env):
 		return Nested
-	case p.has(unmanaged) || c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
+	case p.has(unmanaged):
+		return c.unmanagedBy(p.options)
+	case c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
+		c.Unmanaged = "--raw-output"
 		return UnmanagedOption // raw text would be indistinguishable from its escape sequences
 	case p.unknown != "":
 		return UnknownOption

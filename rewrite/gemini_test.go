@@ -93,6 +93,9 @@ func TestGeminiReads(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line, tt.env)
+		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
+			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
+		}
 		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format {
 			t.Errorf("%q: %s %q %s, want %s %q %s", tt.line, c.Mode, c.Reason, c.Format, tt.mode, tt.reason, tt.format)
 		}

@@ -69,6 +69,13 @@ func (p *parsedArgs) has(kind optionKind) bool {
 	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == kind })
 }
 
+// unmanagedBy notes the first of the options that make the call unmanaged.
+func (c *Call) unmanagedBy(options []parsedOption) Reason {
+	at := slices.IndexFunc(options, func(o parsedOption) bool { return o.Kind == unmanaged })
+	c.Unmanaged = options[at].Names[0]
+	return UnmanagedOption
+}
+
 func (p *parsedArgs) names(option string) bool {
 	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == option })
 }

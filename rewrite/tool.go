@@ -149,6 +149,7 @@ type Call struct {
 	// of the tool that reported it. Both are "" if not known.
 	SessionModel, SessionVersion string
 	Unknown                      string // the option that the grammar does not know, if Reason says so
+	Unmanaged                    string // the option that makes the call unmanaged, if Reason says so
 
 	formatArg    argSpan   // place of the caller's output format in Args
 	promptArgs   []argSpan // places of the prompt in Args if there may be several

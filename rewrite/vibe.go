@@ -226,7 +226,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case vibeDescriptor.nested(in.Env):
 		return Nested
 	case p.has(unmanaged):
-		return UnmanagedOption
+		return c.unmanagedBy(p.options)
 	case p.unknown != "":
 		return UnknownOption
 	case p.bad || len(p.operands) > 1 || c.Format == "":
@@ -234,6 +234,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case p.has(callerOwned):
 		return CallerSession
 	case c.outputDir != "" && c.Format == Text:
+		c.Unmanaged = "--output-dir"
 		return UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
 		return BadUsage

@@ -85,6 +85,9 @@ func TestVibeReads(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := vibeCall(tt.line, tt.env)
+		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
+			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
+		}
 		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format || c.Prompt != tt.prompt {
 			t.Errorf("%q: %s %q %s %q, want %s %q %s %q", tt.line,
 				c.Mode, c.Reason, c.Format, c.Prompt, tt.mode, tt.reason, tt.format, tt.prompt)

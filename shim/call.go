@@ -200,7 +200,11 @@ func (c *call) target() (target, error) {
 	if c.guard.hops >= maxHops {
 		return target{}, errLoop
 	}
-	t, err := resolveBehind(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
+	find := resolveBehind
+	if c.preview {
+		find = resolve // what is skipped are shims, not what was tried
+	}
+	t, err := find(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
 	if err == nil {
 		c.real = t
 	}

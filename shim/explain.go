@@ -2,6 +2,7 @@ package shim
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -38,6 +39,9 @@ type Explanation struct {
 	Terminal bool // the output goes to a terminal
 	Other    *Other
 	Fault    error
+
+	// Unmanaged is the option that makes the call unmanaged, if Reason is unmanaged_option.
+	Unmanaged string
 }
 
 // Other says what becomes of the call if its output goes to a program instead of a terminal, or the
@@ -71,10 +75,12 @@ func Explain(env Env) Explanation {
 	c.skip = strings.Join(ourShims(env, c.name), ",") // the running program is shimctl
 	e := c.explain()
 	e.Tool = c.name
+	e.Fault = c.failed
 	if t, err := c.target(); err == nil {
 		e.Real = t.path
+	} else if e.Reason == rewrite.Fault && e.Fault == nil {
+		e.Fault = fmt.Errorf("find the real %s: %w", c.name, err)
 	}
-	e.Fault = c.failed
 	e.Terminal, e.Other = c.invocation().StdoutTTY, c.other()
 	return e
 }
@@ -98,7 +104,7 @@ func (c *call) other() *Other {
 
 func (c *call) explain() Explanation {
 	pass := func(reason rewrite.Reason) Explanation {
-		return Explanation{Mode: rewrite.Passthrough, Reason: reason, Unknown: c.parsed.Unknown,
+		return Explanation{Mode: rewrite.Passthrough, Reason: reason, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
 			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
 	}
 	if c.env.Get("REPRISE_OFF") == "1" {

@@ -203,6 +203,9 @@ func (c *call) countPassed(reason rewrite.Reason) rewrite.Reason {
 			return ""
 		}
 	}
+	if _, err := c.target(); err != nil {
+		return "" // nothing will run
+	}
 	path, err := config.LedgerFile(c.env.Own)
 	if err != nil {
 		return ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,9 @@ calls, tools, reasons.
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				return c.Root().GenBashCompletionV2(a.stdout, true)
+				err := c.Root().GenBashCompletionV2(a.stdout, true)
+				fmt.Fprint(a.stdout, plainBash)
+				return err
 			case "zsh":
 				return c.Root().GenZshCompletion(a.stdout)
 			default:
@@ -38,6 +41,20 @@ calls, tools, reasons.
 		},
 	}
 }
+
+// plainBash makes the script work in a bash without the package bash-completion, whose function
+// the generated one calls. That splits words at = and : in another way.
+const plainBash = `
+__shimctl_init_completion()
+{
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+}
+`
 
 // completeChain completes what findChain takes: the numbers of chains, and the tasks.
 func (a *app) completeChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -224,7 +224,8 @@ func (a *app) checkKeys(cfg config.Config) []check {
 		if len(found) > 0 {
 			checks = append(checks, check{name + " login", "note",
 				strings.Join(found, " and ") + " is set: the tool may use and bill that account, not its own login",
-				fmt.Sprintf("unset it, or write unset_env = [\"%s\"] under [tool.%s]", strings.Join(found, `", "`), name)})
+				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]; if it is the login, ignore = ["%[2]s login"] under [doctor]`,
+					strings.Join(found, `", "`), name)})
 		}
 	}
 	return checks

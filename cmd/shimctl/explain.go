@@ -140,6 +140,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("attempt", fmt.Sprint(e.Attempt))
 	}
 	show("unknown option", e.Unknown)
+	show("unmanaged option", e.Unmanaged)
 	if e.Fault != nil {
 		show("fault", a.tildeIn(e.Fault.Error()))
 	}
@@ -301,6 +302,7 @@ type explainReport struct {
 	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
+	Unmanaged   string          `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
 	Fault       string          `json:"fault,omitempty" doc:"the error inside reprise"`
 	Binary      string          `json:"binary,omitempty" doc:"the real binary"`
 	Rule        string          `json:"rule,omitempty" doc:"the rule that matches"`
@@ -357,7 +359,7 @@ type blockReport struct {
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
-		Unknown: e.Unknown, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
+		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()

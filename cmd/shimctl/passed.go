@@ -15,8 +15,8 @@ import (
 var advice = map[rewrite.Reason]string{
 	rewrite.CallerSession:   "Nothing is missed: the caller resumes its sessions itself",
 	rewrite.OptedOut:        "Leave --no-session-persistence or --ephemeral out if the calls continue each other",
-	rewrite.UnknownOption:   "shimctl explain names the option; leave it out, or update reprise",
-	rewrite.UnmanagedOption: "Leave the option out: docs/reference/ has a page on each tool",
+	rewrite.UnknownOption:   "Leave the option out, or update reprise",
+	rewrite.UnmanagedOption: "Leave the option out",
 	rewrite.BadUsage:        "Correct the command line: the tool says on stderr what is wrong",
 	rewrite.SlashCommand:    "Nothing is missed: the tool itself answers its commands",
 	rewrite.MessageContent:  "Only a first message of plain text can be compared",
@@ -30,6 +30,15 @@ var advice = map[rewrite.Reason]string{
 	rewrite.FileTooLarge:    "Make the settings file smaller",
 	rewrite.NoResume:        "Update the tool",
 	rewrite.Fault:           "shimctl doctor finds the cause, and shim.log has it",
+}
+
+// statusAdvice adds how to find what is not recorded of a call.
+func statusAdvice(r rewrite.Reason) string {
+	switch r {
+	case rewrite.UnknownOption, rewrite.UnmanagedOption:
+		return advice[r] + ". shimctl explain -- CALL names it"
+	}
+	return advice[r]
 }
 
 // A passedReport is about the headless calls that were passed through for one reason.
@@ -49,7 +58,7 @@ func passedReports(rows []ledger.PassedRow) []passedReport {
 		at := slices.IndexFunc(list, func(p passedReport) bool { return p.Reason == row.Reason })
 		if at < 0 {
 			at = len(list)
-			list = append(list, passedReport{Reason: row.Reason, Last: row.When.Time(), Advice: advice[row.Reason]})
+			list = append(list, passedReport{Reason: row.Reason, Last: row.When.Time(), Advice: statusAdvice(row.Reason)})
 		}
 		p := &list[at]
 		p.Calls += row.Calls

@@ -47,7 +47,8 @@ type overview struct {
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
 	passed    []passedReport // in the last days
-	warnings  []warning
+	broken    []warning // why no call is managed
+	warnings  []warning // all others
 }
 
 func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
@@ -64,6 +65,7 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	if asJSON {
 		return a.stdout.PrintJSON(statusJSON(r, o))
 	}
+	a.printBroken(o)
 	a.printPassed(o.passed)
 	if len(o.decisions) == 0 {
 		a.stderr.Notice("no managed call has been made yet")
@@ -100,7 +102,8 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 		return o, err
 	}
 	o.passed = passedReports(rows)
-	o.warnings = slices.Concat(wrong, contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	o.broken = wrong
+	o.warnings = slices.Concat(contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
@@ -128,6 +131,14 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 		o.saved.estimate(bothSides(slices))
 	}
 	return cmp.Or(slicesErr, armsErr)
+}
+
+// printBroken says before anything else that no call is managed.
+func (a *app) printBroken(o overview) {
+	if len(o.broken) > 0 {
+		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.broken, warning.words)...)
+		fmt.Fprintln(a.stdout)
+	}
 }
 
 // printPassed says first what was missed.
@@ -166,9 +177,11 @@ func (a *app) printStatus(o overview) {
 	if len(o.warnings) > 0 {
 		fmt.Fprintln(a.stdout)
 		a.stdout.Heading("warnings")
-		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.warnings, func(w warning) string { return w.Says })...)
+		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.warnings, warning.words)...)
 	}
 }
+
+func (w warning) words() string { return w.Says }
 
 // figures returns the lines on the last days' calls.
 func (a *app) figures(o overview) *ui.Table {
@@ -303,5 +316,5 @@ func statusJSON(r reporter, o overview) statusReport {
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
-		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append([]warning{}, o.warnings...)}
+		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: slices.Concat([]warning{}, o.broken, o.warnings)}
 }

@@ -52,7 +52,11 @@ func TestLauncher(t *testing.T) {
 	run(bin+"/shimctl setup --yes x y ", "setup", "--yes", "x y")
 	run(bin+"/shimctl status ", "status")
 	run("installed claude, ", "install")
-	run("removed reprise from "+bin, "uninstall")
+	state := filepath.Join(dir, ".local/state/reprise")
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run("removed reprise from "+bin+"\nleft "+state+"; to remove it too: reprise uninstall --purge\n", "uninstall")
 	run(packaged+" status ", "status")
 	if _, err := os.Stat(filepath.Dir(bin)); err == nil {
 		t.Error("the directory is still there")
