@@ -23,7 +23,7 @@ type Config struct {
 	Rules        []Rule
 	Presets      bool          // the built-in rules apply as well
 	PresetsOff   []string      // except those with these names
-	ErrorLimit   int           // a session with more errors is not resumed
+	ErrorLimit   int           // a session from which so many runs failed is not resumed; 0: no limit
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
 	Tools        map[string]Tool

@@ -35,7 +35,7 @@ func (c Config) Values() []Value {
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
 		{"presets", strconv.FormatBool(c.Presets), "whether the built-in rules are used"},
 		{"presets_off", listed(c.PresetsOff), "built-in rules that are not used"},
-		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session with more errors is not resumed"},
+		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session from which so many runs failed is not resumed; 0: no limit"},
 		{"context_limit", number(c.ContextLimit), "a session that has used more of its context than this share is not resumed"},
 		{"gate_timeout", quoted(written(c.GateTimeout)), "how long a resumed run's output is held back until the tool has accepted the resume"},
 		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},

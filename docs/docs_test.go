@@ -229,6 +229,24 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+// The pages for users stay short enough to be read, all together.
+func TestPagesForUsersAreShort(t *testing.T) {
+	words := 0
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, "../") || strings.HasPrefix(page, "internals/") {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words += len(strings.Fields(string(text)))
+	}
+	if words < 10_000 || words > 20_000 {
+		t.Errorf("the pages for users have %d words, want at most 20000", words)
+	}
+}
+
 // prose returns the lines of a document that are not code.
 func prose(t *testing.T, file string) (lines []string) {
 	t.Helper()

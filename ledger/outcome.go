@@ -94,11 +94,27 @@ func (o *Outcome) state() (state State, outcome string) {
 	return Live, "ok"
 }
 
-// Finish records how the run ended and releases the lease. If the ledger cannot be written, it
+// A Turn is a later turn of a run whose caller has gone on with its session in the same process.
+type Turn struct {
+	Started Millis
+	Bytes   int             // of what the caller sent
+	Prompt  *rewrite.Prompt // all that the session had been sent by then
+	Outcome Outcome
+}
+
+// Finish records how the run ended and releases the lease. It records each later turn as an
+// observed call of the same session. If the ledger cannot be written, it
 // keeps the outcome in the spool for the next process that writes.
-func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
-	e := t.pendingOutcome(o)
+func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
+	e := t.pendingOutcome(t.call.Prompt, o)
 	e.Ledger = l.name()
+	for i := range later {
+		turn := &later[i]
+		e.Later = append(e.Later, pendingTurn{
+			Started: turn.Started, Bytes: turn.Bytes, Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format,
+			Ending: t.pendingOutcome(turn.Prompt, &turn.Outcome),
+		})
+	}
 	err := l.write(e.record)
 	if err == nil {
 		return nil
@@ -110,14 +126,14 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome) error {
 }
 
 // pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
-func (t *Ticket) pendingOutcome(o *Outcome) pendingOutcome {
+func (t *Ticket) pendingOutcome(prompt *rewrite.Prompt, o *Outcome) pendingOutcome {
 	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
 		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
 	if t.Session != 0 {
-		base := t.call.Prompt.Footprint()
+		base := prompt.Footprint()
 		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
 		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
-		traces := rewrite.NewTraces(t.call.Prompt, o.Seen.Answer, o.Seen.Files, t.key)
+		traces := rewrite.NewTraces(prompt, o.Seen.Answer, o.Seen.Files, t.key)
 		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
 		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
 		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
@@ -151,11 +167,35 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 			return err
 		}
 	}
+	for i := range e.Later {
+		if err := e.Later[i].record(tx); err != nil {
+			return err
+		}
+	}
 	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
 	return err
+}
+
+// record records a turn of the session that has been recorded up to the one before.
+func (p *pendingTurn) record(tx *sql.Tx) error {
+	e := &p.Ending
+	err := insert(tx, &e.Invocation, `INSERT INTO invocations
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Chain, e.Session, p.Rule, p.Tool, e.Cwd, p.Started, rewrite.Observe, rewrite.NextTurn, p.Format, p.Bytes, p.Bytes)
+	if err != nil {
+		return err
+	}
+	if _, err := e.recordInvocation(tx); err != nil {
+		return err
+	}
+	if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
+		return err
+	}
+	return e.recordSession(tx)
 }
 
 // recordInvocation reports whether the invocation had no outcome yet.

@@ -43,6 +43,16 @@ type pendingOutcome struct {
 	Answer     []byte
 	Said       []byte
 	Outcome    Outcome // without what the model said
+	Later      []pendingTurn
+}
+
+// A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.
+type pendingTurn struct {
+	Started    Millis
+	Bytes      int
+	Tool, Rule string
+	Format     rewrite.Format
+	Ending     pendingOutcome
 }
 
 // put stores an outcome atomically.

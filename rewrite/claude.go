@@ -53,6 +53,7 @@ var claudeOptions = optionTable{
 	{[]string{"--append-system-prompt"}, OneValue, setting},
 	{[]string{"--append-system-prompt-file"}, OneValue, fileSetting},
 	{[]string{"--autocompact"}, OneValue, setting},
+	{[]string{"--await-initialize"}, NoValue, setting},
 	{[]string{"--ax-screen-reader"}, NoValue, neutral},
 	{[]string{"--background", "--bg"}, NoValue, unmanaged},
 	{[]string{"--bare"}, NoValue, unmanaged},
@@ -64,6 +65,7 @@ var claudeOptions = optionTable{
 	{[]string{"--dangerously-skip-permissions"}, NoValue, setting},
 	{[]string{"--debug", "-d"}, OptionalValue, neutral},
 	{[]string{"--debug-file"}, OneValue, neutral},
+	{[]string{"--debug-to-stderr"}, NoValue, neutral},
 	{[]string{"--desktop"}, NoValue, unmanaged},
 	{[]string{"--disable-slash-commands"}, NoValue, setting},
 	{[]string{"--disallowed-tools", "--disallowedTools"}, ManyValues, setting},
@@ -79,6 +81,7 @@ var claudeOptions = optionTable{
 	{[]string{"--ide"}, NoValue, unmanaged},
 	{[]string{"--include-hook-events"}, NoValue, neutral},
 	{[]string{"--include-partial-messages"}, NoValue, streamOnly},
+	{[]string{"--initialize-fields"}, OneValue, setting},
 	{[]string{"--input-format"}, OneValue, neutral},
 	{[]string{"--json-schema"}, OneValue, setting},
 	{[]string{"--max-budget-usd"}, OneValue, neutral},
@@ -112,7 +115,9 @@ var claudeOptions = optionTable{
 	{[]string{"--system-prompt"}, OneValue, setting},
 	{[]string{"--system-prompt-file"}, OneValue, fileSetting},
 	{[]string{"--system-prompt-snapshot"}, OneValue, setting},
+	{[]string{"--task-budget"}, OneValue, setting},
 	{[]string{"--teleport"}, OptionalValue, unmanaged},
+	{[]string{"--thinking"}, OneValue, setting},
 	{[]string{"--thinking-display"}, OneValue, setting},
 	{[]string{"--tmux"}, NoValue, unmanaged},
 	{[]string{"--tools"}, ManyValues, setting},
@@ -178,7 +183,7 @@ func (c claude) Parse(in Invocation) Call {
 func (c *Call) read(p parsedArgs, in Invocation) {
 	c.Unknown = p.unknown
 	c.Model = in.Env("ANTHROPIC_MODEL")
-	outputFormat := ""
+	outputFormat, frames := "", false
 	for _, o := range p.options {
 		value := ""
 		if len(o.values) > 0 {
@@ -199,6 +204,10 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		switch o.Names[0] {
 		case "--verbose":
 			c.verbose = true
+		case "--input-format":
+			frames = value == "stream-json"
+		case "--replay-user-messages":
+			c.KeepPrompt = true
 		case "--max-turns":
 			c.maxTurns = value
 		case "--max-budget-usd":
@@ -218,6 +227,8 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 	}
 	switch {
 	case in.StdinTTY:
+	case frames:
+		c.Stdin = StdinFrames
 	case c.promptArg < 0:
 		c.Stdin = StdinPrompt
 	default:
@@ -330,12 +341,16 @@ func claudeAccount(state, credentials string) []Setting {
 // stream-json one. Flag and variable together keep the request as the caller's format makes it,
 // unless a setting decides it. The flag alone makes 2.1.329 ask for "updates".
 func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
+	c.NoScout = claudeNoScout(c)
 	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
 	check := func(text string) {
 		if c.Format == JSON && setsVerbose(text) {
 			c.Mode, c.Reason = Passthrough, VerboseSetting
 		}
 		thinking = thinking || strings.Contains(text, `"showThinkingSummaries"`)
+		if startHooks.in([]byte(text)) {
+			c.NoScout = HookSetting
+		}
 	}
 	for _, setting := range c.Settings {
 		if setting.Name == "--settings" {
@@ -371,6 +386,45 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
 	return c
 }
+
+// startHooks are settings that make claude run something when it starts or ends.
+var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins", "plugins")
+
+// claudeNoScout returns why claude must not be started before the prompt is known: a plugin may
+// have hooks of its own.
+func claudeNoScout(c Call) Reason {
+	if slices.ContainsFunc(c.Settings, func(s Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
+		return HookSetting
+	}
+	return ""
+}
+
+// Opened completes a call by the frames that its conversation begins with. The last one is the
+// first message of a user. A reason says that the conversation must not be changed. The request
+// to initialize is a setting: it names the caller's hooks and servers and its system prompt.
+func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason) {
+	c.Settings = slices.Clone(c.Settings)
+	for _, f := range frames[:len(frames)-1] {
+		switch {
+		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
+		case f.Kind != RequestFrame || f.Subtype != Initialize:
+			return c, "", ControlRequest
+		default:
+			c.Settings = append(c.Settings, Setting{Name: Initialize, Value: jsonCompact(f.Body)})
+			if startHooks.in([]byte(f.Body)) {
+				return c, "", HookSetting // a resume calls them with other values
+			}
+			c.KeepPrompt = c.KeepPrompt || promptHooks.in([]byte(f.Body))
+		}
+	}
+	last := frames[len(frames)-1]
+	prompt, reason = last.Prompt()
+	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
+	return c, prompt, reason
+}
+
+// promptHooks are the hooks that are given the prompt.
+var promptHooks = newMarks("UserPromptSubmit", "UserPromptExpansion")
 
 // inSettings reports whether a setting already names the file.
 func inSettings(settings []Setting, path string) bool {
@@ -412,10 +466,14 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	case p.has(streamOnly) && c.Format != StreamJSON:
 		return BadUsage
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
-		return o.Names[0] == "--input-format" && o.values[0] != "text"
+		return o.Names[0] == "--input-format" && !slices.Contains([]string{"text", "stream-json"}, o.values[0])
 	}):
+		return BadUsage
+	case c.Stdin == StdinFrames && c.Format != StreamJSON:
+		return BadUsage
+	case c.Stdin == StdinFrames && c.promptArg >= 0:
 		c.Unmanaged = "--input-format"
-		return UnmanagedOption
+		return UnmanagedOption // versions do not agree on what becomes of it
 	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
 		return OptedOut
 	case p.has(callerOwned):
@@ -530,7 +588,7 @@ func isModelName(text string) bool {
 // too long for argv, or if claude would read it as an option or a subcommand there.
 func (p *Plan) placePrompt(c Call, t Target, args []string) []string {
 	switch {
-	case c.promptArg >= 0 && p.Whole:
+	case c.promptArg >= 0 && p.Whole, c.Stdin == StdinFrames:
 		return args
 	case c.promptArg >= 0 && t.fromArgv(c) && len(p.Prompt) <= longestArg && !looksLikeOption(p.Prompt) && !isWord(p.Prompt):
 		args[c.promptArg] = p.Prompt

@@ -270,6 +270,7 @@ func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 }
 
 func (s *claudeStream) learnResult(e *claudeEvent) {
+	s.seen.Results++
 	s.seen.Final = e.StartupFailure == ""
 	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
 	s.seen.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed

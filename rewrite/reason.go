@@ -33,6 +33,9 @@ const (
 	UnmanagedOption Reason = "unmanaged_option" // an option that makes the call unmanaged
 	BadUsage        Reason = "bad_usage"        // the tool will reject this command line
 	SlashCommand    Reason = "slash_command"
+	MessageContent  Reason = "message_content"  // stream-json: the first message is not a plain text
+	ControlRequest  Reason = "control_request"  // stream-json: the caller changes the session by a request
+	NoMessage       Reason = "no_message"       // stream-json: the caller sends no message
 	StdinOpen       Reason = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
 	StdinTooBig     Reason = "stdin_large"      // stdin exceeds what the shim reads
 	StdoutGone      Reason = "stdout_gone"      // stdout has no reader: the tool must find out by itself
@@ -45,11 +48,15 @@ const (
 	Fault           Reason = "fault" // something in reprise failed; the log says what
 )
 
+// NextTurn is the reason of a later turn of a conversation: the caller goes on with its own
+// session in the same process.
+const NextTurn Reason = "next_turn"
+
 // Missed reports whether a call that is passed through for a reason is a headless one that the
 // caller may expect to be managed. Calls from within a tool's own run are not.
 func Missed(t Tool, in Invocation, r Reason) bool {
 	switch r {
-	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, StdinOpen, StdinTooBig, StdoutGone,
+	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, MessageContent, ControlRequest, StdinOpen, StdinTooBig, StdoutGone,
 		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
 	default:
 		return false

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -97,6 +98,7 @@ const (
 	StdinUnused   StdinUse = iota // a terminal, or not read
 	StdinPrompt                   // stdin is the prompt
 	StdinAppended                 // the prompt is in argv; data on stdin is added to it
+	StdinFrames                   // stdin is a conversation, whose first message is the prompt
 )
 
 // Silence is what a tool does if its stdin stays open and sends nothing.
@@ -138,6 +140,11 @@ type Call struct {
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
+	// KeepPrompt reports that the prompt must be sent whole, since the caller is shown what the
+	// model is sent.
+	KeepPrompt bool
+	// NoScout is why the tool must not be started before the prompt is known, "" if it may be.
+	NoScout Reason
 	// SessionModel is the model that the session to resume began with, SessionVersion the version
 	// of the tool that reported it. Both are "" if not known.
 	SessionModel, SessionVersion string
@@ -285,6 +292,7 @@ type StreamState struct {
 	Version string // the tool's version, if it reports one
 	Model   string
 
+	Results    int      // how many final events were seen
 	Content    bool     // the model's first content has arrived under ID
 	WrongID    bool     // the tool works under another ID than requested
 	ToolRan    bool     // the model has used a tool
@@ -339,6 +347,26 @@ func (s *StreamState) addFiles(input json.RawMessage) {
 			s.Files = append(s.Files, name)
 		}
 	}
+}
+
+// EndTurn returns what a turn of the run has revealed, and begins the next turn.
+func (s *StreamState) EndTurn() StreamState {
+	turn := *s
+	s.Answer, s.Texts, s.textBytes, s.Files = "", nil, 0, nil
+	return turn
+}
+
+// Continue adds what came after the end of a turn and belongs to it.
+func (s *StreamState) Continue(more StreamState) {
+	more.Texts, more.Files = slices.Concat(s.Texts, more.Texts), slices.Concat(s.Files, more.Files)
+	*s = more
+}
+
+// Since returns the usage since before, which is an earlier value of the same total.
+func (u Usage) Since(before Usage) Usage {
+	u.Input, u.CacheRead, u.CacheWrite = u.Input-before.Input, u.CacheRead-before.CacheRead, u.CacheWrite-before.CacheWrite
+	u.Output, u.CostNano = u.Output-before.Output, u.CostNano-before.CostNano
+	return u
 }
 
 // Usage is the tokens of one call, in disjoint kinds. Known is false if the tool did not report

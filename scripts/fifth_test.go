@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/scripts/toolbox"
 	"strings"
 	"testing"
 )
@@ -84,9 +85,7 @@ func TestFifthTool(t *testing.T) {
 		cmd := exec.Command(filepath.Join(shims, name), args...)
 		cmd.Args[0] = name
 		cmd.Dir, cmd.Stdin = home, strings.NewReader(stdin)
-		// With another HOME alone, the files in the account's home would be used.
-		cmd.Env = []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, ".local", "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-			"PATH=" + shims + ":" + real + ":/usr/bin:/bin", "REPRISE_TASK=t"}
+		cmd.Env = append(toolbox.Home(home), "PATH="+shims+":"+real+":/usr/bin:/bin", "REPRISE_TASK=t")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)

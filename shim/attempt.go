@@ -24,9 +24,10 @@ type attempt struct {
 	fault   func(what string, err error)
 	signals *inbox // signals to forward to the tool
 
-	relay     *relay // of stdin, nil if there is none
-	lateStdin []byte // what came there after the decision to resume
-	prompted  bool   // data on stdin came later, and were passed on
+	talk      *dialogue // nil unless stdin is a conversation
+	relay     *relay    // of stdin, nil if there is none
+	lateStdin []byte    // what came there after the decision to resume
+	prompted  bool      // data on stdin came later, and were passed on
 
 	sweeper *sweeper       // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
@@ -66,7 +67,7 @@ const (
 // run starts the tool and returns when its output has been delivered. It fails if the tool
 // cannot be started.
 func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
-	if a.plan.Resume != "" {
+	if a.plan.Resume != "" || a.talk != nil && a.talk.scout != nil {
 		a.state = stateHolding
 	}
 	child, err := a.link(files)
@@ -92,6 +93,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	for _, l := range a.links {
 		l.tools.Close()
 	}
+	a.converse()
 	return a.supervise(gateTimeout), nil
 }
 
@@ -245,8 +247,8 @@ func (a *attempt) updateGate() {
 		a.refuse(rewrite.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
-	case seen.Content, seen.Final && !seen.Failed:
-		a.open()
+	case seen.Content, seen.Final && (!seen.Failed || a.talk != nil): // the caller waits for the result, and the tool for the caller
+		a.letOut()
 	}
 }
 
@@ -266,17 +268,24 @@ func (a *attempt) refuse(why rewrite.Reason) {
 	a.process.end()
 }
 
-// open passes on what was held.
-func (a *attempt) open() {
+// letOut passes on what was held.
+func (a *attempt) letOut() {
+	if a.state != stateHolding {
+		return
+	}
 	a.state = stateShowing
 	a.stdout.show()
 	a.stderr.show()
+	if a.talk != nil {
+		a.talk.settle()
+	}
 }
 
 // release opens the gate after the gate timeout, unless the tool may still be waiting for its stdin.
 func (a *attempt) release() {
-	if a.state == stateHolding && a.ended == nil && (a.relay == nil || a.named()) {
-		a.open()
+	waits := a.relay != nil && !a.named() || a.talk != nil && a.talk.scout != nil
+	if a.state == stateHolding && a.ended == nil && !waits {
+		a.letOut()
 	}
 }
 
@@ -300,7 +309,7 @@ func (a *attempt) checkRefusal(st status) {
 // writers.
 func (a *attempt) finish() {
 	seen := a.stream.Seen()
-	if a.state == stateHolding && !seen.Final {
+	if a.state == stateHolding && !seen.Final && a.plan.Resume != "" {
 		a.checkRefusal(*a.ended)
 	}
 	if a.state == stateRefusing || a.state == stateRefused {

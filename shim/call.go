@@ -35,6 +35,7 @@ type call struct {
 	config config.Config
 	log    *log
 
+	talk   *conversation // where stdin is one
 	tool   rewrite.Tool
 	parsed rewrite.Call
 	stdin  staged
@@ -50,8 +51,9 @@ type call struct {
 	started  time.Time
 	signals  *inbox // for the tool
 
-	preview bool  // only explain: record nothing, run nothing
-	failed  error // the last failure inside reprise
+	facts   ledger.Fingerprints // that a scout was started with
+	preview bool                // only explain: record nothing, run nothing
+	failed  error               // the last failure inside reprise
 }
 
 // Main carries out the call and returns its exit code. If this process becomes the real
@@ -70,6 +72,9 @@ func Main(env Env) int {
 	}
 	if c.parsed.Mode == rewrite.Observe {
 		return c.observe()
+	}
+	if c.talk != nil && c.talk.waits {
+		return c.scout()
 	}
 	return c.run()
 }
@@ -214,7 +219,13 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	c.runSteps(func() rewrite.Reason { return c.countPassed(reason) })
 	var stdin *os.File
 	var err error
-	if reason == rewrite.StdinTooBig {
+	if c.talk != nil {
+		if c.talk.run > 0 {
+			return c.cannotRun(c.failed) // a run has taken of it
+		}
+		c.stdin = c.talk.staged()
+	}
+	if reason == rewrite.StdinTooBig || c.talk != nil {
 		stdin, err = c.stdin.ahead(c.env.Stdin)
 	} else {
 		stdin, err = c.stdin.file()

@@ -86,7 +86,11 @@ func (c *call) decide() rewrite.Reason {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
 	}
-	if reason := c.readPrompt(); reason != "" {
+	reason := c.readPrompt()
+	if reason == rewrite.StdinOpen && c.talk != nil {
+		return c.parsed.NoScout // "": decided when the prompt is there
+	}
+	if reason != "" {
 		return reason
 	}
 	if err := c.begin(); err != nil {
@@ -103,7 +107,7 @@ const busyPause = 50 * time.Millisecond
 // it first waits. A signal then ends the shim, as it would end the tool.
 func (c *call) begin() (err error) {
 	until := c.started
-	if c.rule.Busy == config.BusyWait {
+	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.waits) {
 		until = until.Add(c.rule.BusyLimit)
 	}
 	for {
@@ -118,6 +122,9 @@ func (c *call) begin() (err error) {
 
 // readPrompt reads stdin and composes the prompt as the tool does.
 func (c *call) readPrompt() rewrite.Reason {
+	if c.parsed.Stdin == rewrite.StdinFrames {
+		return c.readOpening()
+	}
 	var reason rewrite.Reason
 	var err error
 	silence := c.parsed.Silence
@@ -142,6 +149,24 @@ func (c *call) readPrompt() rewrite.Reason {
 	return c.matchRules()
 }
 
+// readOpening reads a conversation up to its first message, which is the prompt.
+func (c *call) readOpening() (reason rewrite.Reason) {
+	if c.talk == nil {
+		c.talk = newConversation(c.env.Stdin)
+		if reason, err := c.talk.open(); err != nil {
+			return c.fault("read stdin", err)
+		} else if reason != "" {
+			return reason
+		}
+	}
+	var text string
+	if c.parsed, text, reason = c.parsed.Opened(c.talk.opening()); reason != "" {
+		return reason
+	}
+	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	return c.matchRules()
+}
+
 // matchRules applies the first rule that matches the call, and computes the guards.
 func (c *call) matchRules() rewrite.Reason {
 	c.rule = c.config.Match(config.Subject{
@@ -149,6 +174,7 @@ func (c *call) matchRules() rewrite.Reason {
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
+	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
 	}

@@ -83,6 +83,11 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			}
 		case <-a.signals.children:
 			a.checkTool()
+		case line, open := <-a.frames():
+			a.takeFrame(line, open)
+		case <-a.fed():
+		case <-a.overdue():
+			a.process.end()
 		case <-timeout:
 			a.release()
 		case <-sweep:
@@ -95,6 +100,9 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 		case <-a.exhausted:
 			a.abandon()
 		}
+	}
+	if a.talk != nil {
+		a.talk.feed.close()
 	}
 	for _, t := range a.taps {
 		a.leaveOpen(t)

@@ -50,8 +50,12 @@ func newTap(l link, to *sink) *tap {
 
 func (a *attempt) stdoutTap(l link) *tap {
 	t := newTap(l, a.stdout)
-	lines := splitter{line: a.recoverLine(a.stream.Line), max: a.stream.MaxLine()}
-	t.take = func(b *buffer) { a.show(lines.next(b), b) }
+	lines := splitter{line: a.recoverLine(a.takeLine), max: a.stream.MaxLine()}
+	t.take = func(b *buffer) {
+		shown := lines.next(b)
+		a.pass(b)
+		a.show(shown, b)
+	}
 	return t
 }
 

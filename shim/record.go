@@ -80,6 +80,20 @@ func (c *call) pin(id string, pid int) {
 func (c *call) finish(a *attempt, st status) {
 	seen := *a.stream.Seen()
 	seen.Failed = seen.Failed || a.broken || a.prompted // nobody knows what the session was sent
+	o := c.outcome(a, st, seen)
+	var later []ledger.Turn
+	if a.talk != nil && c.ticket.Session != 0 {
+		o, later = c.turns(a, st, seen)
+	}
+	if err := c.ledger.Finish(c.ticket, &o, later...); err != nil {
+		c.log.fault("record outcome", err)
+	}
+	c.log.done(c.decision, c.record.Rule, &o)
+	a.process.witness.close()
+}
+
+// outcome is how a run ended that the tool's output told so much of.
+func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.Outcome {
 	o := ledger.Outcome{
 		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
 		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
@@ -95,11 +109,45 @@ func (c *call) finish(a *attempt, st status) {
 	if o.Seen.ID != "" && o.File == "" {
 		c.log.fault("find session file", os.ErrNotExist)
 	}
-	if err := c.ledger.Finish(c.ticket, &o); err != nil {
-		c.log.fault("record outcome", err)
+	return o
+}
+
+// turns are the outcomes of a conversation's turns: all but the last have ended while the tool ran.
+func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first ledger.Outcome, later []ledger.Turn) {
+	turns := a.talk.took(seen, c.env.Now())
+	sent := c.record.Prompt.Text
+	for i, t := range turns {
+		end := st
+		if i < len(turns)-1 {
+			end = status{}
+		}
+		t.seen.Failed = t.seen.Failed || a.broken
+		o := c.outcome(a, end, t.seen)
+		o.Now = millis(t.ended)
+		bytes, texts := 0, t.prompts
+		if i == 0 {
+			texts = texts[min(1, len(texts)):] // the call's own prompt
+		}
+		for _, p := range texts {
+			sent += "\n\n" + p.text
+			bytes += len(p.text)
+		}
+		if a.talk.unlike && i == len(turns)-1 {
+			o.Seen.Refusal = rewrite.ControlRequest
+		}
+		if i == 0 {
+			if bytes > 0 {
+				c.record.Prompt = rewrite.NewPrompt(sent, c.ledger.Key())
+			}
+			first = o
+			continue
+		}
+		o.Sent = bytes
+		later = append(later, ledger.Turn{
+			Started: millis(t.began()), Bytes: bytes, Prompt: rewrite.NewPrompt(sent, c.ledger.Key()), Outcome: o,
+		})
 	}
-	c.log.done(c.decision, c.record.Rule, &o)
-	a.process.witness.close()
+	return first, later
 }
 
 // sessionFile returns the path and present size of the file in which the tool keeps a session,

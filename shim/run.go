@@ -69,7 +69,7 @@ func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
-	stdin, relay, err := c.stdinFor(plan)
+	stdin, relay, talk, err := c.stdinFor(plan)
 	if err != nil {
 		return nil, status{}, err
 	}
@@ -87,8 +87,13 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	a := &attempt{
-		plan: plan, tool: c.tool, relay: relay, pinned: c.pin, fault: c.log.fault, signals: c.signals,
-		stream: c.tool.Stream(c.parsed, plan, c.ticket.Totals),
+		plan: plan, tool: c.tool, relay: relay, fault: c.log.fault, signals: c.signals, talk: talk,
+	}
+	if c.ticket == nil {
+		a.stream = c.tool.Stream(c.parsed, plan, "")
+		talk.scout = func() bool { return c.opened(a) }
+	} else {
+		a.stream, a.pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
 		a.sweeper = c.sweeper(id)
@@ -111,6 +116,9 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
 	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
+	if err != nil && talk != nil {
+		talk.feed.close()
+	}
 	return a, st, err
 }
 
@@ -123,21 +131,28 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// stdinFor returns the tool's stdin. The relay is nil unless it has to be waited for what comes there.
-func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, error) {
+// stdinFor returns the tool's stdin. The relay is nil unless it has to be waited for what comes there,
+// the dialogue unless it is a conversation.
+func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, *dialogue, error) {
 	switch {
+	case c.talk != nil:
+		talk, err := c.talk.dialogueFor(plan)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return talk.tool, nil, talk, nil
 	case plan.HasStdin:
 		f, err := textFile(plan.Stdin)
-		return f, nil, err
+		return f, nil, nil, err
 	case c.stdin.silent:
 		r, stdin, err := newRelay(c.env.Stdin, c.stdin.late, plan.Resume != "")
-		return stdin, r, err
+		return stdin, r, nil, err
 	}
 	f, err := c.stdin.file()
 	if f == nil && err == nil {
-		return c.env.Stdin, nil, nil
+		return c.env.Stdin, nil, nil, nil
 	}
-	return f, nil, err
+	return f, nil, nil, err
 }
 
 // observe runs a call whose session the caller manages. It changes nothing, and records ID and

@@ -37,6 +37,7 @@ func ignoreAsCaller() {
 type inbox struct {
 	arrived  chan struct{} // has a token if a signal may be waiting
 	children chan struct{} // has a token if a child may have ended or stopped
+	catching sync.Once
 	mu       sync.Mutex
 	waiting  []os.Signal
 }
@@ -51,8 +52,10 @@ const together = 100 * time.Microsecond
 
 // catch starts to catch signals for the tool, including those that the caller ignores or
 // blocks: the tool may have a handler for them. From then on none of them ends the shim, nor
-// does SIGPIPE.
-func (in *inbox) catch() {
+// does SIGPIPE. A second call does nothing.
+func (in *inbox) catch() { in.catching.Do(in.start) }
+
+func (in *inbox) start() {
 	received := make(chan os.Signal, 2*len(forwarded)) // the runtime keeps one of each as well
 	own := make(chan os.Signal, 1)
 	ready := make(chan struct{})

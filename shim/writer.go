@@ -44,6 +44,14 @@ func (s *sink) write(data []byte, from *buffer) {
 	}
 }
 
+// pass writes data although the sink may hold its output. The data must not change.
+func (s *sink) pass(data []byte, from *buffer) {
+	if !s.gone {
+		from.retain()
+		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+	}
+}
+
 // show passes on what was held, and from then on all output at once.
 func (s *sink) show() {
 	if s.held != nil && !s.gone {

@@ -25,7 +25,7 @@ the session's context is, and which session will be resumed next.`,
 
 type chainsReport struct {
 	Schema string        `json:"schema" doc:"name of this schema"`
-	Chains []chainReport `json:"chains" doc:"the chains, the last used first"`
+	Chains []chainReport `json:"chains" doc:"the last used first"`
 }
 
 func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {

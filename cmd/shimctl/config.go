@@ -54,8 +54,8 @@ mistake.`,
 
 type configCheckReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"path of the configuration file"`
-	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or in the price list"`
+	File     string          `json:"file" doc:"the configuration file"`
+	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or the price list"`
 }
 
 type mistakeReport struct {
@@ -135,16 +135,16 @@ func configShowCommand(a *app) *cobra.Command {
 
 type configReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	File     string          `json:"file" doc:"path of the configuration file"`
-	Settings []settingReport `json:"settings" doc:"every key outside rules"`
-	Rules    []string        `json:"rules" doc:"names of the user's rules, in the order in which they are tried"`
+	File     string          `json:"file" doc:"the configuration file"`
+	Settings []settingReport `json:"settings" doc:"all keys outside rules"`
+	Rules    []string        `json:"rules" doc:"names of your rules, in the order they are tried"`
 }
 
 type settingReport struct {
 	Key     string `json:"key" doc:"the key"`
-	Value   string `json:"value" doc:"the value as TOML, empty if not set"`
-	Default string `json:"default" doc:"the default as TOML"`
-	About   string `json:"about" doc:"purpose of the key"`
+	Value   string `json:"value" doc:"its value as TOML, empty if not set"`
+	Default string `json:"default" doc:"its default as TOML"`
+	About   string `json:"about" doc:"its purpose"`
 }
 
 func (a *app) configShow(asJSON bool) error {

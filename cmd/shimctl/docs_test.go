@@ -44,7 +44,7 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[invocationReport](): "call",
 	reflect.TypeFor[groupReport]():      "group",
 	reflect.TypeFor[meanReport]():       "mean",
-	reflect.TypeFor[pricesReport]():     "price comparison",
+	reflect.TypeFor[pricesReport]():     "prices",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
@@ -103,34 +103,60 @@ func commandReference() string {
 	return b.String()
 }
 
-func schemaReference(t *testing.T) string {
-	var b strings.Builder
-	b.WriteString("# What --json prints\n\nThis page is generated from the code. Each answer names its schema. Within a schema no field is renamed or changes its\n" +
-		"meaning. New fields may be added: ignore unknown ones.\n\n" +
-		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
-		"- An unknown value is null, never 0.\n" +
-		"- A field with a `?` is left out when it is empty. `[]` marks the fields of each element of a list.\n" +
-		"- Objects that occur in several places, such as [a call](#a-call), have a section of their own at the end.\n")
-	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		section(t, &b, name, reflect.TypeOf(schemas[name]))
-	}
-	for _, kind := range slices.SortedFunc(maps.Keys(shared), func(a, b reflect.Type) int { return strings.Compare(shared[a], shared[b]) }) {
-		section(t, &b, "a "+shared[kind], kind)
-	}
-	return b.String()
+// commonFields are fields that mean the same in several objects. The page describes each once.
+var commonFields = []string{"tool", "forked", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
+	"cost_nano_usd", "cost_at_most_nano_usd", "cost_source"}
+
+// A schemaPage is the page on what --json prints, and what its common fields mean.
+type schemaPage struct {
+	strings.Builder
+	common map[string]string
 }
 
-func section(t *testing.T, b *strings.Builder, name string, kind reflect.Type) {
-	fmt.Fprintf(b, "\n## %s\n\n", name)
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	describe(t, table, kind, "")
+func schemaReference(t *testing.T) string {
+	page := schemaPage{common: map[string]string{}}
+	page.WriteString("# What --json prints\n\nThis page is generated from the code. Each answer is an object whose field `schema` holds the heading of its section\n" +
+		"here. Within a schema no field is renamed or changes its meaning. New fields may be added: ignore unknown ones.\n\n" +
+		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
+		"- An unknown value is null, never 0.\n" +
+		"- A field with a `?` is left out when it is empty. `[]` marks a list, and the fields of each of its elements.\n" +
+		"- Types such as [`call`](#call) and fields without a description, such as `tool`, occur in several places. They are described [at the\n" +
+		"  end](#common-fields).\n")
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		page.section(t, name, reflect.TypeOf(schemas[name]))
+	}
+	for _, kind := range slices.SortedFunc(maps.Keys(shared), func(a, b reflect.Type) int { return strings.Compare(shared[a], shared[b]) }) {
+		page.section(t, shared[kind], kind)
+	}
+	page.WriteString("\n## Common fields\n\n")
+	table := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
+	for _, name := range commonFields {
+		if page.common[name] == "" {
+			t.Errorf("no object has the common field %s", name)
+		}
+		fmt.Fprintf(table, "    %s\t%s\n", name, page.common[name])
+	}
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
+	}
+	return page.String()
+}
+
+func (p *schemaPage) section(t *testing.T, name string, kind reflect.Type) {
+	fmt.Fprintf(p, "\n## %s\n\n", name)
+	var rows strings.Builder
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	p.describe(t, table, kind, "")
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(rows.String()) {
+		p.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 }
 
 // describe writes a line for each field of a struct, and of those in it.
-func describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
+func (p *schemaPage) describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
 		if !f.IsExported() && !f.Anonymous {
@@ -141,7 +167,7 @@ func describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
 			continue
 		}
 		if f.Anonymous {
-			describe(t, table, f.Type, prefix)
+			p.describe(t, table, f.Type, prefix)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -149,25 +175,29 @@ func describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
 		if name == "" || about == "" {
 			t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
 		}
+		if name == "schema" {
+			continue // every answer has it
+		}
+		if slices.Contains(commonFields, name) {
+			if known := p.common[name]; known != "" && known != about {
+				t.Errorf("%s.%s: %q, elsewhere %q", kind, f.Name, about, known)
+			}
+			p.common[name], about = about, ""
+		}
 		shown := prefix + name
 		if strings.Contains(options, "omitempty") {
 			shown += "?"
 		}
 		word, inner := typeWord(f.Type)
-		if inner != nil && shared[inner] != "" {
-			if word == "list" {
-				word = "list of " + shared[inner] + "s"
-			} else {
-				word = "a " + shared[inner]
-			}
-			inner = nil
+		if shared[inner] != "" {
+			word, inner = strings.Replace(word, "object", shared[inner], 1), nil
 		}
 		fmt.Fprintf(table, "    %s\t%s\t%s\n", shown, word, about)
 		if inner != nil {
-			if word == "list" {
+			if strings.HasSuffix(word, "[]") {
 				name += "[]"
 			}
-			describe(t, table, inner, prefix+name+".")
+			p.describe(t, table, inner, prefix+name+".")
 		}
 	}
 }
@@ -179,12 +209,10 @@ func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
 	switch kind.Kind() {
 	case reflect.Pointer:
 		word, inner = typeWord(kind.Elem())
-		return word + " or null", inner
+		return word + "|null", inner
 	case reflect.Slice:
-		if word, inner = typeWord(kind.Elem()); inner == nil {
-			return "list of " + word + "s", nil
-		}
-		return "list", inner
+		word, inner = typeWord(kind.Elem())
+		return word + "[]", inner
 	case reflect.Map:
 		word, inner = typeWord(kind.Elem())
 		return "object of " + word + "s", inner

@@ -25,11 +25,11 @@ func doctorCommand(a *app) *cobra.Command {
 	var asJSON, measure bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work",
-		Long: `Checks the order of PATH, aliases and functions that shadow the shims, the real binaries and whether their
-versions were tested, permissions, the ledger, the configuration and the build, and prints a fix for each
-problem. Fresh shells are asked what they run, so their start-up files are read. The exit status is 3 if there is
-a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences the check of that
-name for good.`,
+		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
+tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration and the
+build. It prints a fix for each problem. Fresh shells are asked what they run, so their start-up files are
+read. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the
+configuration silences a check.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
@@ -48,7 +48,7 @@ type check struct {
 
 type doctorReport struct {
 	Schema string  `json:"schema" doc:"name of this schema"`
-	Checks []check `json:"checks" doc:"the checks, in order"`
+	Checks []check `json:"checks" doc:"in order"`
 }
 
 func (a *app) doctor(asJSON, measure bool) (err error) {
@@ -71,6 +71,7 @@ func (a *app) checks(measure bool) []check {
 	facts := a.askShells(cfg)
 	checks := append(a.checkTools(facts), a.checkShells(facts)...)
 	checks = append(checks, a.checkKeys(cfg)...)
+	checks = append(checks, a.checkBundled()...)
 	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
 	if measure {
 		checks = append(checks, a.measure())

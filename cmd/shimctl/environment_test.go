@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"reprise/scripts/toolbox"
 	"strings"
 	"testing"
 )
@@ -57,11 +58,11 @@ var saidDecision = regexp.MustCompile(`(?m)^reprise: claude: (\w+) \((\w+)\)$`)
 func (s playedSequence) play(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "work", "project")
-	env := []string{
-		"HOME=" + filepath.Join(root, "home"), "FAKE=" + filepath.Join(root, "fake"), "TMPDIR=" + root, hurry, "REPRISE_VERBOSE=1",
-		"PATH=" + filepath.Join(root, "real") + ":/usr/local/bin:/usr/bin:/bin", "ANTHROPIC_API_KEY=of-the-test",
+	env := append(toolbox.Home(filepath.Join(root, "home")),
+		"FAKE="+filepath.Join(root, "fake"), "TMPDIR="+root, hurry, "REPRISE_VERBOSE=1",
+		"PATH="+filepath.Join(root, "real")+":/usr/local/bin:/usr/bin:/bin", "ANTHROPIC_API_KEY=of-the-test",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-	}
+	)
 	for _, path := range []string{dir, filepath.Join(root, "home"), filepath.Join(root, "real"), filepath.Join(root, "fake")} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/scripts/toolbox"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func buildProbe(t *testing.T) string {
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	t.Helper()
 	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"}, strings.Fields(args)...)...)
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + filepath.Dir(probe) + ":" + tools}
+	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Dir(probe)+":"+tools)
 	cmd.Dir = dir
 	streams, err := os.OpenFile(filepath.Join(dir, "streams"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -21,8 +21,8 @@ func explainCommand(a *app) *cobra.Command {
 		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
 		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
 matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
-go where shimctl's goes: to a terminal, or to a program. Where the other makes a difference, that is said too.
-Nothing is recorded.
+go where shimctl's goes: to a terminal, or to a program. If that makes a difference, both are shown. Nothing is
+recorded.
 
 With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
 the text that would be sent instead of the whole prompt.`,
@@ -297,10 +297,10 @@ func shorten(text string) string {
 type explainReport struct {
 	Schema      string          `json:"schema" doc:"name of this schema"`
 	Call        []string        `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode    `json:"mode" doc:"the mode: passthrough, observe, fresh, resume or fork"`
+	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
 	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
 	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     []string        `json:"changed,omitempty" doc:"names of the settings, variables or files that have changed"`
+	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
 	Unmanaged   string          `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
 	Fault       string          `json:"fault,omitempty" doc:"the error inside reprise"`
@@ -308,28 +308,28 @@ type explainReport struct {
 	Rule        string          `json:"rule,omitempty" doc:"the rule that matches"`
 	Task        string          `json:"task,omitempty" doc:"name of the job"`
 	Role        string          `json:"role,omitempty" doc:"part in the job"`
-	Attempt     *int            `json:"attempt,omitempty" doc:"number of the attempt, if the caller gives one"`
-	Chain       int64           `json:"chain,omitempty" doc:"number of the chain"`
+	Attempt     *int            `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
+	Chain       int64           `json:"chain,omitempty" doc:"its chain"`
 	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
 	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []findingReport `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
 	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
-	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with, null if nothing"`
+	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with"`
 	Terminal    bool            `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
-	Other       *otherReport    `json:"other_output,omitempty" doc:"what becomes of the call if the output goes to a program instead of a terminal, or the reverse, if that makes a difference"`
+	Other       *otherReport    `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
 	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
 	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
-	Prompt      string          `json:"prompt,omitempty" doc:"the text that the model would be sent"`
+	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
 	Whole       bool            `json:"whole_prompt" doc:"whether it is the whole prompt"`
 	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Blocks      []blockReport   `json:"blocks" doc:"the blocks of the prompt"`
+	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
 }
 
 type findingReport struct {
-	Kind  string `json:"kind" doc:"the kind of evidence: docs/explanation/when-it-resumes.md"`
-	Words string `json:"words,omitempty" doc:"the words of the prompt that were found"`
+	Kind  string `json:"kind" doc:"its kind: docs/explanation/when-it-resumes.md"`
+	Words string `json:"words,omitempty" doc:"words found in the prompt"`
 }
 
 func findingReports(list []rewrite.Finding) (out []findingReport) {
@@ -345,16 +345,16 @@ type otherReport struct {
 }
 
 type nearestReport struct {
-	Chain    int64          `json:"chain" doc:"number of the chain"`
+	Chain    int64          `json:"chain" doc:"its chain"`
 	Session  string         `json:"session,omitempty" doc:"its session"`
-	Relation rewrite.Reason `json:"relation" doc:"how the prompt relates to what the session was sent"`
+	Relation rewrite.Reason `json:"relation" doc:"how the prompt relates to the session's"`
 }
 
 type blockReport struct {
-	Number int    `json:"number" doc:"number of the block, from 1"`
+	Number int    `json:"number" doc:"from 1"`
 	Head   string `json:"head" doc:"its first line"`
 	Bytes  int    `json:"bytes" doc:"its length"`
-	Sent   bool   `json:"sent" doc:"whether the session was sent it"`
+	Sent   bool   `json:"sent" doc:"whether the session has it"`
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {

@@ -31,8 +31,7 @@ func exportCommand(a *app) *cobra.Command {
 		Use: "export", Short: "write the recorded calls for other programs",
 		Long: `Writes every call as a line of JSON (ndjson) or sums for Prometheus' textfile collector (prometheus), or
 sends every ended call as an OpenTelemetry span to a collector (otlp). Nothing is sent except to --endpoint.
-No format contains any part of a prompt or an answer; ndjson and otlp contain directories and the names of
-tasks and roles.`,
+docs/reference/export.md lists what each format contains: no part of a prompt or an answer.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context(), f) },
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/scripts/toolbox"
 	"testing"
 )
 
@@ -42,7 +43,7 @@ func TestLeftoversOfObservedResumes(t *testing.T) {
 		cmd := exec.Command(executable(t), "--resume", resume, "-p", "go on", "-o", "stream-json")
 		cmd.Args[0] = "gemini" // see TestMain
 		cmd.Dir = project
-		cmd.Env = []string{"HOME=" + root, "PATH=" + filepath.Join(root, "real") + ":/usr/bin:/bin", "TMPDIR=" + root, "REPRISE_VERBOSE=1", hurry}
+		cmd.Env = append(toolbox.Home(root), "PATH="+filepath.Join(root, "real")+":/usr/bin:/bin", "TMPDIR="+root, "REPRISE_VERBOSE=1", hurry)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)

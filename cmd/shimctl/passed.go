@@ -19,6 +19,8 @@ var advice = map[rewrite.Reason]string{
 	rewrite.UnmanagedOption: "Leave the option out",
 	rewrite.BadUsage:        "Correct the command line: the tool says on stderr what is wrong",
 	rewrite.SlashCommand:    "Nothing is missed: the tool itself answers its commands",
+	rewrite.MessageContent:  "Only a first message of plain text can be compared",
+	rewrite.ControlRequest:  "Set model and permissions by options, not by requests before the first message",
 	rewrite.StdinOpen:       "Add </dev/null",
 	rewrite.StdinTooBig:     "Put the data into a file, and name it in the prompt",
 	rewrite.StdoutGone:      "Have the caller read the output",
@@ -43,9 +45,9 @@ func statusAdvice(r rewrite.Reason) string {
 type passedReport struct {
 	Reason      rewrite.Reason `json:"reason" doc:"the reason"`
 	Calls       int64          `json:"calls" doc:"number of calls"`
-	Last        time.Time      `json:"last" doc:"when the last of them was made"`
+	Last        time.Time      `json:"last" doc:"when the latest was made"`
 	Tools       []string       `json:"tools" doc:"the tools that were called"`
-	Directories []string       `json:"directories" doc:"the directories that they were called in, the last first"`
+	Directories []string       `json:"directories" doc:"where, the latest first"`
 	Advice      string         `json:"advice" doc:"what to do"`
 }
 

@@ -27,9 +27,8 @@ func pruneCommand(a *app) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
 		Use: "prune", Short: "remove old sessions that the shims started",
-		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier, and
-prints for each session why it is kept or removed. A session is kept if another process has written to it,
-if it is in use, if the next call may resume it, or if another one was forked from it. [prune] in the
+		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
+for each session why it is kept or removed. A session that may still be needed is kept. [prune] in the
 configuration says what else is kept; --keep-within or --keep-last replaces both of those keys.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
@@ -213,17 +212,17 @@ func (v verdict) why() string {
 
 type pruneReport struct {
 	Schema   string           `json:"schema" doc:"name of this schema"`
-	DryRun   bool             `json:"dry_run" doc:"whether this was a dry run"`
-	Removed  int64            `json:"removed" doc:"sessions removed, or to be removed"`
-	Bytes    int64            `json:"bytes" doc:"bytes that they took, or take"`
+	DryRun   bool             `json:"dry_run" doc:"whether this was a dry run; then removed means to be removed"`
+	Removed  int64            `json:"removed" doc:"sessions removed"`
+	Bytes    int64            `json:"bytes" doc:"size of their files"`
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
-	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger, or to be removed"`
-	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger, or to be removed"`
+	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger"`
+	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger"`
 	Sessions []prunedSessions `json:"sessions" doc:"the checked sessions"`
 }
 
 type prunedSessions struct {
-	Chain    int64          `json:"chain" doc:"number of its chain"`
+	Chain    int64          `json:"chain" doc:"its chain"`
 	Tool     string         `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Session  string         `json:"session" doc:"the tool's own ID"`
 	File     string         `json:"file" doc:"path of its file"`

@@ -19,9 +19,8 @@ func reportCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
-cache, decisions by reason, what resuming saved and how that was determined, and the chains as timelines. It loads
-nothing, runs no script and contains no prompt, but names of tasks and directories. A new file is readable by you
-alone; an existing one keeps its permissions. docs/explanation/measuring.md explains each figure.`,
+cache, decisions by reason, what resuming saved and how that was determined, and the chains as timelines. It
+contains no prompt, but names of tasks and directories. docs/how-to/measure.md explains each part.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {

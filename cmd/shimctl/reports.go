@@ -12,15 +12,15 @@ import (
 // meaning within a schema; new ones may come. docs/reference/json.md is made from the doc tags.
 
 type chainReport struct {
-	ID        int64            `json:"id" doc:"number of the chain"`
+	ID        int64            `json:"id" doc:"its number"`
 	Tool      string           `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory string           `json:"directory" doc:"working directory of its calls"`
-	Task      string           `json:"task,omitempty" doc:"name of the job, if a rule or the caller named it"`
-	Role      string           `json:"role,omitempty" doc:"part in the job, if a rule or the caller named it"`
+	Task      string           `json:"task,omitempty" doc:"name of the job"`
+	Role      string           `json:"role,omitempty" doc:"part in the job"`
 	Created   time.Time        `json:"created" doc:"when its first call started"`
 	Updated   time.Time        `json:"updated" doc:"when its last call started or ended"`
 	Calls     int              `json:"calls" doc:"its calls"`
-	Resumed   int              `json:"resumed" doc:"of these, calls resumed in the session or a copy of it"`
+	Resumed   int              `json:"resumed" doc:"resumed calls"`
 	Last      invocationReport `json:"last" doc:"its last call"`
 	Sessions  []sessionReport  `json:"sessions" doc:"its sessions, the newest first"`
 }
@@ -34,7 +34,7 @@ func (r reporter) chain(c ledger.ChainRow) chainReport {
 type sessionReport struct {
 	ID            string         `json:"id" doc:"the tool's own ID, empty while unknown"`
 	Tool          string         `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Chain         int64          `json:"chain" doc:"number of its chain"`
+	Chain         int64          `json:"chain" doc:"its chain"`
 	State         ledger.State   `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
 	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
 	Reset         bool           `json:"reset" doc:"whether an answer or shimctl reset ended it"`
@@ -44,7 +44,7 @@ type sessionReport struct {
 	Model         string         `json:"model,omitempty" doc:"the model asked for"`
 	Turns         int            `json:"turns" doc:"calls of it that ended well"`
 	ContextTokens int64          `json:"context_tokens" doc:"tokens of the context in use"`
-	ContextLimit  *int64         `json:"context_limit" doc:"size of the context in tokens, null if the tool does not report it"`
+	ContextLimit  *int64         `json:"context_limit" doc:"size of the context in tokens"`
 	Created       time.Time      `json:"created" doc:"when it started"`
 	LastUsed      time.Time      `json:"last_used" doc:"when it was last used"`
 }
@@ -56,19 +56,19 @@ func sessionJSON(s ledger.SessionRow) sessionReport {
 }
 
 type invocationReport struct {
-	ID           int64          `json:"id" doc:"number of the call"`
+	ID           int64          `json:"id" doc:"its number"`
 	Tool         string         `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory    string         `json:"directory" doc:"its working directory"`
-	Chain        *int64         `json:"chain" doc:"number of its chain, null if it belongs to none"`
+	Chain        *int64         `json:"chain" doc:"its chain, null if none"`
 	Started      time.Time      `json:"started" doc:"when it started"`
-	Milliseconds *int64         `json:"duration_ms" doc:"how long it took, null while it runs"`
+	Milliseconds *int64         `json:"duration_ms" doc:"duration, null while it runs"`
 	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh or observe"`
 	Reason       rewrite.Reason `json:"reason" doc:"the reason"`
 	Detail       rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
-	Changed      []string       `json:"changed,omitempty" doc:"names of the settings, variables or files that had changed"`
+	Changed      []string       `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Rule         string         `json:"rule,omitempty" doc:"the rule that matched"`
 	ResumedFrom  string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
-	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused the resume or fork, so that the call ran fresh"`
+	FellBack     rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
 	Session      string         `json:"session,omitempty" doc:"the session that the call ended in"`
 	Format       rewrite.Format `json:"format" doc:"the requested output format"`
 	Model        string         `json:"model,omitempty" doc:"the model that answered"`
@@ -77,7 +77,7 @@ type invocationReport struct {
 	Signal       *int64         `json:"signal" doc:"the signal that ended it, or null"`
 	PromptBytes  int64          `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	SentBytes    int64          `json:"sent_bytes" doc:"length of what the model was sent"`
-	Input        *int64         `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null if unknown"`
+	Input        *int64         `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead    *int64         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite   *int64         `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output       *int64         `json:"output_tokens" doc:"tokens that the model wrote"`
@@ -86,8 +86,8 @@ type invocationReport struct {
 
 // A moneyReport is an amount and its source.
 type moneyReport struct {
-	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"price in billionths of a dollar, null if unknown"`
-	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if all requests that may have had a long prompt were billed as such"`
+	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if every request that may have had a long prompt was billed as such"`
 	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
 }
 

@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	commands["collector"] = collector
+	commands["sdk"] = caller
+	commands["fakesdk"] = converser
 	testscript.Main(suite{m}, commands)
 }
 

@@ -32,7 +32,7 @@ directories. A session that is not in the ledger is only listed; no call ever re
 
 type sessionsReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
-	Sessions []sessionReport `json:"sessions" doc:"the sessions, the last used first"`
+	Sessions []sessionReport `json:"sessions" doc:"the last used first"`
 }
 
 func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {

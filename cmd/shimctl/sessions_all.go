@@ -23,20 +23,20 @@ const allSchema = "shimctl.sessions.all/1"
 
 type allSessionsReport struct {
 	Schema   string             `json:"schema" doc:"name of this schema"`
-	Sessions []keptSessionEntry `json:"sessions" doc:"the sessions in the tools' own directories, the last used first"`
+	Sessions []keptSessionEntry `json:"sessions" doc:"the last used first"`
 }
 
 type keptSessionEntry struct {
 	ID         string     `json:"id" doc:"the tool's own ID"`
 	Tool       string     `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Chain      *int64     `json:"chain" doc:"number of its chain, null if it is not in the ledger and never resumed"`
+	Chain      *int64     `json:"chain" doc:"its chain, null if it is not in the ledger"`
 	Directory  string     `json:"directory,omitempty" doc:"working directory"`
 	Model      string     `json:"model,omitempty" doc:"the model that answered last"`
 	Version    string     `json:"version,omitempty" doc:"version of the tool"`
-	Started    *time.Time `json:"started" doc:"when it started, null if the tool does not report it"`
-	LastUsed   *time.Time `json:"last_used" doc:"when it was last used, null if the tool does not report it"`
-	Turns      *int64     `json:"turns" doc:"prompts of the user, null if the tool does not report them"`
-	Input      *int64     `json:"input_tokens" doc:"tokens neither read from nor written to a cache, null if unknown"`
+	Started    *time.Time `json:"started" doc:"when it started"`
+	LastUsed   *time.Time `json:"last_used" doc:"when it was last used"`
+	Turns      *int64     `json:"turns" doc:"prompts of the user"`
+	Input      *int64     `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  *int64     `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite *int64     `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output     *int64     `json:"output_tokens" doc:"tokens that the model wrote"`

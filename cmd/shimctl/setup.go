@@ -25,13 +25,12 @@ func setupCommand(a *app) *cobra.Command {
 	var flags setupFlags
 	c := &cobra.Command{
 		Use: "setup", Short: "put the shims first in your shells",
-		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows what it would write into
-their start-up files: a block at the end that puts the shims first on PATH, after nvm, mise and the like. If an alias
-or function only starts a tool by its path, like that of Claude Code's installer, the block removes it, and the path
-goes into the configuration if the shim would find no other. Your own lines never change.
+		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows the block that it would
+add to their start-up files. The block puts the shims first on PATH and removes an alias or function that only
+starts a tool by its path, like that of Claude Code's installer. Your own lines never change.
 
 It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
-shells again. --undo removes what it wrote. The exit status is 3 if something is left to do.`,
+shells again. The exit status is 3 if something is left to do. docs/how-to/shells.md says more.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.setup(flags) },
 	}
@@ -48,9 +47,9 @@ type setupReport struct {
 	Schema     string         `json:"schema" doc:"name of this schema"`
 	Shims      string         `json:"shims" doc:"directory of the shims"`
 	Tools      []string       `json:"tools" doc:"the checked tools"`
-	Changes    []changeReport `json:"changes" doc:"the files to change, in order"`
+	Changes    []changeReport `json:"changes" doc:"changes of files, in order"`
 	Written    bool           `json:"written" doc:"whether they were written"`
-	Checks     []check        `json:"checks" doc:"what fresh shells run: after writing, if anything was written"`
+	Checks     []check        `json:"checks" doc:"what fresh shells run, after any writing"`
 	NotCovered string         `json:"not_covered" doc:"programs that read none of these files"`
 }
 
@@ -58,7 +57,7 @@ type changeReport struct {
 	File    string   `json:"file" doc:"the file"`
 	Created bool     `json:"created" doc:"whether it did not exist"`
 	Behind  []string `json:"behind,omitempty" doc:"version managers in the file, above the block"`
-	Removed bool     `json:"removed" doc:"whether it is removed: setup had created it, and nothing else is in it"`
+	Removed bool     `json:"removed" doc:"whether it is removed, because setup created it and nothing else is in it"`
 	Diff    string   `json:"diff" doc:"the change as a unified diff without context"`
 }
 

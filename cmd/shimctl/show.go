@@ -31,7 +31,7 @@ its sessions.`,
 type showReport struct {
 	Schema      string             `json:"schema" doc:"name of this schema"`
 	Chain       chainReport        `json:"chain" doc:"the chain"`
-	Invocations []invocationReport `json:"invocations" doc:"its calls, the first first"`
+	Invocations []invocationReport `json:"invocations" doc:"its calls, the oldest first"`
 }
 
 func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error {

@@ -11,32 +11,38 @@ import (
 type statsReport struct {
 	Schema     string            `json:"schema" doc:"name of this schema"`
 	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
-	Since      *time.Time        `json:"since" doc:"the calls since then, null from the beginning"`
-	Groups     []groupReport     `json:"groups" doc:"the groups, the one with the most calls first; days in order"`
+	Since      *time.Time        `json:"since" doc:"start of the period, null if all"`
+	Groups     []groupReport     `json:"groups" doc:"most calls first; days in order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
-	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without one"`
-	Estimate   *estimateReport   `json:"estimate" doc:"instead of the comparison, null with one"`
+	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
+	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
 }
 
 type groupReport struct {
-	Key              *string  `json:"key" doc:"the common property of the calls, null if none"`
+	Key              *string  `json:"key" doc:"what its calls have in common"`
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
-	Resumed          int64    `json:"resumed" doc:"calls resumed in the session or a copy of it"`
-	Forked           int64    `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
+	Resumed          int64    `json:"resumed" doc:"resumed calls"`
+	Forked           int64    `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
 	SessionsCreated  int64    `json:"sessions_created" doc:"sessions created"`
 	SessionsReused   int64    `json:"sessions_reused" doc:"sessions that were resumed at least once"`
-	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls as a share of all, null without calls"`
-	CacheRate        *float64 `json:"cache_rate" doc:"tokens of the prompts that came from the cache"`
+	ReuseRate        *float64 `json:"reuse_rate" doc:"resumed calls as a share of all"`
+	CacheRate        *float64 `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
 	TokensPerSession *float64 `json:"tokens_per_session" doc:"tokens of all kinds"`
-	MeteredCalls     int64    `json:"metered_calls" doc:"calls whose tokens are known"`
+	MeteredCalls     int64    `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
 	Input            int64    `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
+<<<<<<< HEAD
 	Output           int64    `json:"output_tokens" doc:"tokens that the models wrote"`
 	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost the tool reported"`
 	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"billionths of a dollar, of those; null if all are unknown"`
+=======
+	Output           int64    `json:"output_tokens" doc:"tokens that the model wrote"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+>>>>>>> main
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }
 
@@ -58,17 +64,17 @@ type figureReport struct {
 }
 
 type meanReport struct {
-	Mean *float64 `json:"mean" doc:"mean over calls, null if unknown"`
+	Mean *float64 `json:"mean" doc:"mean over calls"`
 	Low  *float64 `json:"low" doc:"lower end of the interval"`
 	High *float64 `json:"high" doc:"upper end of the interval"`
 }
 
 type estimateReport struct {
 	ResumedCalls      int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
-	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls that they are compared with"`
-	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of the resumed calls, those that could only be compared with first calls"`
+	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls they are compared with"`
+	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of these, those compared with first calls only"`
 	FirstCalls        int64         `json:"first_calls" doc:"these first calls"`
-	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls without enough fresh calls to compare with"`
+	UncomparableCalls int64         `json:"uncomparable_calls" doc:"resumed calls with too few fresh calls to compare"`
 	Figures           []savedReport `json:"figures" doc:"what was compared"`
 }
 
@@ -77,7 +83,7 @@ type savedReport struct {
 	Unit    string   `json:"unit" doc:"tokens, nano_usd or ms"`
 	Resumed *float64 `json:"resumed_mean" doc:"mean of the resumed calls"`
 	Fresh   *float64 `json:"fresh_mean" doc:"mean of the fresh runs"`
-	Saved   *float64 `json:"saved" doc:"over all resumed calls that were compared"`
+	Saved   *float64 `json:"saved" doc:"by all resumed_calls"`
 }
 
 func statsJSON(s stats) statsReport {

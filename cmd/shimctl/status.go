@@ -280,16 +280,16 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
-	Passed    []passedReport     `json:"passed_through" doc:"headless calls of the last days that were passed through, by reason, the last passed first"`
+	Passed    []passedReport     `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
 	Warnings  []warning          `json:"warnings" doc:"warnings"`
 }
 
 type totalsReport struct {
 	Chains      int64 `json:"chains" doc:"chains"`
 	Calls       int64 `json:"calls" doc:"calls"`
-	Resumed     int64 `json:"resumed" doc:"calls resumed in the session or a copy of it"`
-	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
-	Fresh       int64 `json:"fresh" doc:"calls that ran in a fresh session"`
+	Resumed     int64 `json:"resumed" doc:"resumed calls"`
+	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh       int64 `json:"fresh" doc:"fresh calls"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
 	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
 	PromptBytes int64 `json:"prompt_bytes" doc:"length of the callers' prompts"`
@@ -298,17 +298,17 @@ type totalsReport struct {
 
 type recentReport struct {
 	Days       int   `json:"days" doc:"number of days"`
-	Resumed    int64 `json:"resumed" doc:"calls resumed in the session or a copy of it"`
-	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy of a session that another process has used"`
-	Fresh      int64 `json:"fresh" doc:"calls that ran in a fresh session"`
+	Resumed    int64 `json:"resumed" doc:"resumed calls"`
+	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh      int64 `json:"fresh" doc:"fresh calls"`
 	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output     int64 `json:"output_tokens" doc:"tokens that the models wrote"`
-	Uncounted  int64 `json:"uncounted_calls" doc:"calls with unknown tokens, not included in these sums"`
-	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown price, not included in the cost"`
+	Output     int64 `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	moneyReport
-	Saved keptBack `json:"saved" doc:"what resuming saved; shimctl.stats/1 has all of it"`
+	Saved keptBack `json:"saved" doc:"what resuming saved, in short"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {

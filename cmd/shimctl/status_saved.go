@@ -8,11 +8,11 @@ import (
 
 // A keptBack is a summary of what resuming saved. It is negative if resuming was dearer.
 type keptBack struct {
-	Measured    bool     `json:"measured" doc:"compared with chains that were held out; otherwise it is an estimate"`
-	Resumed     int64    `json:"resumed_calls" doc:"the calls with the saving; if measured, all calls of chains that were not held out"`
-	Against     int64    `json:"compared_calls" doc:"the calls that they are compared with"`
-	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"billionths of a dollar, null if unknown"`
-	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost, null if unknown"`
+	Measured    bool     `json:"measured" doc:"whether compared with chains that were held out; otherwise an estimate"`
+	Resumed     int64    `json:"resumed_calls" doc:"calls with the saving; if measured, all of chains that were not held out"`
+	Against     int64    `json:"compared_calls" doc:"calls they are compared with"`
+	CostNanoUSD *float64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+	Tokens      *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost"`
 }
 
 // saved sums up what stats shows in full.

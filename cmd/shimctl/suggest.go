@@ -28,13 +28,12 @@ func suggestCommand(a *app) *cobra.Command {
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
-		Long: `Proposes rules for fresh calls that differ in one place and that no rule named, in the syntax of the
-configuration file. It applies none. It reads at most the latest 20000 calls.
+		Long: `Proposes rules for fresh calls that differ in one place and that no rule named. It applies none. It reads at
+most the latest 20000 calls.
 
-Similar prompts are no evidence: they may be rounds of one task or two tasks of one caller. Only you know
-which; the comment above each rule says what must be true. The ledger contains no prompts. If you pass the
-prompts of two different tasks of one caller, the rule takes the task from the line in which they differ;
-otherwise you have to fill in what names it.`,
+Similar prompts may be rounds of one task or two tasks of one caller. Only you know which; the comment above
+each rule says what must be true. If you pass the prompts of two different tasks of one caller, the rule takes
+the task from the first line in which they differ; otherwise you have to fill in what names it.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}
@@ -119,7 +118,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 
 type suggestReport struct {
 	Schema      string       `json:"schema" doc:"name of this schema"`
-	Since       time.Time    `json:"since" doc:"the oldest calls that were read are from this time"`
+	Since       time.Time    `json:"since" doc:"start of the period that was read"`
 	Suggestions []suggestion `json:"suggestions" doc:"what was found, the most promising first"`
 }
 
@@ -128,19 +127,19 @@ type suggestion struct {
 	Tool        string                 `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Directory   string                 `json:"directory" doc:"working directory of the calls"`
 	Role        string                 `json:"role,omitempty" doc:"part in the job"`
-	Block       int                    `json:"block" doc:"number of the block in which the prompts differ, from 1"`
-	Blocks      int                    `json:"blocks" doc:"number of blocks in the latest prompt"`
+	Block       int                    `json:"block" doc:"the block that differs, from 1"`
+	Blocks      int                    `json:"blocks" doc:"blocks of the latest prompt"`
 	Calls       int                    `json:"calls" doc:"similar calls"`
-	Runs        int                    `json:"runs" doc:"each a call, and those that would have continued it"`
+	Runs        int                    `json:"runs" doc:"groups of calls that would have formed a chain"`
 	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
 	Late        int                    `json:"later_than_ttl" doc:"further calls that came later than ttl"`
-	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"why the calls of would_resume and later_than_ttl were fresh: calls by reason"`
-	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of the calls that would have been resumed"`
-	SavedBytes  int64                  `json:"estimated_saved" doc:"estimate of the part that would not have been sent"`
-	First       time.Time              `json:"first" doc:"when the first of the calls was made"`
-	Last        time.Time              `json:"last" doc:"when the last of the calls was made"`
+	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
+	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
+	SavedBytes  int64                  `json:"estimated_saved" doc:"estimated bytes of them that would not have been sent"`
+	First       time.Time              `json:"first" doc:"time of the first call"`
+	Last        time.Time              `json:"last" doc:"time of the last call"`
 	Pattern     string                 `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
-	Different   bool                   `json:"different_tasks" doc:"the two prompts show that these are different tasks: no rule"`
+	Different   bool                   `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
 	Rule        string                 `json:"rule,omitempty" doc:"the rule, as TOML"`
 	tasks       [2]string
 }

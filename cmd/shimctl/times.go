@@ -9,7 +9,7 @@ import (
 )
 
 // whenWords say what sinceTime reads.
-const whenWords = "12h, 7d or 1w ago, a date as 2026-01-31, in UTC, or a time in RFC 3339"
+const whenWords = "12h, 7d or 1w ago, 2026-01-31 in UTC, or RFC 3339"
 
 // sinceTime reads how long ago, since which day or which moment; "" is the beginning.
 func (a *app) sinceTime(text string) (time.Time, error) {

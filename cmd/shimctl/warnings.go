@@ -17,7 +17,7 @@ import (
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, refused, failed or price"`
-	Chain int64         `json:"chain,omitempty" doc:"number of the chain"`
+	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
 	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
@@ -30,8 +30,8 @@ type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
 	Fresh       float64   `json:"fresh" doc:"mean of the fresh runs"`
-	ResumedRuns int       `json:"resumed_runs" doc:"number of resumed runs"`
-	FreshRuns   int       `json:"fresh_runs" doc:"number of fresh runs"`
+	ResumedRuns int       `json:"resumed_runs" doc:"resumed runs"`
+	FreshRuns   int       `json:"fresh_runs" doc:"fresh runs"`
 	FirstRuns   bool      `json:"first_runs" doc:"whether the fresh runs are first runs: an estimate"`
 	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"reprise/scripts/parity"
 )
@@ -47,6 +49,7 @@ var claudeJobs = map[string][]call{
 	"resume elsewhere":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}"), Dir: ".git"}},
 	"own resume, verbose":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|json|--verbose")}},
 	"own resume, partial":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|stream-json|--verbose|--include-partial-messages")}},
+	"own resume, frames":       {{Args: frames(), Stdin: initialize + message("remember number 7")}, {Args: frames("--resume={id}"), Stdin: initialize + message("what number")}},
 	"own fork, stream":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|stream-json|--verbose")}},
 	"resume elsewhere, stream": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose"), Dir: ".git"}},
 	"resume after overflow, stream": {{Args: list("-p|remember number 7")}, {Args: list("-p|TOOBIG|-r|{id}|--output-format|stream-json|--verbose")},
@@ -54,8 +57,30 @@ var claudeJobs = map[string][]call{
 	"two jobs": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
 }
 
+// frames is the command line of a caller that speaks stream-json on stdin, as the agent SDKs do.
+func frames(more ...string) []string {
+	return append(list("--output-format|stream-json|--verbose|--input-format|stream-json"), more...)
+}
+
+const initialize = `{"request_id":"first","type":"control_request","request":{"subtype":"initialize"}}` + "\n"
+
+func message(text string) string {
+	return fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%q},"parent_tool_use_id":null}`+"\n", text)
+}
+
 // claudeCalls are single calls.
 var claudeCalls = map[string]call{
+	"frames":                     {Args: frames(), Stdin: initialize + message("hi remember number 456")},
+	"frames, waiting":            {Args: frames(), Stdin: initialize + message("hi remember number 456"), From: parity.Late},
+	"frames, two messages":       {Args: frames(), Stdin: initialize + message("hi remember number 456") + message("what number")},
+	"frames, no initialize":      {Args: frames("-p"), Stdin: message("RUNTOOL please")},
+	"frames, partial":            {Args: frames("--include-partial-messages", "--replay-user-messages"), Stdin: initialize + message("hi")},
+	"frames, command":            {Args: frames(), Stdin: initialize + message("/cost")},
+	"frames, another model":      {Args: frames(), Stdin: initialize + `{"request_id":"second","type":"control_request","request":{"subtype":"set_model","model":"claude-sonnet-4-5"}}` + "\n" + message("hi")},
+	"frames, no message":         {Args: frames(), Stdin: initialize},
+	"frames, no frame":           {Args: frames(), Stdin: "hi\n"},
+	"frames, 429":                {Args: frames(), Stdin: initialize + message("HTTP429")},
+	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"), Signal: syscall.SIGTERM, At: parity.Middle},
 	"text":                       {Args: list("-p|hi remember number 456")},
 	"json":                       {Args: list("-p|hi remember number 456|--output-format|json")},
 	"json, verbose":              {Args: list("-p|hi remember number 456|--output-format|json|--verbose")},

@@ -58,6 +58,12 @@ type result struct{ parity.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
+	return newWorldWith(t, tool, shim, standin.Options{})
+}
+
+// newWorldWith is newWorld with another model than the usual one.
+func newWorldWith(t *testing.T, tool string, shim bool, model standin.Options) *world {
+	t.Helper()
 	real, err := realcli.Install(realcli.Pins[tool])
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +72,7 @@ func newWorld(t *testing.T, tool string, shim bool) *world {
 	if shim {
 		shims = shimBin
 	}
-	w, err := parity.New(t.TempDir(), tool, real, shims)
+	w, err := parity.NewWith(t.TempDir(), tool, real, shims, model)
 	if err != nil {
 		t.Fatal(err)
 	}

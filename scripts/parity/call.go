@@ -227,8 +227,11 @@ func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	return cmd
 }
 
-// Lookup returns the path of a command on the world's PATH, not on ours.
+// Lookup returns the path of a command on the world's PATH, not on ours. An absolute path is its own.
 func (w *World) Lookup(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
 	if w.shims != "" {
 		return filepath.Join(w.shims, name)
 	}

@@ -35,6 +35,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over IDs and times"},
 	{`cc-socks/\d+`, "cc-socks/PID", "process IDs"},
+	{`("pid":)\d+`, "${1}0", "process IDs in claude's answer to initialize"},
 	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
 	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process IDs"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
@@ -69,8 +70,8 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
-	{"gemini", `^own resume of each id$`, "gemini cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
-	{"vibe", `^own resume of each id$`, "vibe cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
 // Deliberate reports whether the shim is meant to differ in a scenario, and why.

@@ -91,9 +91,7 @@ func (m *machine) command(script string) *exec.Cmd {
 			`PATH=$PATH:/usr/sbin:/sbin; mount -t proc proc proc; mount --rbind /dev dev; exec chroot . /bin/sh -ec "$1"`, "sh", script)
 	}
 	cmd.Dir = m.root
-	// With another HOME alone, the files in the account's home would be used.
-	cmd.Env = []string{"root=" + root, "HOME=" + root + "/home", "XDG_STATE_HOME=" + root + "/home/.local/state", "XDG_CONFIG_HOME=" + root + "/home/.config",
-		"TMPDIR=" + root + "/tmp", "SHELL=/bin/sh", "PATH=" + root + "/bin"}
+	cmd.Env = append(toolbox.Home(root+"/home"), "root="+root, "TMPDIR="+root+"/tmp", "SHELL=/bin/sh", "PATH="+root+"/bin")
 	if m.jailed {
 		cmd.Env[len(cmd.Env)-1] = "PATH=/bin:/usr/bin"
 	}

@@ -43,6 +43,12 @@ func Make(dir string, more ...string) error {
 	return nil
 }
 
+// Home returns an environment with a home directory. Without the other variables the shim would
+// also look below the home of the account, which may be a developer's.
+func Home(dir string) []string {
+	return []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"), "XDG_STATE_HOME=" + filepath.Join(dir, ".local/state")}
+}
+
 // RestoreSignals lets the programs that this process starts get the signals that a shell ignores
 // for a job in the background. A caught signal has its default action in a new program, an ignored
 // one stays ignored.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"reprise/rewrite"
+)
+
+// A bundledCLI is where an SDK keeps a CLI of its own, and how it is told to use another one.
+type bundledCLI struct{ tool, pattern, fix string }
+
+// bundledCLIs are relative to a project.
+var bundledCLIs = []bundledCLI{
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "new Codex({ codexPathOverride: %q })"},
+}
+
+// bundledInPython is relative to a virtual environment.
+var bundledInPython = bundledCLI{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "ClaudeAgentOptions(cli_path=%q)"}
+
+// checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
+// shims.
+func (a *app) checkBundled() (checks []check) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	look := func(in string, b bundledCLI) {
+		found, _ := filepath.Glob(filepath.Join(rewrite.Literal(in), b.pattern)) // the pattern is constant
+		if len(found) == 0 {
+			return
+		}
+		checks = append(checks, check{b.tool + " in an SDK", "note",
+			fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.tilde(found[0]), b.tool),
+			fmt.Sprintf(b.fix, filepath.Join(a.shimDirectory(), b.tool))})
+	}
+	for _, b := range bundledCLIs {
+		look(dir, b)
+	}
+	places := []string{filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
+	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places, active) {
+		places = append(places, active)
+	}
+	for _, place := range places {
+		look(place, bundledInPython)
+	}
+	return checks
+}

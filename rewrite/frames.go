@@ -1,0 +1,231 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// claude with --input-format stream-json is a conversation: a line in each direction is a
+// frame. The program that controls it sends user messages and control requests, and gets events
+// and control requests of claude's own. docs/internals/sdk.md has what was measured.
+
+// A FrameKind says what a line of such a conversation is.
+type FrameKind int
+
+// The kinds that matter here.
+const (
+	OtherFrame    FrameKind = iota // an event, or a line that is not read
+	UserFrame                      // a user's message to the model
+	RequestFrame                   // a control request, in either direction
+	ResponseFrame                  // the answer to one
+	CancelFrame                    // a control request is taken back
+	IdleFrame                      // keeps the connection alive
+)
+
+// A Frame is a line of a conversation. Line has its newline.
+type Frame struct {
+	Line      []byte
+	Kind      FrameKind
+	RequestID string // of a request, its answer or its cancellation
+	Subtype   string // of a request
+	Body      string // of a request, as it stands in the line
+}
+
+// frameKinds are the values of the field "type".
+var frameKinds = map[string]FrameKind{
+	"user": UserFrame, "control_request": RequestFrame, "control_response": ResponseFrame,
+	"control_cancel_request": CancelFrame, "keep_alive": IdleFrame,
+}
+
+// ReadInput reads a line that the caller sends.
+func ReadInput(line []byte) Frame {
+	f := Frame{Line: line}
+	text := string(line)
+	if !json.Valid(line) {
+		return f
+	}
+	f.Kind = frameKinds[jsonString(jsonMember(text, "type"))]
+	switch f.Kind {
+	case RequestFrame:
+		f.RequestID, f.Body = jsonString(jsonMember(text, "request_id")), jsonMember(text, "request")
+		f.Subtype = jsonString(jsonMember(f.Body, "subtype"))
+	case ResponseFrame:
+		f.RequestID = jsonString(jsonMember(jsonMember(text, "response"), "request_id"))
+	case CancelFrame:
+		f.RequestID = jsonString(jsonMember(text, "request_id"))
+	}
+	return f
+}
+
+// One of controlMarks stands in every line of claude's that is no event.
+var controlMarks = newMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
+
+// ReadOutput reads a line that claude sends. An event is of no kind here.
+func ReadOutput(line []byte) Frame {
+	if !controlMarks.in(line) {
+		return Frame{Line: line}
+	}
+	f := ReadInput(line)
+	if f.Kind == UserFrame {
+		f.Kind = OtherFrame
+	}
+	return f
+}
+
+// Initialize is the subtype of the request that a conversation begins with.
+const Initialize = "initialize"
+
+// plainRequests change nothing of a session that a message would find.
+var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
+
+// ChangesSession reports whether a request of the caller's may make the session another one than
+// its messages alone would.
+func (f Frame) ChangesSession() bool {
+	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_")
+}
+
+// userFields are the fields of a user's message that it is known what they do.
+var (
+	userFields    = []string{"type", "message", "session_id", "parent_tool_use_id", "uuid", "timestamp"}
+	messageFields = []string{"role", "content"}
+	contentFields = []string{"type", "text"}
+)
+
+// Prompt returns the text of a user's message. A reason says why it cannot be known, or why the
+// message must reach the tool as it is.
+func (f Frame) Prompt() (text string, reason Reason) {
+	raw, reason := f.rawPrompt()
+	if reason != "" {
+		return "", reason
+	}
+	text = jsonString(raw)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "", MessageContent
+	case IsSlashCommand(text):
+		return "", SlashCommand
+	}
+	return text, ""
+}
+
+// rawPrompt returns the string that is the text of a message, as it stands in the line: the
+// content itself, or the only one of its parts.
+func (f Frame) rawPrompt() (raw string, reason Reason) {
+	line := string(f.Line)
+	fields, ok := jsonFields(line)
+	message, plain := jsonFields(fields["message"])
+	switch session := jsonString(fields["session_id"]); {
+	case !ok || !plain || f.Kind != UserFrame:
+		return "", MessageContent
+	case session != "" && session != "default": // what the SDKs send where there is none yet
+		return "", CallerSession
+	case !within(fields, userFields), !within(message, messageFields), jsonString(message["role"]) != "user":
+		return "", MessageContent
+	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
+		return "", MessageContent
+	}
+	content := message["content"]
+	if strings.HasPrefix(content, "[") {
+		var parts []json.RawMessage
+		if json.Unmarshal([]byte(content), &parts) != nil || len(parts) != 1 {
+			return "", MessageContent
+		}
+		part, ok := jsonFields(string(parts[0]))
+		if !ok || !within(part, contentFields) || jsonString(part["type"]) != "text" {
+			return "", MessageContent
+		}
+		content = part["text"]
+	}
+	if !strings.HasPrefix(content, `"`) {
+		return "", MessageContent
+	}
+	return content, ""
+}
+
+// WithPrompt returns the line with another text in the place of its own, and every other byte as
+// it is.
+func (f Frame) WithPrompt(text string) []byte {
+	raw, reason := f.rawPrompt()
+	at := strings.Index(string(f.Line), raw)
+	if reason != "" || at < 0 || strings.Count(string(f.Line), raw) != 1 {
+		return f.Line
+	}
+	return slices.Concat(f.Line[:at], rawString(text), f.Line[at+len(raw):])
+}
+
+// CanReplace reports whether WithPrompt can put a part of the text in its place: the text stands
+// once in the line, and is what claude reads.
+func (f Frame) CanReplace() bool {
+	raw, reason := f.rawPrompt()
+	return reason == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
+		!strings.ContainsRune(jsonString(raw), utf8.RuneError)
+}
+
+// jsonFields returns the fields of an object, each as it stands in the text; ok is false for
+// anything else, and where a name stands twice.
+func jsonFields(text string) (fields map[string]string, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	fields = map[string]string{}
+	for d.More() {
+		token, err := d.Token()
+		name, isName := token.(string)
+		var value json.RawMessage
+		if err != nil || !isName || d.Decode(&value) != nil {
+			return nil, false
+		}
+		if _, twice := fields[name]; twice {
+			return nil, false
+		}
+		fields[name] = string(value)
+	}
+	return fields, true
+}
+
+// within reports whether an object has no fields but these.
+func within(fields map[string]string, known []string) bool {
+	for name := range fields {
+		if !slices.Contains(known, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownOfRun are the fields of a request of claude's, and of the input of a hook in it, that are
+// different in each run.
+var (
+	requestOfRun = []string{"tool_use_id"}
+	inputOfRun   = []string{"session_id", "transcript_path", "prompt_id", "tool_use_id"}
+)
+
+// Key is equal for two requests of claude's that ask the same in two runs.
+func (f Frame) Key() string {
+	body := []byte(f.Body)
+	for _, name := range requestOfRun {
+		body = removeKey(body, name)
+	}
+	if input := jsonMember(string(body), "input"); input != "" {
+		stripped := []byte(input)
+		for _, name := range inputOfRun {
+			stripped = removeKey(stripped, name)
+		}
+		body = bytes.Replace(body, []byte(input), stripped, 1)
+	}
+	return string(body)
+}
+
+// Answering returns the line of an answer as the answer to another request.
+func (f Frame) Answering(requestID string) []byte {
+	return bytes.Replace(f.Line, encodeString(f.RequestID), encodeString(requestID), 1)
+}
+
+func encodeString(text string) []byte {
+	encoded, _ := json.Marshal(text) // there is no string that it could not write
+	return encoded
+}

@@ -1,0 +1,214 @@
+package rewrite
+
+import (
+	"strings"
+	"testing"
+)
+
+// Lines as the SDKs and claude 2.1.329 send them.
+const (
+	tsInit  = `{"request_id":"pvg7","type":"control_request","request":{"subtype":"initialize","systemPrompt":[""]}}`
+	pyInit  = `{"type": "control_request", "request_id": "req_1_20bd1481", "request": {"subtype": "initialize", "hooks": null}}`
+	tsUser  = `{"type":"user","session_id":"","message":{"role":"user","content":[{"type":"text","text":"fix \u0061 \"b\""}]},"parent_tool_use_id":null}`
+	pyUser  = `{"type": "user", "message": {"role": "user", "content": "fix it"}, "parent_tool_use_id": null, "session_id": "default"}`
+	hookAsk = `{"type":"control_request","request_id":"af64","request":{"subtype":"hook_callback","callback_id":"hook_0","input":{"session_id":"S","transcript_path":"/S.jsonl","cwd":"/w","prompt_id":"P","hook_event_name":"PreToolUse"},"tool_use_id":"T"}}`
+)
+
+func TestReadFrames(t *testing.T) {
+	tests := []struct {
+		line    string
+		kind    FrameKind
+		id      string
+		subtype string
+	}{
+		{tsInit, RequestFrame, "pvg7", "initialize"},
+		{pyInit, RequestFrame, "req_1_20bd1481", "initialize"},
+		{tsUser, UserFrame, "", ""},
+		{`{"type":"control_response","response":{"subtype":"success","request_id":"af64","response":{}}}`, ResponseFrame, "af64", ""},
+		{`{"type":"control_cancel_request","request_id":"af64"}`, CancelFrame, "af64", ""},
+		{`{"type":"keep_alive"}`, IdleFrame, "", ""},
+		{`{"type":"system","subtype":"init"}`, OtherFrame, "", ""},
+		{`{"type":"user"`, OtherFrame, "", ""},
+		{`"user"`, OtherFrame, "", ""},
+		{``, OtherFrame, "", ""},
+	}
+	for _, tt := range tests {
+		f := ReadInput([]byte(tt.line + "\n"))
+		if f.Kind != tt.kind || f.RequestID != tt.id || f.Subtype != tt.subtype || string(f.Line) != tt.line+"\n" {
+			t.Errorf("%s: %+v", tt.line, f)
+		}
+	}
+	if f := ReadOutput([]byte(hookAsk)); f.Kind != RequestFrame || f.Subtype != "hook_callback" {
+		t.Errorf("a request of claude's is read as %+v", f)
+	}
+	if f := ReadOutput([]byte(`{"type":"user","message":"control_request"}`)); f.Kind != OtherFrame {
+		t.Errorf("an event is read as %+v", f)
+	}
+}
+
+func TestPromptOfFrame(t *testing.T) {
+	content := func(content string) string {
+		return `{"type":"user","message":{"role":"user","content":` + content + `}}`
+	}
+	tests := []struct {
+		line, text string
+		reason     Reason
+	}{
+		{tsUser, `fix a "b"`, ""},
+		{pyUser, "fix it", ""},
+		{content(`"a"`), "a", ""},
+		{content(`" /compact"`), "", SlashCommand},
+		{content(`" "`), "", MessageContent},
+		{content(`[]`), "", MessageContent},
+		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "", MessageContent},
+		{content(`[{"type":"image","source":{}}]`), "", MessageContent},
+		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "", MessageContent},
+		{content(`7`), "", MessageContent},
+		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "", CallerSession},
+		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "", MessageContent},
+		{`{"type":"user","client_composed":true,"message":{"role":"user","content":"a"}}`, "", MessageContent},
+		{`{"type":"user","message":{"role":"assistant","content":"a"}}`, "", MessageContent},
+		{`{"type":"user","message":{"role":"user","content":"a","content":"b"}}`, "", MessageContent},
+		{`{"type":"user","message":{"role":"user","content":"a"},"message":{"role":"user","content":"b"}}`, "", MessageContent},
+		{tsInit, "", MessageContent},
+	}
+	for _, tt := range tests {
+		text, reason := ReadInput([]byte(tt.line)).Prompt()
+		if text != tt.text || reason != tt.reason {
+			t.Errorf("%s: %q, %q", tt.line, text, reason)
+		}
+	}
+}
+
+// Another text takes the place of the prompt, and no other byte changes.
+func TestWithPrompt(t *testing.T) {
+	got := string(ReadInput([]byte(tsUser + "\n")).WithPrompt("new \"\n<é>"))
+	want := strings.Replace(tsUser, `"fix \u0061 \"b\""`, `"new \"\n<é>"`, 1) + "\n"
+	if got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+	for line, want := range map[string]bool{
+		tsUser: true,
+		pyUser: true,
+		`{"type":"user","message":{"role":"user","content":"user"}}`:           false, // stands in the line more than once
+		`{"type":"user","message":{"role":"user","content":"\ud800 lone"}}`:    false, // claude reads another text
+		`{"type":"user","message":{"role":"user","content":"` + "\xff" + `"}}`: false,
+		hookAsk: false,
+	} {
+		f := ReadInput([]byte(line))
+		if f.CanReplace() != want {
+			t.Errorf("%s: CanReplace is %v", line, !want)
+		}
+		if changed := string(f.WithPrompt("x")) != line; changed && !want && f.Kind != UserFrame {
+			t.Errorf("%s was changed", line)
+		}
+	}
+}
+
+// What a run calls its session, its prompt and its uses of tools does not count.
+func TestKeyOfRequest(t *testing.T) {
+	key := func(line string) string { return ReadOutput([]byte(line)).Key() }
+	other := strings.NewReplacer(`"S"`, `"S2"`, `"/S.jsonl"`, `"/S2.jsonl"`, `"P"`, `"P2"`, `"T"`, `"T2"`, `"af64"`, `"b"`).Replace(hookAsk)
+	if key(hookAsk) != key(other) {
+		t.Errorf("%s\n%s", key(hookAsk), key(other))
+	}
+	for _, change := range [][2]string{{"hook_0", "hook_1"}, {"PreToolUse", "Stop"}, {`"/w"`, `"/v"`}} {
+		if key(hookAsk) == key(strings.Replace(hookAsk, change[0], change[1], 1)) {
+			t.Errorf("%s is the same as %s", change[0], change[1])
+		}
+	}
+	answer := ReadInput([]byte(`{"type":"control_response","response":{"subtype":"success","request_id":"a\"","response":{"x":1}}}` + "\n"))
+	if got := string(answer.Answering("b")); got != `{"type":"control_response","response":{"subtype":"success","request_id":"b","response":{"x":1}}}`+"\n" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestOpened(t *testing.T) {
+	hooks := func(names string) string {
+		return `{"type":"control_request","request_id":"a","request":{"subtype":"initialize","hooks":{` + names + `}}}`
+	}
+	tests := []struct {
+		lines  []string
+		reason Reason
+		whole  bool // the prompt must be kept
+	}{
+		{[]string{tsInit, tsUser}, "", false},
+		{[]string{pyInit, pyUser}, "", false},
+		{[]string{pyUser}, "", false},
+		{[]string{`{"type":"keep_alive"}`, pyUser}, "", false},
+		{[]string{hooks(`"PreToolUse":[]`), `{"type":"control_response","response":{"request_id":"x"}}`, pyUser}, "", false},
+		{[]string{hooks(`"UserPromptSubmit":[]`), pyUser}, "", true},
+		{[]string{hooks(`"SessionStart":[]`), pyUser}, HookSetting, false},
+		{[]string{hooks(`"SessionEnd":[]`), pyUser}, HookSetting, false},
+		{[]string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, ControlRequest, false},
+		{[]string{`{"type":"update_environment_variables"}`, tsUser}, ControlRequest, false},
+		{[]string{`no json`, tsUser}, ControlRequest, false},
+		{[]string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, MessageContent, true},
+	}
+	for _, tt := range tests {
+		var frames []Frame
+		for _, line := range tt.lines {
+			frames = append(frames, ReadInput([]byte(line+"\n")))
+		}
+		call, _, reason := Call{}.Opened(frames)
+		if reason != tt.reason || call.KeepPrompt != tt.whole {
+			t.Errorf("%v: %q, kept %v", tt.lines, reason, call.KeepPrompt)
+		}
+	}
+	a, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
+	b, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))), ReadInput([]byte(tsUser))})
+	c, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))), ReadInput([]byte(tsUser))})
+	if len(a.Settings) != 1 || a.Settings[0] != b.Settings[0] || a.Settings[0] == c.Settings[0] {
+		t.Errorf("%v\n%v\n%v", a.Settings, b.Settings, c.Settings)
+	}
+}
+
+func TestParseConversation(t *testing.T) {
+	const stream = "--input-format stream-json --output-format stream-json --verbose "
+	tests := []struct {
+		args   string
+		mode   Mode
+		reason Reason
+	}{
+		{stream, Fresh, ""},
+		{stream + "-p", Fresh, ""},
+		{stream + "--permission-prompt-tool=stdio --replay-user-messages --include-partial-messages", Fresh, ""},
+		{stream + "--thinking adaptive --task-budget 100 --debug-to-stderr", Fresh, ""},
+		{stream + "--resume x", Observe, CallerSession},
+		{stream + "--continue", Observe, CallerSession},
+		{stream + "--session-id=x", Observe, CallerSession},
+		{stream + "--no-session-persistence", Passthrough, OptedOut},
+		{stream + "--session-mirror", Passthrough, UnknownOption},
+		{stream + "hi", Passthrough, UnmanagedOption},
+		{"-p --input-format stream-json", Passthrough, BadUsage},
+		{"-p --input-format xml hi", Passthrough, BadUsage},
+	}
+	for _, tt := range tests {
+		call := claude{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: func(string) string { return "" }})
+		if call.Mode != tt.mode || call.Reason != tt.reason || call.Mode == Fresh && call.Stdin != StdinFrames {
+			t.Errorf("%s: %s %s, stdin %d", tt.args, call.Mode, call.Reason, call.Stdin)
+		}
+		if call.KeepPrompt != strings.Contains(tt.args, "--replay-user-messages") {
+			t.Errorf("%s: the prompt is kept: %v", tt.args, call.KeepPrompt)
+		}
+	}
+}
+
+// FuzzFrames: no line breaks anything, and what is said to be replaceable is.
+func FuzzFrames(f *testing.F) {
+	for _, line := range []string{tsInit, pyInit, tsUser, pyUser, hookAsk} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		frame := ReadInput([]byte(line))
+		ReadOutput([]byte(line)).Key()
+		Call{}.Opened([]Frame{frame})
+		if !frame.CanReplace() {
+			return
+		}
+		changed := ReadInput(frame.WithPrompt("another text"))
+		if text, reason := changed.Prompt(); text != "another text" || reason != "" {
+			t.Errorf("%s: %q, %q in %s", line, text, reason, changed.Line)
+		}
+	})
+}

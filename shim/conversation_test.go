@@ -1,0 +1,205 @@
+package shim
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+const (
+	initFrame = `{"type":"control_request","request_id":"init","request":{"subtype":"initialize"}}` + "\n"
+	userFrame = `{"type":"user","message":{"role":"user","content":"hi"}}` + "\n"
+)
+
+// pipeWith returns a pipe with text in it; open reports whether its end stays open.
+func pipeWith(t *testing.T, text string, open bool) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if !open {
+		w.Close()
+	}
+	return r, w
+}
+
+func TestOpenConversation(t *testing.T) {
+	tests := []struct {
+		text   string
+		open   bool
+		reason rewrite.Reason
+		waits  bool
+		frames int
+	}{
+		{initFrame + userFrame, true, "", false, 2},
+		{userFrame + userFrame, true, "", false, 1}, // the rest is for later
+		{strings.TrimSuffix(userFrame, "\n"), false, rewrite.NoMessage, false, 0},
+		{initFrame, false, rewrite.NoMessage, false, 1},
+		{"", false, rewrite.NoMessage, false, 0},
+		{initFrame, true, rewrite.StdinOpen, true, 1},
+		{initFrame + userFrame[:9], true, rewrite.StdinOpen, true, 1},
+		{"", true, rewrite.StdinOpen, true, 0},
+	}
+	for _, tt := range tests {
+		r, _ := pipeWith(t, tt.text, tt.open)
+		c := newConversation(r)
+		reason, err := c.open()
+		if reason != tt.reason || err != nil || c.waits != tt.waits || len(c.frames) != tt.frames {
+			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.waits, len(c.frames))
+		}
+		if got := c.staged(); got.data != tt.text {
+			t.Errorf("%q: kept %q", tt.text, got.data)
+		}
+	}
+}
+
+func TestLongOpening(t *testing.T) {
+	r, w := pipeWith(t, "", true)
+	go func() {
+		for range maxStdin/pieceSize + 4 {
+			_, _ = w.Write(make([]byte, pieceSize))
+		}
+	}()
+	if reason, err := newConversation(r).open(); reason != rewrite.StdinTooBig || err != nil {
+		t.Errorf("%q, %v", reason, err)
+	}
+}
+
+func output(line string) rewrite.Frame { return rewrite.ReadOutput([]byte(line)) }
+func sent(line string) rewrite.Frame   { return rewrite.ReadInput([]byte(line)) }
+
+// What the caller was asked by a run that was given up it is not asked again, and its answer reaches
+// the run that goes on, whenever it comes.
+func TestAskedOnce(t *testing.T) {
+	ask := func(id, session string) rewrite.Frame {
+		return output(fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","input":{"session_id":%q}}}`, id, session))
+	}
+	answer := func(id string) rewrite.Frame {
+		return sent(fmt.Sprintf(`{"type":"control_response","response":{"request_id":%q,"response":{"by":"caller"}}}`, id))
+	}
+	c := newConversation(nil)
+	c.run = 1
+	for _, id := range []string{"a1", "a2"} { // the same is asked twice
+		if shown, told := c.show(ask(id, "s1")); shown == nil || told != nil {
+			t.Fatalf("%s: shown %s, told %s", id, shown, told)
+		}
+	}
+	if told := c.answer(answer("a1")); string(told) != string(answer("a1").Line) {
+		t.Errorf("the first run was told %s", told)
+	}
+
+	c.run = 2
+	if shown, told := c.show(ask("b1", "s2")); shown != nil || string(told) != string(answer("b1").Line) {
+		t.Errorf("shown %s, told %s", shown, told)
+	}
+	if shown, told := c.show(ask("b2", "s2")); shown != nil || told != nil {
+		t.Errorf("an answer that has not come: shown %s, told %s", shown, told)
+	}
+	if shown, _ := c.show(output(`{"type":"control_cancel_request","request_id":"b2"}`)); string(shown) != `{"type":"control_cancel_request","request_id":"a2"}` {
+		t.Errorf("cancelled: %s", shown)
+	}
+	if told := c.answer(answer("a2")); string(told) != string(answer("b2").Line) {
+		t.Errorf("the late answer is %s", told)
+	}
+	if shown, _ := c.show(ask("b3", "s2")); shown == nil {
+		t.Error("a third request of the kind was not shown")
+	}
+
+	c.run = 3
+	if shown, told := c.show(ask("c1", "s3")); shown != nil || string(told) != string(answer("c1").Line) {
+		t.Errorf("the third run: shown %s, told %s", shown, told)
+	}
+}
+
+func TestAnsweredOnce(t *testing.T) {
+	answer := output(`{"type":"control_response","response":{"request_id":"init","response":{"pid":1}}}`)
+	c := newConversation(nil)
+	c.run = 1
+	if shown, _ := c.show(answer); shown == nil {
+		t.Error("the first answer is not shown")
+	}
+	c.run = 2
+	if shown, _ := c.show(answer); shown != nil {
+		t.Error("the second answer is shown")
+	}
+	if told := c.answer(sent(`{"type":"control_response","response":{"request_id":"x"}}`)); told == nil {
+		t.Error("an answer to nothing that is known is kept back")
+	}
+}
+
+// A run that takes another's place is given all but answers, with its own prompt.
+func TestGivenAgain(t *testing.T) {
+	r, _ := pipeWith(t, "", false)
+	c := newConversation(r)
+	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
+		c.keep(sent(line))
+	}
+	if got := string(c.begin(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
+		t.Errorf("fresh: %s", got)
+	}
+	if got := string(c.begin(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
+		t.Errorf("resumed: %s", got)
+	}
+	c.settle()
+	c.keep(sent(userFrame))
+	if len(c.frames) > 0 {
+		t.Error("kept for nobody")
+	}
+	for range c.input { // until its reader has ended
+	}
+}
+
+// A tool that does not read holds up the caller, not the shim; and all of it arrives, in order.
+func TestFeed(t *testing.T) {
+	r, w := pipeWith(t, "", true)
+	f := newFeed(w)
+	go f.run()
+	want := ""
+	for i := range 20 {
+		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", 50_000))
+		f.add([]byte(line))
+		want += line
+	}
+	f.add(nil)
+	if !f.full() {
+		t.Error("a megabyte is not too much")
+	}
+	f.end()
+	got, err := io.ReadAll(r)
+	if err != nil || string(got) != want {
+		t.Errorf("%d bytes arrived, %v", len(got), err)
+	}
+	select {
+	case <-f.room:
+	default:
+		t.Error("nobody was told that there is room")
+	}
+	if f.full() {
+		t.Error("it is still full")
+	}
+}
+
+func TestFeedClosed(t *testing.T) {
+	_, w := pipeWith(t, "", true)
+	f := newFeed(w)
+	ended := make(chan struct{})
+	go func() { f.run(); close(ended) }()
+	f.add(make([]byte, 1<<20)) // nobody reads
+	time.Sleep(10 * time.Millisecond)
+	f.close()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the feed goes on")
+	}
+}

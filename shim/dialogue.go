@@ -1,0 +1,217 @@
+package shim
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// scoutPatience is how long a scout may take to end once its stdin has been closed.
+const scoutPatience = 2 * time.Second
+
+// A dialogue is what a run has to do with a conversation.
+type dialogue struct {
+	*conversation
+	feed  *feed
+	tool  *os.File // the tool's end of its stdin, until it has been started
+	input []byte   // what it is given at first
+
+	// scout is asked when the first message of a run is there that was started before it: it
+	// reports whether the run goes on as it is. nil for any other run.
+	scout   func() (stays bool)
+	retired bool
+	overdue <-chan time.Time // the scout has taken too long to end
+	closed  bool             // the caller has closed its end, and so has the tool's stdin been
+
+	unlike  bool   // the caller has changed the session by more than messages
+	passing []byte // of the piece under way: frames that are not held
+	turns   []turn
+	prompts []prompt // that no result has come for yet
+}
+
+// A prompt is a message of the caller's.
+type prompt struct {
+	text string
+	at   time.Time
+}
+
+// A turn is a part of a conversation that ends with a result.
+type turn struct {
+	prompts []prompt
+	ended   time.Time
+	seen    rewrite.StreamState
+}
+
+func (t turn) began() time.Time {
+	if len(t.prompts) == 0 {
+		return t.ended
+	}
+	return t.prompts[0].at
+}
+
+// dialogueFor begins a run of a conversation.
+func (t *conversation) dialogueFor(plan rewrite.Plan) (*dialogue, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make pipe: %w", err)
+	}
+	return &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.begin(plan)}, nil
+}
+
+// converse starts to feed the tool.
+func (a *attempt) converse() {
+	if a.talk == nil {
+		return
+	}
+	a.talk.tool.Close()
+	a.talk.feed.add(a.talk.input)
+	for _, f := range a.talk.frames {
+		a.talk.note(f)
+	}
+	go a.talk.feed.run()
+	if a.state == stateShowing {
+		a.talk.settle()
+	}
+}
+
+// frames returns where the caller's next frame comes from: nowhere while the tool does not take
+// what it was sent, or is not to be sent anything.
+func (a *attempt) frames() <-chan []byte {
+	if a.talk == nil || a.talk.closed || a.ended != nil || a.state == stateRefusing || a.talk.feed.full() {
+		return nil
+	}
+	return a.talk.conversation.input
+}
+
+func (a *attempt) fed() <-chan struct{} {
+	if a.talk == nil {
+		return nil
+	}
+	return a.talk.feed.room
+}
+
+func (a *attempt) overdue() <-chan time.Time {
+	if a.talk == nil {
+		return nil
+	}
+	return a.talk.overdue
+}
+
+// takeFrame hands on what the caller has sent, or that it has closed its end.
+func (a *attempt) takeFrame(line []byte, open bool) {
+	if !open {
+		a.talk.closed = true
+		a.talk.feed.end()
+		return
+	}
+	f := rewrite.Frame{Line: line}
+	a.unbroken(func() { f = rewrite.ReadInput(line) })
+	a.talk.keep(f)
+	if a.talk.kept > maxStdin && a.talk.scout == nil {
+		a.letOut() // early is better than lost
+	}
+	if f.Kind == rewrite.ResponseFrame {
+		line = a.talk.answer(f)
+	}
+	if f.Kind == rewrite.UserFrame && a.talk.scout != nil {
+		if !a.talk.scout() {
+			a.retire()
+			return
+		}
+		a.talk.scout = nil
+		a.letOut()
+	}
+	a.talk.note(f)
+	a.talk.feed.add(line)
+}
+
+// retire ends a scout that is not the run of the call: it has been given no message, and leaves
+// nothing behind. Nothing that was held of it is shown.
+func (a *attempt) retire() {
+	a.talk.retired, a.state = true, stateRefusing
+	a.talk.feed.end()
+	a.talk.overdue = time.After(scoutPatience)
+}
+
+// note notes what a frame of the caller's makes of the session.
+func (d *dialogue) note(f rewrite.Frame) {
+	if f.Kind != rewrite.UserFrame {
+		d.unlike = d.unlike || f.ChangesSession()
+		return
+	}
+	text, reason := f.Prompt()
+	if reason != "" { // what cannot be read has been sent all the same
+		text = string(f.Line[:min(len(f.Line), pieceSize)])
+	}
+	d.unlike = d.unlike || reason == rewrite.SlashCommand
+	d.prompts = append(d.prompts, prompt{text, time.Now()})
+}
+
+// takeLine takes a line of the tool's. A frame that is no event is for the caller alone, who may
+// have to answer it before anything else comes: it is never held.
+func (a *attempt) takeLine(line []byte) []byte {
+	seen := a.stream.Seen()
+	results := seen.Results
+	shown := a.stream.Line(line)
+	if a.talk == nil {
+		return shown
+	}
+	if seen.Results > results {
+		a.talk.endTurn(seen.EndTurn())
+	}
+	if a.state == stateHolding {
+		a.updateGate()
+	}
+	f := rewrite.ReadOutput(line)
+	if f.Kind == rewrite.OtherFrame || a.state == stateRefusing {
+		return shown
+	}
+	shown = line
+	if f.Kind != rewrite.IdleFrame {
+		var told []byte
+		shown, told = a.talk.show(f)
+		a.talk.feed.add(told)
+	}
+	if a.state != stateHolding {
+		return shown
+	}
+	a.talk.passing = append(a.talk.passing, shown...)
+	return nil
+}
+
+// pass shows what is not held of a piece.
+func (a *attempt) pass(from *buffer) {
+	if a.talk != nil && len(a.talk.passing) > 0 {
+		a.stdout.pass(bytes.Clone(a.talk.passing), from)
+		a.talk.passing = a.talk.passing[:0]
+	}
+}
+
+// took returns the turns of a run that has ended, the first with all that came before the first result.
+// Usage is that of each turn.
+func (d *dialogue) took(seen rewrite.StreamState, ended time.Time) []turn {
+	turns := d.turns
+	if len(d.prompts) > 0 || len(turns) == 0 {
+		seen.Final = seen.Final && len(turns) == 0
+		turns = append(turns, turn{prompts: d.prompts, ended: ended, seen: seen})
+	}
+	for i := len(turns) - 1; i > 0; i-- {
+		turns[i].seen.Usage = turns[i].seen.Usage.Since(turns[i-1].seen.Usage)
+	}
+	return turns
+}
+
+// endTurn notes what a result ends. One that no message came before belongs to the turn before.
+func (d *dialogue) endTurn(seen rewrite.StreamState) {
+	if len(d.prompts) == 0 && len(d.turns) > 0 {
+		last := &d.turns[len(d.turns)-1]
+		last.seen.Continue(seen)
+		last.ended = time.Now()
+		return
+	}
+	d.turns = append(d.turns, turn{prompts: d.prompts, ended: time.Now(), seen: seen})
+	d.prompts = nil
+}

@@ -1,0 +1,93 @@
+package shim
+
+import (
+	"os"
+	"sync"
+)
+
+// maxAhead is how much may wait for a tool that does not read, in bytes, before nothing more is
+// taken from the caller.
+const maxAhead = 256 << 10
+
+// A feed writes to the tool's stdin, in a goroutine of its own: whole frames, one after the
+// other. To add to it never blocks.
+type feed struct {
+	file *os.File
+	room chan struct{} // has a token when something was written
+
+	mu      sync.Mutex
+	more    *sync.Cond
+	waiting [][]byte
+	size    int
+	over    bool // nothing more will be added
+}
+
+func newFeed(file *os.File) *feed {
+	f := &feed{file: file, room: make(chan struct{}, 1)}
+	f.more = sync.NewCond(&f.mu)
+	return f
+}
+
+func (f *feed) add(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting = append(f.waiting, data)
+	f.size += len(data)
+	f.more.Signal()
+}
+
+// end closes the tool's stdin once all has been written.
+func (f *feed) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	f.more.Signal()
+}
+
+// full reports whether enough waits for the tool.
+func (f *feed) full() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.size >= maxAhead
+}
+
+// run writes until the end. What a tool does not take that has closed its stdin is dropped, as
+// it would be in the pipe.
+func (f *feed) run() {
+	defer f.file.Close()
+	for data, ok := f.next(); ok; data, ok = f.next() {
+		_, _ = f.file.Write(data)
+		f.mu.Lock()
+		f.size -= len(data)
+		f.mu.Unlock()
+		select {
+		case f.room <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (f *feed) next() (data []byte, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.waiting) == 0 && !f.over {
+		f.more.Wait()
+	}
+	if len(f.waiting) == 0 {
+		return nil, false
+	}
+	data, f.waiting = f.waiting[0], f.waiting[1:]
+	return data, true
+}
+
+// close ends the feed at once, also where the tool does not read.
+func (f *feed) close() {
+	f.file.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting, f.over = nil, true
+	f.more.Signal()
+}
