@@ -322,5 +322,5 @@ func statusJSON(r reporter, o overview) statusReport {
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
-		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: slices.Concat([]warning{}, o.broken, o.warnings)}
+		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }
