@@ -14,11 +14,15 @@ func nearest(name string, keys []string) string {
 	return fmt.Sprintf("did you mean %q", best)
 }
 
-// Nearest returns the known name most similar to the typed one, "" if none is.
+// Nearest returns the known name most similar to the typed one, "" if none is. Of several it is the
+// first that begins with what was typed.
 func Nearest(typed string, known []string) string {
+	typed = strings.ToLower(typed)
 	best, least := "", max(2, len(typed)/3)+1
 	for _, candidate := range known {
-		if d := distance(strings.ToLower(typed), candidate); d < least {
+		d := distance(typed, candidate)
+		begins := best != "" && strings.HasPrefix(candidate, typed) && !strings.HasPrefix(best, typed)
+		if d < least || d == least && begins {
 			best, least = candidate, d
 		}
 	}

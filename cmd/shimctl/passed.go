@@ -72,9 +72,10 @@ func passedReports(rows []ledger.PassedRow) []passedReport {
 	return list
 }
 
-// words say what was missed, and what to do, as "4 calls of claude passed through: stdin is open. Add </dev/null".
-func (p passedReport) words() string {
-	text := fmt.Sprintf("%s of %s passed through: %s", ui.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), meaning(p.Reason))
+// words say what was missed, when the last time, and what to do, as "4 calls of claude passed through, last 3m ago: stdin is
+// open. Add </dev/null".
+func (p passedReport) words(last string) string {
+	text := fmt.Sprintf("%s of %s passed through, last %s: %s", ui.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, meaning(p.Reason))
 	if p.Advice != "" {
 		text += ". " + p.Advice
 	}

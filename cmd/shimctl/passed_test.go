@@ -33,7 +33,7 @@ func TestPassedReports(t *testing.T) {
 		!slices.Equal(list[0].Directories, []string{"/b"}) || list[0].Last.UnixMilli() != 3000 {
 		t.Errorf("%+v", list)
 	}
-	if want := "5 calls of claude and codex passed through: stdin is open and silent: the prompt is not known. Add </dev/null"; list[0].words() != want {
-		t.Errorf("%q", list[0].words())
+	if want := "5 calls of claude and codex passed through, last 3m ago: stdin is open and silent: the prompt is not known. Add </dev/null"; list[0].words("3m ago") != want {
+		t.Errorf("%q", list[0].words("3m ago"))
 	}
 }

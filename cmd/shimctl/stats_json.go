@@ -35,7 +35,7 @@ type groupReport struct {
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the model wrote"`
-	PricedCalls      int64    `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost the tool reported; the cost is theirs"`
 	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
 }

@@ -18,9 +18,9 @@ func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen: headless calls that were passed through, and what to do about that; how many of the last
-days' calls were resumed, their tokens and cost, and what resuming saved; chains with a live session; the last
-decisions and their reasons; warnings about what failed or will keep calls fresh.`,
+		Long: `Shows on one screen: a configuration that keeps reprise off; headless calls that were passed through, and what to
+do about that; how many of the last days' calls were resumed, their tokens and cost, and what resuming saved; chains
+with a live session; the last decisions and their reasons; warnings about what failed or will keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
@@ -47,8 +47,8 @@ type overview struct {
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
 	passed    []passedReport // in the last days
-	broken    []warning // why no call is managed
-	warnings  []warning // all others
+	broken    []warning      // why no call is managed
+	warnings  []warning      // all others
 }
 
 func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
@@ -143,8 +143,14 @@ func (a *app) printBroken(o overview) {
 
 // printPassed says first what was missed.
 func (a *app) printPassed(passed []passedReport) {
+	words := func(p passedReport) string {
+		if a.stdout.Terminal {
+			return p.words(ago(a.now, ledger.Millis(p.Last.UnixMilli())))
+		}
+		return p.words(p.Last.Format(time.RFC3339))
+	}
 	if len(passed) > 0 {
-		a.stdout.Sentences("PASSED THROUGH", ui.Warn, mapped(passed, passedReport.words)...)
+		a.stdout.Sentences("PASSED THROUGH", ui.Warn, mapped(passed, words)...)
 		fmt.Fprintln(a.stdout)
 	}
 }
