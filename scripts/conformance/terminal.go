@@ -15,7 +15,7 @@ const atTerminal = ", at a terminal"
 const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status -le 128 ] || { fg; status=$?; }; exit $status`
 
 // terminals are calls whose output goes to a terminal: those of all other scenarios that are headless
-// there, of a modest tool a few, and what people do at one.
+// there, and what people do at one.
 func (c cli) terminals(tool string) (all []scenario) {
 	add := func(name string, shown func(parity.Result) string, calls ...call) {
 		calls = slices.Clone(calls)
@@ -30,14 +30,10 @@ func (c cli) terminals(tool string) (all []scenario) {
 		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown})
 	}
 	for name, one := range c.own {
-		if !c.modest || slices.Contains(c.managed, name) || slices.Contains(c.passed, name) {
-			add(name, nil, one)
-		}
+		add(name, nil, one)
 	}
 	for name, calls := range c.jobs {
-		if !c.modest {
-			add(name, nil, calls...)
-		}
+		add(name, nil, calls...)
 	}
 	again := parity.Round("The review says that it still fails: fix that. Please remember number 12.")
 	add("resumed", withoutTokens, call{Args: c.ask(c.text(), parity.Round())}, call{Args: c.ask(c.text(), again)})
