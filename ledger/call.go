@@ -33,15 +33,14 @@ type Call struct {
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
-	// File returns the state of a session's file, given its path and size at the end of our last
-	// run.
-	File func(path string, size int64) FileState
+	// Stored compares a session with the stamp that our last run left, given its file and its ID.
+	Stored func(path, id string, stamp Stamp) StoredState
 	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
 	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
-	// ForkPoint returns the last message in the first size bytes of a session's file, or why there
-	// is none. It is nil if sessions in use must not be copied.
-	ForkPoint func(path string, size int64) (message string, why rewrite.Reason)
+	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
+	// none. It is nil if sessions in use must not be copied.
+	ForkPoint func(path string, stamp Stamp) (message string, why rewrite.Reason)
 }
 
 // named reports whether the name alone identifies the call's task.

@@ -177,14 +177,14 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
 		"state": Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0})
 	sent := c.Prompt.Footprint().Bytes
-	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{"r", "b", "h"}, Seen: rewrite.StreamState{
+	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: Place{"r", "b", "h"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	one := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after a run", one, map[string]any{
 		"state": Live, "state_why": "", "native_id": someID, "created": 1000, "last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
-		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1", "file": "/f", "file_size": 10,
+		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1", "file": "/f", "stamp": "10",
 		"repository": "r", "branch": "b", "head": "h", "first_model": "first", "base_bytes": sent})
 
 	prompt += "\n\nNow the second part."
@@ -196,14 +196,14 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	}
 	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": Running, "last_used": 3000, "attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
-	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", FileSize: 20, Place: Place{"r", "c", "i"}, Seen: rewrite.StreamState{
+	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Place: Place{"r", "c", "i"}, Seen: rewrite.StreamState{
 		ID: otherID, Model: "second", Final: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
 		ContextUse: rewrite.Context{Used: 20, Limit: 200},
 	}})
 	two := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after two runs", two, map[string]any{
 		"state": Failed, "state_why": "", "native_id": otherID, "created": 1000, "last_used": 4000, "turns": 1, "errors": 1, "version": "1.2",
-		"transcript": 1, "compacted": 1, "context_used": 20, "context_limit": 200, "totals": "t2", "file": "/g", "file_size": 20,
+		"transcript": 1, "compacted": 1, "context_used": 20, "context_limit": 200, "totals": "t2", "file": "/g", "stamp": "20",
 		"branch": "c", "head": "i", "first_model": "first", "base_bytes": c.Prompt.Footprint().Bytes})
 	for _, column := range []string{"answers", "said"} {
 		was, is := one[column].(string), two[column].(string)
@@ -326,7 +326,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	c := copyCall(l, prompt, 1000)
 	c.Attempt, c.Fingerprints = 2, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
-	finish(t, l, first, &Outcome{Now: 2000, File: "/f", FileSize: 10, Place: Place{Head: "then"}, Seen: rewrite.StreamState{
+	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: Place{Head: "then"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
@@ -339,7 +339,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)
 	}
 	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session, "state": Running, "last_used": 3000, "head": "now",
-		"native_id": nil, "version": nil, "file": nil, "file_size": nil, "parent_size": nil})
+		"native_id": nil, "version": nil, "file": nil, "stamp": nil, "parent_size": nil})
 	wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), want)
 	wantRow(t, "its chain", row(t, l, "chains", ticket.chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
 }
@@ -549,10 +549,10 @@ func TestOutdated(t *testing.T) {
 		facts ChainFacts
 		want  bool
 	}{
-		{ChainFacts{State: Live, LastUsed: 2000, File: FileSame}, false},
-		{ChainFacts{State: Live, LastUsed: 1999, File: FileSame}, false},
-		{ChainFacts{State: Live, LastUsed: 2000, File: FileChanged}, false},
-		{ChainFacts{State: Live, LastUsed: 1999, File: FileChanged}, true},
+		{ChainFacts{State: Live, LastUsed: 2000, Stored: StoredSame}, false},
+		{ChainFacts{State: Live, LastUsed: 1999, Stored: StoredSame}, false},
+		{ChainFacts{State: Live, LastUsed: 2000, Stored: StoredChanged}, false},
+		{ChainFacts{State: Live, LastUsed: 1999, Stored: StoredChanged}, true},
 		{ChainFacts{State: Running, LastUsed: 2000}, true},
 		{ChainFacts{State: Running, LastUsed: 1999}, true},
 		{ChainFacts{State: Running, LastUsed: 2000, Held: true}, false},
@@ -575,14 +575,14 @@ func TestOutdated(t *testing.T) {
 	for _, tt := range []struct{ moves, looks int }{{0, 1}, {1, 2}, {9, 3}} {
 		looks := 0
 		c := testCall(l, prompt+"\n\nMore.", 3000)
-		c.File = func(string, int64) FileState {
+		c.Stored = func(string, string, Stamp) StoredState {
 			if looks++; looks > tt.moves && tt.moves > 0 {
-				return FileSame
+				return StoredSame
 			}
 			if tt.moves > 0 {
 				execute(t, other, "UPDATE sessions SET last_used = last_used + 1")
 			}
-			return FileChanged
+			return StoredChanged
 		}
 		d, _, err := l.Preview(c)
 		if err != nil || looks != tt.looks || (d.Mode == rewrite.Resume) != (tt.moves == 1) {
@@ -657,12 +657,12 @@ func TestACopyWhileFactsAreRead(t *testing.T) {
 	}
 	defer other.Close()
 	c, looks := copyCall(l, prompt+"\n\nMore.", 3000), 0
-	c.File = func(string, int64) FileState {
+	c.Stored = func(string, string, Stamp) StoredState {
 		if looks++; looks == 1 {
 			d, _ := beginCall(t, other, copyCall(l, prompt+"\n\nElse.", 2500))
 			wantSource(t, "another copy", d, sourceID)
 		}
-		return FileSame
+		return StoredSame
 	}
 	d, _ := beginCall(t, l, c)
 	wantSource(t, "copied meanwhile", d, sourceID)
@@ -676,7 +676,7 @@ func TestForkNeedsBoth(t *testing.T) {
 		_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
 		finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 3000)
-		c.File = func(string, int64) FileState { return FileChanged }
+		c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
 		if c.Copies = tt.copies; !tt.point {
 			c.ForkPoint = nil
 		}

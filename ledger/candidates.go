@@ -37,7 +37,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 // outdated reports whether a session seems to have died or changed only because its row has changed
 // since it was read.
 func (l *Ledger) outdated(c ChainFacts) bool {
-	if c.File != FileChanged && (c.State != Running || c.Held) {
+	if c.Stored != StoredChanged && (c.State != Running || c.Held) {
 		return false
 	}
 	var state State
@@ -62,8 +62,8 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 		return f, err
 	}
 	for i := range f.Chains {
-		if cf := &f.Chains[i]; cf.File == FileChanged && f.Fork {
-			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.size)
+		if cf := &f.Chains[i]; cf.Stored == StoredChanged && f.Fork {
+			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.stamp)
 		}
 	}
 	if f.Disabled || f.Fresh != "" { // what follows only matters for a resume
@@ -241,7 +241,7 @@ func (r *factsRow) columns() []column {
 		{"s.settings", &f.Fingerprints.Settings}, {"s.model", &f.Fingerprints.Model}, {"s.runtime", &f.Fingerprints.Runtime}, {"s.auth", &f.Fingerprints.Auth},
 		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
-		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.file_size, 0)", &f.size},
+		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.stamp, '')", &f.stamp},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.first_model", &f.FirstModel}, {"coalesce(s.version, '')", &f.Version},
@@ -339,7 +339,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
 		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
-			cf.File = c.File(cf.file, cf.size)
+			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)
 		}
 		chains = append(chains, cf)
 	}

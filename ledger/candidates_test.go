@@ -97,12 +97,12 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 		c = testCall(l, tt.prompt, 3000)
 		c.Task = tt.task
 		looked := 0
-		c.File = func(path string, size int64) FileState {
-			if path != "/f" || size != 1 {
-				t.Errorf("%s: %s of %d bytes", tt.name, path, size)
+		c.Stored = func(path, id string, stamp Stamp) StoredState {
+			if path != "/f" || id != someID || stamp != "1" {
+				t.Errorf("%s: %s in %s, %s", tt.name, id, path, stamp)
 			}
 			looked++
-			return FileSame
+			return StoredSame
 		}
 		if _, _, err := l.Preview(c); err != nil || looked != tt.looked {
 			t.Errorf("%s: looked at %d times, want %d, %v", tt.name, looked, tt.looked, err)

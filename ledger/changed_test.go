@@ -126,7 +126,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
 		}
 		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
-		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", FileSize: 1, Place: leaves}); err != nil {
+		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", Stamp: "1", Place: leaves}); err != nil {
 			t.Fatal(err)
 		}
 		return d, ticket

@@ -18,7 +18,9 @@ const (
 func copyCall(l *Ledger, prompt string, now Millis) *Call {
 	c := testCall(l, prompt, now)
 	c.Copies = true
-	c.ForkPoint = func(path string, size int64) (string, rewrite.Reason) { return fmt.Sprintf("%s at %d", path, size), "" }
+	c.ForkPoint = func(path string, stamp Stamp) (string, rewrite.Reason) {
+		return fmt.Sprintf("%s at %s", path, stamp), ""
+	}
 	return c
 }
 
@@ -32,7 +34,7 @@ func namedCopyCall(l *Ledger, prompt string, now Millis) *Call {
 // outcome is that of a run whose session's file has so many bytes.
 func outcome(id, file string, size int64, totals rewrite.Totals, now Millis) *Outcome {
 	o := goodOutcome(id, "done by "+file, now)
-	o.File, o.FileSize, o.Seen.Totals = file, size, totals
+	o.File, o.Stamp, o.Seen.Totals = file, Stamp(fmt.Sprint(size)), totals
 	return o
 }
 
@@ -201,7 +203,7 @@ func TestRefusedCopy(t *testing.T) {
 		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 4000)
 		if tt.cut {
-			c.File = func(string, int64) FileState { return FileChanged }
+			c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
 		}
 		d, ticket := beginCall(t, l, c)
 		if wantSource(t, "copy", d, sourceID); tt.cut != (d.ForkAt == "/source at 100") {
@@ -328,9 +330,9 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 	_, first := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 1), 1000))
 	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 	c := namedCopyCall(l, fmt.Sprintf(base, 2), 3000)
-	c.File = func(string, int64) FileState { return FileChanged }
-	c.ForkPoint = func(string, int64) (string, rewrite.Reason) {
-		c.File = func(string, int64) FileState { return FileSame }
+	c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
+	c.ForkPoint = func(string, Stamp) (string, rewrite.Reason) {
+		c.Stored = func(string, string, Stamp) StoredState { return StoredSame }
 		d, _ := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 3), 2500))
 		wantSource(t, "who comes in between", d, sourceID)
 		return "last", ""

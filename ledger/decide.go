@@ -22,14 +22,14 @@ const (
 	Dead    State = "dead"    // it can no longer be resumed
 )
 
-// A FileState is the state of a session's file.
-type FileState int
+// A StoredState is the state of a session where its tool stores it.
+type StoredState int
 
-// The states of a session's file.
+// The states of a stored session.
 const (
-	FileSame FileState = iota // as our last run left it
-	FileGone
-	FileChanged // another process has written to it
+	StoredSame StoredState = iota // as our last run left it
+	StoredGone
+	StoredChanged // another process has written to it
 )
 
 // Fingerprints must be equal between a session and a call that resumes it.
@@ -83,7 +83,7 @@ type ChainFacts struct {
 	CommitGone   bool   // Place.Head is no ancestor of the call's
 	FirstModel   string // the model that the tool named when the session began, "" if not known
 	Version      string // of the tool in its latest run, "" if not known
-	File         FileState
+	Stored       StoredState
 	ForkAt       string         // the message where our last run left it, although another process has written to it
 	NoForkAt     rewrite.Reason // why there is none
 	Created      Millis
@@ -98,8 +98,8 @@ type ChainFacts struct {
 	Reset        bool    // another role's answer, or its own, has ended it
 	Share        float64 // the chain's fixed number from 0 to 1
 	base         []rewrite.Digest
-	file         string // the session's file
-	size         int64  // its size as our last run left it
+	file         string // in which the session is stored
+	stamp        Stamp  // as our last run left it
 }
 
 // Unnamed is what a call without a name needs to be resumed.
@@ -188,7 +188,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	d.Mode, d.Session, d.NativeID, d.Copy = rewrite.Resume, chain.Session, chain.NativeID, f.Copies
-	if chain.File == FileChanged {
+	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
@@ -484,9 +484,9 @@ func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	case contextFull(c.Context, f.Limits):
 		return rewrite.ContextFull, ""
 	case c.Held: // its file has changed
-	case c.File == FileGone:
+	case c.Stored == StoredGone:
 		return rewrite.SessionGone, ""
-	case c.File == FileChanged && (!f.Fork || c.ForkAt == ""):
+	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):
 		return rewrite.SessionMoved, c.NoForkAt
 	}
 	return "", ""

@@ -74,7 +74,7 @@ func decisions() []decision {
 	}
 	moved := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) {
-			copies(func(c *ChainFacts) { c.File, c.ForkAt = FileChanged, "last" })(f)
+			copies(func(c *ChainFacts) { c.Stored, c.ForkAt = StoredChanged, "last" })(f)
 			change(f)
 		}
 	}
@@ -178,8 +178,8 @@ func decisions() []decision {
 		{"full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 81, Limit: 100} }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"nearly full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 80, Limit: 100} }), rewrite.Resume, rewrite.Extends, 7},
 		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
-		{"file gone", first(func(c *ChainFacts) { c.File = FileGone }), rewrite.Fresh, rewrite.SessionGone, 7},
-		{"file changed", first(func(c *ChainFacts) { c.File = FileChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
+		{"file gone", first(func(c *ChainFacts) { c.Stored = StoredGone }), rewrite.Fresh, rewrite.SessionGone, 7},
+		{"file changed", first(func(c *ChainFacts) { c.Stored = StoredChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
 		{"the caller's own", first(func(c *ChainFacts) { c.CallersOwn = true }), rewrite.Fresh, rewrite.CallersOwn, 7},
 		{"the caller's own, copied", func(f *Facts) { f.Copies, f.Chains[0].CallersOwn = true, true }, rewrite.Resume, rewrite.Extends, 7},
 		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, rewrite.Leased, 7},

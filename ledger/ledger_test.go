@@ -420,12 +420,12 @@ func testCall(l *Ledger, prompt string, now Millis) *Call {
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
 		Prompt: rewrite.NewPrompt(prompt, l.Key()),
 		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: UnnamedExtends},
-		File:   func(string, int64) FileState { return FileSame },
+		Stored: func(string, string, Stamp) StoredState { return StoredSame },
 	}
 }
 
 func goodOutcome(id, answer string, now Millis) *Outcome {
-	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", FileSize: 1}
+	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
 }
 
 // A chain that was not looked at could fit as well.

@@ -62,10 +62,10 @@ type Outcome struct {
 	Seen     rewrite.StreamState
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
-	File     string         // the session's file, "" if it was not found
-	FileSize int64
-	Resets   []string // roles whose chains of the call's task the answer ends
-	Place    Place    // of the directory after the run
+	File     string         // in which the session is stored, "" if it was not found
+	Stamp    Stamp          // of the session after the run
+	Resets   []string       // roles whose chains of the call's task the answer ends
+	Place    Place          // of the directory after the run
 }
 
 // Good reports whether a session may be continued after such a run: the exit code was 0, the final
@@ -257,11 +257,11 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''), gist = coalesce(?, x''),
 		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
-		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), file_size = ?,
+		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
 		repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
-		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.FileSize,
+		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
 		o.Place.Repository, o.Place.Branch, o.Place.Head, s.Model, e.Session)
 	if err != nil || state == Live {
 		return err

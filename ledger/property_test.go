@@ -498,7 +498,7 @@ func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Promp
 	}
 	cut := g.IntN(2) > 0
 	for i := range f.Chains {
-		f.Chains[i].File = FileChanged
+		f.Chains[i].Stored = StoredChanged
 		if cut {
 			f.Chains[i].ForkAt = "last"
 		}

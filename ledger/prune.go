@@ -17,7 +17,7 @@ type SessionFile struct {
 	State             State
 	Created, LastUsed Millis
 	File              string
-	Size              int64 // when our last run ended
+	Stamp             Stamp // when our last run ended
 	Held              bool  // a live process holds its lease
 	Current           bool  // its chain has not begun anew since: a call may continue it
 	Reset             bool  // an answer has ended it
@@ -29,7 +29,7 @@ type SessionFile struct {
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
-			s.file, coalesce(s.file_size, 0), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
+			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
 			coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0)
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
@@ -41,7 +41,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	for rows.Next() {
 		var f SessionFile
 		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Size, &f.Current, &f.Reset, &f.Observed); err != nil {
+			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed); err != nil {
 			return nil, fmt.Errorf("list session files: %w", err)
 		}
 		files = append(files, f)
@@ -83,7 +83,7 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 // Pruned records that a session's file is gone.
 func (l *Ledger) Pruned(session int64) error {
 	err := l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE sessions SET file = NULL, file_size = NULL WHERE id = ?", session)
+		_, err := tx.Exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session)
 		return err
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func TestSessionFiles(t *testing.T) {
 		t.Fatalf("%+v", files)
 	}
 	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: Live,
-		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Size: 1, Current: true}
+		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Stamp: "1", Current: true}
 	if files[0] != want {
 		t.Errorf("%+v\nwant %+v", files[0], want)
 	}

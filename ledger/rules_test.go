@@ -163,8 +163,8 @@ func TestMigrateFromFirst(t *testing.T) {
 		PRAGMA application_id = %d; PRAGMA user_version = 1;
 		INSERT INTO meta VALUES ('key', x'00112233');
 		INSERT INTO chains VALUES (1, 'claude', '/project', '/home/.claude', 't', 'coder', 1, 1, 1);
-		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-			VALUES (1, 1, 'claude', '%s', 'live', 1, 1, '', '', '', '', x'', 0, 0);`, applicationID, someID))
+		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
+			file, file_size) VALUES (1, 1, 'claude', '%s', 'live', 1, 1, '', '', '', '', x'', 0, 0, '/f', 4096);`, applicationID, someID))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +178,12 @@ func TestMigrateFromFirst(t *testing.T) {
 	defer l.Close()
 	c := namedCall(l, "coder", 1)
 	c.Scope = ""
+	c.Stored = func(path, id string, stamp Stamp) StoredState {
+		if path != "/f" || id != someID || stamp != "4096" {
+			t.Errorf("%s in %s, %s", id, path, stamp)
+		}
+		return StoredSame
+	}
 	if d := play(t, l, c); d.NativeID != someID {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}

@@ -216,4 +216,8 @@ CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 	last   INTEGER NOT NULL,
 	PRIMARY KEY (tool, cwd, reason, day)
 ) WITHOUT ROWID;
+`, `
+ALTER TABLE sessions ADD COLUMN stamp TEXT; -- of what is stored in file, as our last run left it: its size, or the values of a row
+UPDATE sessions SET stamp = file_size WHERE file IS NOT NULL;
+ALTER TABLE sessions DROP COLUMN file_size;
 `}

@@ -33,6 +33,10 @@ type Descriptor struct {
 	Home func(env func(string) string) string
 	// Sessions are filepath.Glob patterns, relative to Home, of files that each hold one session.
 	Sessions []string
+	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases in which a
+	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
+	// returns must change with each turn and contain no text of the session.
+	SessionQuery string
 
 	StandIn StandIn
 }

@@ -47,7 +47,7 @@ func (c *call) key() rewrite.Reason {
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
-		Now: millis(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, File: fileState,
+		Now: millis(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
 	return ""
 }
@@ -175,7 +175,7 @@ func (c *call) matchRules() rewrite.Reason {
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
-	if c.rule.Busy == config.BusyFork {
+	if c.rule.Busy == config.BusyFork && c.tool.Descriptor().SessionQuery == "" {
 		c.record.ForkPoint = c.forkPoint
 	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
@@ -227,12 +227,15 @@ func sentAgain(name string, keep func(string) bool) func(string) bool {
 // far more than claude 2.1.329 writes after one.
 const maxTail = 4 << 20
 
-// forkPoint returns the last message among the first size bytes of a session's file, which are
-// what the last recorded run left, or the reason why there is none. It ignores what other
-// processes have appended since.
-func (c *call) forkPoint(path string, size int64) (message string, why rewrite.Reason) {
-	if fileState(path, size) == ledger.FileGone {
+// forkPoint returns the last message of a session's file as the last recorded run left it, or the
+// reason why there is none. It ignores what other processes have appended since.
+func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why rewrite.Reason) {
+	if _, err := c.stamp(path, ""); err != nil {
 		return "", rewrite.SessionGone
+	}
+	size, err := stamp.FileSize()
+	if err != nil {
+		return "", rewrite.SessionMoved
 	}
 	file, err := os.Open(path)
 	if err != nil {

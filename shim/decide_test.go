@@ -50,12 +50,15 @@ func TestForkPoint(t *testing.T) {
 		if tt.message > 0 {
 			want = fmt.Sprintf("00000000-0000-4000-8000-%012d", tt.message)
 		}
-		if got, why := c.forkPoint(path, int64(tt.size)); got != want || why != tt.why {
+		if got, why := c.forkPoint(path, ledger.Stamp(fmt.Sprint(tt.size))); got != want || why != tt.why {
 			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
 		}
 	}
+	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != rewrite.SessionMoved {
+		t.Errorf("no size: %q (%s)", got, why)
+	}
 	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
-		if got, why := c.forkPoint(path, 1); got != "" || why != rewrite.SessionGone {
+		if got, why := c.forkPoint(path, "1"); got != "" || why != rewrite.SessionGone {
 			t.Errorf("%s: %q (%s)", name, got, why)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"reprise/ledger"
 	"reprise/rewrite"
 
 	"golang.org/x/sys/unix"
@@ -183,16 +182,4 @@ func canonical(path string) string {
 		return real
 	}
 	return filepath.Clean(path)
-}
-
-// fileState compares a session's file with the size that the last recorded run left.
-func fileState(path string, size int64) ledger.FileState {
-	info, err := os.Stat(path)
-	switch {
-	case path == "" || err != nil || !info.Mode().IsRegular():
-		return ledger.FileGone
-	case info.Size() != size:
-		return ledger.FileChanged
-	}
-	return ledger.FileSame
 }

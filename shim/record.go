@@ -104,7 +104,7 @@ func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.O
 	if a.stopped != 0 && st != (status{}) {
 		o.Seen.Answer, o.Seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
-	o.File, o.FileSize = c.sessionFile(seen.ID)
+	o.File, o.Stamp = c.sessionFile(seen.ID)
 	o.Place = c.place(c.record.Cwd)
 	if o.Seen.ID != "" && o.File == "" {
 		c.log.fault("find session file", os.ErrNotExist)
@@ -150,20 +150,20 @@ func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first led
 	return first, later
 }
 
-// sessionFile returns the path and present size of the file in which the tool keeps a session,
-// "" if there is none. If several files match a pattern, it is the last by name.
-func (c *call) sessionFile(id string) (string, int64) {
+// sessionFile returns the path of the file in which the tool keeps a session, and the session's
+// present stamp, "" if there is none. If several files match a pattern, it is the last by name.
+func (c *call) sessionFile(id string) (string, ledger.Stamp) {
 	if id == "" {
-		return "", 0
+		return "", ""
 	}
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
 		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				return path, info.Size()
+			if stamp, err := c.stamp(path, id); err == nil {
+				return path, stamp
 			}
 		}
 	}
-	return "", 0
+	return "", ""
 }
 
 // matches returns the files that match a pattern, none if the pattern is malformed. If only its

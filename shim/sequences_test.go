@@ -92,7 +92,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
 		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()),
-		File:   func(string, int64) ledger.FileState { return ledger.FileSame },
+		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt, Digest: l.Key().Name})
@@ -103,7 +103,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	}
 	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
 		ID: s.session(d, i)}
-	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", FileSize: 1, Resets: m.ResetBy(seen.Answer)}
+	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1", Resets: m.ResetBy(seen.Answer)}
 	if err := l.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}

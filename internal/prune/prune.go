@@ -59,6 +59,8 @@ const (
 	Forked  Reason = "forked"  // another session continues it
 	Foreign Reason = "foreign" // it is outside the tool's own directory, or a symbolic link leads to it
 	Unknown Reason = "unknown" // a file that might keep it could not be read
+	// InDatabase is the reason for a session that is no file, which shimctl cannot remove yet.
+	InDatabase Reason = "in_database"
 )
 
 // Reasons why a session may be removed.

@@ -51,6 +51,9 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	if !ok || !tool.ValidID(s.NativeID) {
 		return nil, prune.Foreign
 	}
+	if tool.Descriptor().SessionQuery != "" {
+		return nil, prune.InDatabase
+	}
 	parts, ok := tool.SessionFiles(s.Home, s.NativeID, s.File)
 	if !ok {
 		return nil, prune.Foreign
@@ -108,7 +111,7 @@ func inHome(home string, do func(*os.Root) error) error {
 func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
-	if at < 0 || !f.entries[at].info.Mode().IsRegular() || f.entries[at].info.Size() != s.Size {
+	if at < 0 || !f.entries[at].info.Mode().IsRegular() || ledger.FileStamp(f.entries[at].info) != s.Stamp {
 		return keep(prune.Changed)
 	}
 	for _, e := range f.entries {

@@ -1,6 +1,7 @@
 package sessionfile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +60,18 @@ func newScene(t *testing.T, tool string) *scene {
 		put(t, filepath.Join(home, p), text)
 	}
 	return &scene{t, home, ledger.SessionFile{
-		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Size: int64(len(text)),
+		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Stamp: ledger.Stamp(fmt.Sprint(len(text))),
 		LastUsed: ledger.Millis(used.UnixMilli()),
 	}}
+}
+
+// size returns the size that the session's file had after our last run.
+func (s *scene) size() int64 {
+	size, err := s.s.Stamp.FileSize()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return size
 }
 
 func (s *scene) path(p string) string { return filepath.Join(s.home, p) }
@@ -96,7 +106,7 @@ func TestRemove(t *testing.T) {
 			if why != "" {
 				t.Fatal(why)
 			}
-			if files.Bytes() < s.s.Size*int64(len(paths[tool])) {
+			if files.Bytes() < s.size()*int64(len(paths[tool])) {
 				t.Errorf("%d bytes", files.Bytes())
 			}
 			if err := files.Remove(); err != nil {
@@ -200,7 +210,7 @@ func TestKeeps(t *testing.T) {
 		}, prune.Foreign},
 		{"somebody has written", "claude", func(t *testing.T, s *scene) { appendTo(t, s.s.File) }, prune.Changed},
 		{"somebody has written as much", "claude", func(t *testing.T, s *scene) {
-			text := strings.Repeat("x", int(s.s.Size))
+			text := strings.Repeat("x", int(s.size()))
 			if err := os.WriteFile(s.s.File, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +280,7 @@ func TestRemoveLooksAgain(t *testing.T) {
 	changes := map[string]func(*scene) error{
 		"written to": func(s *scene) error { return os.WriteFile(s.s.File, []byte("new"), 0o600) },
 		"same size": func(s *scene) error {
-			return os.WriteFile(s.s.File, []byte(strings.Repeat("x", int(s.s.Size))), 0o600)
+			return os.WriteFile(s.s.File, []byte(strings.Repeat("x", int(s.size()))), 0o600)
 		},
 		"put in its place": func(s *scene) error {
 			text, err := os.ReadFile(s.s.File)
