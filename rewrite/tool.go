@@ -41,11 +41,13 @@ type Tool interface {
 	ForkPoint(tail []byte) (message string)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the places where the tool may keep the session, the most likely one
+	// SessionPaths returns the files in which the tool may keep the session, the most likely one
 	// first. Each may contain * as in filepath.Glob; of several matches the last by name counts.
+	// With the descriptor's SessionQuery they are databases.
 	SessionPaths(home, cwd, id string) []string
 	// SessionFiles returns everything that the tool stores for the session whose file, found by
-	// SessionPaths, is at path. ok is false if path is no such file.
+	// SessionPaths, is at path. ok is false if path is no such file. It is not asked for a session
+	// in a database.
 	SessionFiles(home, id, path string) (files SessionFiles, ok bool)
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.

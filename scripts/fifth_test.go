@@ -1,16 +1,23 @@
 package scripts
 
 import (
+	"database/sql"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reprise/scripts/toolbox"
+	"slices"
 	"strings"
 	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+	"reprise/scripts/toolbox"
 )
 
-// fifthTool is all that a tool which speaks claude's dialect under another name needs.
+// fifthTool is all that a tool needs which speaks claude's dialect under another name and keeps its
+// sessions in a database.
 const fifthTool = `package rewrite
 
 func init() { Register(fifth{}) }
@@ -21,6 +28,8 @@ var fifthDescriptor = Descriptor{
 	Name:     "fifth",
 	Headless: []string{"fifth", "-p"},
 	Home:     func(env func(string) string) string { return env("HOME") + "/.fifth" },
+
+	SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id) FROM session WHERE id = ?",
 }
 
 func (fifth) Descriptor() *Descriptor { return &fifthDescriptor }
@@ -30,23 +39,74 @@ func (f fifth) Parse(in Invocation) Call {
 	call.Tool, call.Home = fifthDescriptor.Name, fifthDescriptor.Home(in.Env)
 	return call
 }
+
+func (fifth) SessionPaths(home, _, _ string) []string { return []string{Literal(home) + "/fifth.db"} }
 `
 
-const fifthProgram = `#!/bin/sh
-case "$1" in
---help) echo '  -p, --print
+// TestMain makes the test binary the fifth tool itself when it is started under that name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "fifth" {
+		os.Exit(toolbox.Tests{M: m}.Run())
+	}
+	if err := runFifth(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const fifthHelp = `  -p, --print
   --output-format <format>
   --verbose
-  -r, --resume [id]'; exit ;;
-esac
-echo "$*" >>"$HOME/calls"
-id=00000000-0000-4000-8000-000000000001
-mkdir -p "$HOME/.fifth/projects/p"
-cat >>"$HOME/.fifth/projects/p/$id.jsonl"
-echo '{"type":"system","subtype":"init","session_id":"'$id'"}'
-echo '{"type":"assistant","session_id":"'$id'","message":{"model":"m","content":[{"type":"text","text":"answer"}]}}'
-echo '{"type":"result","subtype":"success","is_error":false,"result":"answer","session_id":"'$id'"}'
+  -r, --resume [id]
 `
+
+// runFifth is the fifth tool: it adds its prompt to a session in its database.
+func runFifth(args []string) error {
+	if len(args) > 0 && args[0] == "--help" {
+		fmt.Print(fifthHelp)
+		return nil
+	}
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	db, err := openFifth(os.Getenv("HOME"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.Exec(`CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, updated INTEGER);
+		CREATE TABLE IF NOT EXISTS message (session TEXT, text TEXT)`)
+	if err != nil {
+		return err
+	}
+	id := ""
+	if i := slices.Index(args, "--resume"); i >= 0 {
+		id = args[i+1]
+	} else if err := db.QueryRow("SELECT printf('00000000-0000-4000-8000-%012d', count(DISTINCT session)) FROM message").Scan(&id); err != nil {
+		return err
+	}
+	if _, err := db.Exec("INSERT INTO session VALUES (?, 1) ON CONFLICT DO UPDATE SET updated = updated + 1", id); err != nil {
+		return err
+	}
+	if _, err := db.Exec("INSERT INTO message VALUES (?, ?)", id, prompt); err != nil {
+		return err
+	}
+	fmt.Printf(`{"type":"system","subtype":"init","session_id":%[1]q}
+{"type":"assistant","session_id":%[1]q,"message":{"model":"m","content":[{"type":"text","text":"answer"}]}}
+{"type":"result","subtype":"success","is_error":false,"result":"answer","session_id":%[1]q}
+`, id)
+	return nil
+}
+
+// openFifth opens the fifth tool's database.
+func openFifth(home string) (*sql.DB, error) {
+	dir := filepath.Join(home, ".fifth")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite3", "file:"+filepath.Join(dir, "fifth.db")+"?_journal_mode=WAL&_busy_timeout=5000")
+}
 
 // A tool is added by one file in rewrite/: its calls are managed, and shimctl knows it.
 func TestFifthTool(t *testing.T) {
@@ -63,7 +123,11 @@ func TestFifthTool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(real, "fifth"), fifthProgram, 0o700)
+	if self, err := os.Executable(); err != nil {
+		t.Fatal(err)
+	} else if err := os.Symlink(self, filepath.Join(real, "fifth")); err != nil {
+		t.Fatal(err)
+	}
 	write(filepath.Join(dir, "fifth.go"), fifthTool, 0o600)
 	added, err := filepath.Abs("../rewrite/fifth.go")
 	if err != nil {
@@ -92,14 +156,32 @@ func TestFifthTool(t *testing.T) {
 		}
 		return string(out)
 	}
-	for _, prompt := range []string{"Do it.", "Do it.\n\nThe test still fails."} {
+	db, err := openFifth(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	prompt := "Do it."
+	for _, step := range []struct{ before, decision string }{
+		{"", "fresh: first_call"},
+		{"", "resume: extends"},
+		{"INSERT INTO message SELECT id, 'from another process' FROM session", "fresh: session_changed"},
+		{"", "resume: extends"},
+		{"DELETE FROM session", "fresh: session_file_gone"},
+	} {
+		if _, err := db.Exec(step.before); err != nil {
+			t.Fatal(err)
+		}
 		if got := run(prompt, "fifth", "-p"); got != "answer\n" {
 			t.Errorf("answer %q", got)
 		}
+		if got := run("", "shimctl", "log", "-n", "1"); !strings.Contains(got, step.decision) {
+			t.Errorf("after %q: %s, want %s", step.before, got, step.decision)
+		}
+		prompt += "\n\nThe test still fails."
 	}
-	calls, _ := os.ReadFile(filepath.Join(home, "calls"))
-	if lines := strings.Split(strings.TrimSpace(string(calls)), "\n"); len(lines) != 2 || strings.Contains(lines[0], "--resume") || !strings.Contains(lines[1], "--resume") {
-		t.Errorf("called as %q", calls)
+	if got := run("", "shimctl", "prune", "--keep-last", "1"); !strings.Contains(got, "in_database") {
+		t.Errorf("prune: %s", got)
 	}
 	config := filepath.Join(home, ".config", "reprise", "config.toml")
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
@@ -107,7 +189,7 @@ func TestFifthTool(t *testing.T) {
 	}
 	write(config, "[tool.fifth]\nenabled = false\n", 0o600)
 	for want, args := range map[string][]string{
-		"1 resumed": {"status"}, "fifth": {"stats", "--by", "tool"}, "passthrough": {"explain", "--", "fifth", "-p", "hi"}, "": {"config", "check"},
+		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"}, "passthrough": {"explain", "--", "fifth", "-p", "hi"}, "": {"config", "check"},
 	} {
 		if got := run("", "shimctl", args...); !strings.Contains(got, want) {
 			t.Errorf("shimctl %q: %s", args, got)

@@ -175,7 +175,7 @@ func (c *call) matchRules() rewrite.Reason {
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
-	if c.rule.Busy == config.BusyFork && c.tool.Descriptor().SessionQuery == "" {
+	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
 	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
@@ -230,12 +230,12 @@ const maxTail = 4 << 20
 // forkPoint returns the last message of a session's file as the last recorded run left it, or the
 // reason why there is none. It ignores what other processes have appended since.
 func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why rewrite.Reason) {
-	if _, err := c.stamp(path, ""); err != nil {
-		return "", rewrite.SessionGone
-	}
 	size, err := stamp.FileSize()
 	if err != nil {
-		return "", rewrite.SessionMoved
+		return "", rewrite.NoForkPoint // it is a row
+	}
+	if _, err := c.stamp(path, ""); err != nil {
+		return "", rewrite.SessionGone
 	}
 	file, err := os.Open(path)
 	if err != nil {

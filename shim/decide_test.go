@@ -54,8 +54,8 @@ func TestForkPoint(t *testing.T) {
 			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
 		}
 	}
-	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != rewrite.SessionMoved {
-		t.Errorf("no size: %q (%s)", got, why)
+	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != rewrite.NoForkPoint {
+		t.Errorf("a row: %q (%s)", got, why)
 	}
 	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
 		if got, why := c.forkPoint(path, "1"); got != "" || why != rewrite.SessionGone {

@@ -63,7 +63,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.PreviousUnknown:     "the end of the session's last run was not recorded",
 	rewrite.TurnLimit:           "the session's last run reached its limit of turns",
 	rewrite.SessionDead:         "the session cannot be resumed any more",
-	rewrite.SessionGone:         "the tool's session file is missing",
+	rewrite.SessionGone:         "the tool no longer has the session",
 	rewrite.Pruned:              "shimctl prune has removed the session",
 	rewrite.CallersOwn:          "the caller resumed the session by its ID, and has owned it since",
 	rewrite.SessionMoved:        "another process has written to the session",

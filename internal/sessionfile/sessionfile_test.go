@@ -11,6 +11,7 @@ import (
 
 	"reprise/internal/prune"
 	"reprise/ledger"
+	"reprise/rewrite"
 	"reprise/scripts/toolbox"
 )
 
@@ -122,6 +123,13 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A rowTool keeps its sessions as rows of a database.
+type rowTool struct{ rewrite.Tool }
+
+func (rowTool) Descriptor() *rewrite.Descriptor {
+	return &rewrite.Descriptor{Name: "rows", SessionQuery: "SELECT 1"}
+}
+
 // What must stay, stays, whatever makes it so.
 func TestKeeps(t *testing.T) {
 	outside := t.TempDir()
@@ -165,6 +173,11 @@ func TestKeeps(t *testing.T) {
 	}{
 		{"nothing", "claude", func(*testing.T, *scene) {}, ""},
 		{"unknown tool", "claude", func(_ *testing.T, s *scene) { s.s.Tool = "other" }, prune.Foreign},
+		{"a row", "claude", func(_ *testing.T, s *scene) {
+			claude, _ := rewrite.Lookup("claude")
+			rewrite.Register(rowTool{claude})
+			s.s.Tool = "rows"
+		}, prune.InDatabase},
 		{"no id", "claude", func(_ *testing.T, s *scene) { s.s.NativeID = "" }, prune.Foreign},
 		{"an id that is a pattern", "claude", func(_ *testing.T, s *scene) { s.s.NativeID = "*" }, prune.Foreign},
 		{"outside", "claude", func(t *testing.T, s *scene) {

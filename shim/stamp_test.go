@@ -1,0 +1,125 @@
+package shim
+
+import (
+	"bytes"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A rowTool keeps its sessions as rows.
+type rowTool struct{ rewrite.Tool }
+
+func (rowTool) Descriptor() *rewrite.Descriptor {
+	return &rewrite.Descriptor{SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), title FROM session WHERE id = ?"}
+}
+
+// newRows makes a database with a tool's sessions "one" and "two".
+func newRows(t *testing.T, path, journal string) *sql.DB {
+	t.Helper()
+	source := url.URL{Scheme: "file", Path: path, RawQuery: "_journal_mode=" + journal}
+	db, err := sql.Open("sqlite3", source.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	change(t, db, `CREATE TABLE session (id TEXT PRIMARY KEY, updated INTEGER, title TEXT); CREATE TABLE message (session TEXT);
+		INSERT INTO session VALUES ('one', 1, NULL), ('two', 1, NULL); INSERT INTO message VALUES ('one')`)
+	return db
+}
+
+func change(t *testing.T, db *sql.DB, query string) {
+	t.Helper()
+	if _, err := db.Exec(query); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever changes in a session's row, and nothing else, changes its stamp.
+func TestStampOfARow(t *testing.T) {
+	for _, journal := range []string{"WAL", "DELETE"} {
+		for query, want := range map[string]ledger.StoredState{
+			"":                                                ledger.StoredSame,
+			"UPDATE session SET updated = 2":                  ledger.StoredChanged,
+			"UPDATE session SET title = ''":                   ledger.StoredChanged,
+			"INSERT INTO message VALUES ('one')":              ledger.StoredChanged,
+			"INSERT INTO message VALUES ('two')":              ledger.StoredSame,
+			"DELETE FROM session WHERE id = 'two'":            ledger.StoredSame,
+			"DELETE FROM session WHERE id = 'one'":            ledger.StoredGone,
+			"DROP TABLE message":                              ledger.StoredChanged,
+			"BEGIN EXCLUSIVE; UPDATE session SET title = 'x'": map[string]ledger.StoredState{"WAL": ledger.StoredSame, "DELETE": ledger.StoredChanged}[journal],
+		} {
+			path := filepath.Join(t.TempDir(), "a?b#c%20d e.db")
+			db := newRows(t, path, journal)
+			c := &call{tool: rowTool{}}
+			stamp, err := c.stamp(path, "one")
+			if err != nil || stamp != "[1,1,null]" {
+				t.Fatalf("%s: stamp %q, %v", journal, stamp, err)
+			}
+			change(t, db, query)
+			if got := c.stored(path, "one", stamp); got != want {
+				t.Errorf("%s: after %q it is %d, want %d", journal, query, got, want)
+			}
+		}
+	}
+}
+
+// A database is only read, and none is made.
+func TestStampWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.db")
+	if err := newRows(t, path, "WAL").Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &call{tool: rowTool{}}
+	if got := c.stored(path, "one", "[1,1,null]"); got != ledger.StoredSame {
+		t.Errorf("it is %d", got)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the database was written to, %v", err)
+	}
+	for name, want := range map[string]ledger.StoredState{"none": ledger.StoredGone, "": ledger.StoredGone, "text": ledger.StoredChanged} {
+		path := filepath.Join(dir, name)
+		if name == "text" {
+			if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := c.stored(path, "one", ""); got != want {
+			t.Errorf("%q is %d, want %d", name, got, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("a database was made")
+	}
+}
+
+func TestStampOfAFile(t *testing.T) {
+	tool, _ := rewrite.Lookup("claude")
+	c := &call{tool: tool}
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for stamp, want := range map[ledger.Stamp]ledger.StoredState{"5": ledger.StoredSame, "4": ledger.StoredChanged, "": ledger.StoredChanged} {
+		if got := c.stored(path, "", stamp); got != want {
+			t.Errorf("%q: it is %d, want %d", stamp, got, want)
+		}
+	}
+	for _, path := range []string{"", filepath.Dir(path), path + ".none"} {
+		if got := c.stored(path, "", "5"); got != ledger.StoredGone {
+			t.Errorf("%q is %d", path, got)
+		}
+	}
+}
