@@ -13,11 +13,14 @@ import (
 )
 
 // A rowTool keeps its sessions as rows.
-type rowTool struct{ rewrite.Tool }
-
-func (rowTool) Descriptor() *rewrite.Descriptor {
-	return &rewrite.Descriptor{SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), title FROM session WHERE id = ?"}
+type rowTool struct {
+	rewrite.Tool
+	query string
 }
+
+func (r rowTool) Descriptor() *rewrite.Descriptor { return &rewrite.Descriptor{SessionQuery: r.query} }
+
+const sessionQuery = "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id), title FROM session WHERE id = ?"
 
 // newRows makes a database with a tool's sessions "one" and "two".
 func newRows(t *testing.T, path, journal string) *sql.DB {
@@ -57,7 +60,7 @@ func TestStampOfARow(t *testing.T) {
 		} {
 			path := filepath.Join(t.TempDir(), "a?b#c%20d e.db")
 			db := newRows(t, path, journal)
-			c := &call{tool: rowTool{}}
+			c := &call{tool: rowTool{query: sessionQuery}}
 			stamp, err := c.stamp(path, "one")
 			if err != nil || stamp != "[1,1,null]" {
 				t.Fatalf("%s: stamp %q, %v", journal, stamp, err)
@@ -81,10 +84,15 @@ func TestStampWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &call{tool: rowTool{}}
+	c := &call{tool: rowTool{query: sessionQuery}}
 	if got := c.stored(path, "one", "[1,1,null]"); got != ledger.StoredSame {
 		t.Errorf("it is %d", got)
 	}
+	c.tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING updated"}
+	if stamp, err := c.stamp(path, "one"); err == nil {
+		t.Errorf("a query that writes returns %q", stamp)
+	}
+	c.tool = rowTool{query: sessionQuery}
 	after, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database was written to, %v", err)
