@@ -52,6 +52,7 @@ type scenario struct {
 	racy  bool                       // even without the shim it may end in several ways
 	shown func(parity.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                       // only how and when its calls end is compared
+	slow  bool                       // of a tool that starts slowly, and like another tool's: no sample has it
 }
 
 // row is the name without the format.

@@ -160,6 +160,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 // sample draws scenarios until there are one of each kind of each tool, and one of each row: of a tool that
 // starts quickly if there is one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
 	byName := func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) }
 	slices.SortFunc(all, byName)
 	parity.Dice(seed, "sample").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -17,6 +17,7 @@ const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status
 // terminals are calls whose output goes to a terminal: those of all other scenarios that are headless
 // there, and what people do at one.
 func (c cli) terminals(tool string) (all []scenario) {
+	slow := false
 	add := func(name string, shown func(parity.Result) string, calls ...call) {
 		calls = slices.Clone(calls)
 		for i := range calls {
@@ -27,14 +28,17 @@ func (c cli) terminals(tool string) (all []scenario) {
 				calls[i].To = parity.Screen
 			}
 		}
-		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown})
+		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown, slow: slow})
 	}
 	for name, one := range c.own {
+		slow = c.modest && !slices.Contains(c.managed, name) && !slices.Contains(c.passed, name)
 		add(name, nil, one)
 	}
 	for name, calls := range c.jobs {
+		slow = c.modest
 		add(name, nil, calls...)
 	}
+	slow = false
 	again := parity.Round("The review says that it still fails: fix that. Please remember number 12.")
 	add("resumed", withoutTokens, call{Args: c.ask(c.text(), parity.Round())}, call{Args: c.ask(c.text(), again)})
 	for _, f := range c.some() {
