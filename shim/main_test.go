@@ -1,0 +1,20 @@
+package shim
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"reprise/scripts/toolbox"
+)
+
+// TestMain starts the tests anew if a shell has them ignore signals, as it does for jobs in the background. A shim
+// ignores what it was started with, which is recorded before Go runs.
+func TestMain(m *testing.M) {
+	if slices.ContainsFunc([]syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}, ignoredByCaller) {
+		toolbox.RestoreSignals()
+		panic(syscall.Exec(executablePath(), os.Args, os.Environ()))
+	}
+	os.Exit(m.Run())
+}
