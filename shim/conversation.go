@@ -2,12 +2,9 @@ package shim
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"reprise/rewrite"
 )
@@ -83,20 +80,10 @@ func (t *conversation) open() (rewrite.Reason, error) {
 // more reads a piece.
 func (t *conversation) more(fd int) error {
 	t.data = slices.Grow(t.data, pieceSize)
-	for {
-		n, err := unix.Read(fd, t.data[len(t.data):cap(t.data)])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
-			if _, err := readable(fd, -1); err != nil {
-				return err
-			}
-		default:
-			t.ended = err != nil || n == 0
-			t.data = t.data[:len(t.data)+max(n, 0)]
-			return err
-		}
-	}
+	n, err := readSome(fd, t.data[len(t.data):cap(t.data)])
+	t.ended = err != nil || n == 0
+	t.data = t.data[:len(t.data)+n]
+	return err
 }
 
 // cut takes the whole frames out of what was read, up to the first message.

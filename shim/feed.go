@@ -63,10 +63,7 @@ func (f *feed) run() {
 		f.mu.Lock()
 		f.size -= len(data)
 		f.mu.Unlock()
-		select {
-		case f.room <- struct{}{}:
-		default:
-		}
+		notify(f.room)
 	}
 }
 

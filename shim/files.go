@@ -75,10 +75,16 @@ func readRegular(path string, max int64) (string, error) {
 	case st.Size > max:
 		return "", errTooLarge
 	}
-	data := make([]byte, st.Size)
+	return readAt(fd, 0, st.Size)
+}
+
+// readAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
+// offset stays.
+func readAt(fd int, offset, size int64) (string, error) {
+	data := make([]byte, size)
 	n := 0
 	for n < len(data) {
-		m, err := unix.Pread(fd, data[n:], int64(n))
+		m, err := unix.Pread(fd, data[n:], offset+int64(n))
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}

@@ -70,11 +70,9 @@ func childPIDs(pid int) (children []int) {
 }
 
 // widen sets a pipe's capacity to 1 MB, the default limit for unprivileged users. If that
-// fails, the capacity stays. It avoids File.Fd, which would disable the file's deadlines.
+// fails, the capacity stays.
 func widen(pipe *os.File) {
-	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
-	}
+	withFD(pipe, func(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, 1<<20) })
 }
 
 // whenHungUp calls gone once the other end of a pipe or a socket has been closed, unless stop

@@ -141,7 +141,7 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 			return
 		}
 		n, err := 0, error(nil)
-		t.withFD(func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
+		withFD(t.file, func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
 		t.send(b, n, pieces)
 		if errors.Is(err, syscall.EINTR) {
 			continue
@@ -153,13 +153,13 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 	}
 }
 
-// terminalHolds is more than a terminal holds of what was written to it and not yet read.
+// terminalHolds is more than the unread bytes that a terminal can hold.
 const terminalHolds = 1 << 20
 
-// waiting returns how many bytes there are to be read, for a terminal, which does not tell all
-// of them, at most.
+// waiting returns how many bytes can be read now. A terminal does not report that: for one that has
+// any, it returns more than there can be.
 func (t *tap) waiting() (n int) {
-	t.withFD(func(fd int) {
+	withFD(t.file, func(fd int) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if !t.terminal {
 			n = int(C.waiting(C.int(fd)))
@@ -170,9 +170,10 @@ func (t *tap) waiting() (n int) {
 	return n
 }
 
-// withFD calls use with the stream's descriptor, unless the event loop has closed it.
-func (t *tap) withFD(use func(fd int)) {
-	if raw, err := t.file.SyscallConn(); err == nil {
+// withFD calls use with a file's descriptor, unless the file is closed. File.Fd would disable the
+// file's deadlines.
+func withFD(f *os.File, use func(fd int)) {
+	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
 	}
 }

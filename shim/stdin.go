@@ -82,22 +82,8 @@ func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
 	if size-at > maxStdin {
 		return staged{}, rewrite.StdinTooBig, nil
 	}
-	data := make([]byte, size-at)
-	n := 0
-	for n < len(data) {
-		m, err := unix.Pread(fd, data[n:], at+int64(n))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return staged{}, "", err
-		}
-		if m == 0 {
-			break
-		}
-		n += m
-	}
-	return staged{data: string(data[:n])}, "", nil
+	text, err := readAt(fd, at, size-at)
+	return staged{data: text}, "", err
 }
 
 // drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
@@ -105,23 +91,30 @@ func drain(fd int) (staged, rewrite.Reason, error) {
 	var data []byte
 	for {
 		data = slices.Grow(data, 4<<10)
-		n, err := unix.Read(fd, data[len(data):cap(data)])
+		n, err := readSome(fd, data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err != nil || n == 0:
+			return staged{data: string(data), used: len(data) > 0}, "", err
+		case len(data) > maxStdin:
+			return staged{data: string(data), used: true}, rewrite.StdinTooBig, nil
+		}
+	}
+}
+
+// readSome reads once. If the descriptor is non-blocking, it waits for data or the end. n is 0 at
+// the end.
+func readSome(fd int, buffer []byte) (n int, err error) {
+	for {
+		n, err = unix.Read(fd, buffer)
 		switch {
 		case errors.Is(err, unix.EINTR):
-			continue
 		case errors.Is(err, unix.EAGAIN):
 			if _, err := readable(fd, -1); err != nil {
-				return staged{data: string(data), used: true}, "", err
+				return 0, err
 			}
-			continue
-		case err != nil:
-			return staged{data: string(data), used: len(data) > 0}, "", err
-		case n == 0:
-			return staged{data: string(data), used: len(data) > 0}, "", nil
-		}
-		data = data[:len(data)+n]
-		if len(data) > maxStdin {
-			return staged{data: string(data), used: true}, rewrite.StdinTooBig, nil
+		default:
+			return max(n, 0), err
 		}
 	}
 }

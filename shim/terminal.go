@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link leads from one of the tool's streams to us. Where the caller's own stream is a
-// terminal it is a terminal too, so that the tool writes what it would write there. It is not
-// the tool's controlling terminal: that is the caller's, with its stdin, signals and job control.
+// A link connects one of the tool's streams to the shim: by a pipe, or by a terminal if the caller's
+// stream is one, so that the tool writes what it writes to terminals. It is not the tool's
+// controlling terminal: that stays the caller's, with stdin, signals and job control.
 type link struct {
-	ours, tools *os.File
-	screen      *os.File // the caller's terminal, nil where the link is a pipe
+	ours, tools *os.File // the shim's end and the tool's
+	screen      *os.File // the caller's terminal, nil if the link is a pipe
 }
 
-// newLink makes a link for what is to end up in the caller's stream.
+// newLink makes a link for output to one of the caller's streams.
 func newLink(to *os.File) (l link, err error) {
 	if !isatty.IsTerminal(to.Fd()) {
 		if l.ours, l.tools, err = os.Pipe(); err != nil {
@@ -36,8 +36,8 @@ func newLink(to *os.File) (l link, err error) {
 	return l, nil
 }
 
-// imitate gives our terminal the modes and the size of the caller's. It hands on all bytes as the
-// tool has written them: the caller's own terminal makes of them what it would have made without us.
+// imitate gives the shim's terminal the modes and the size of the caller's, without output
+// processing: bytes pass as the tool has written them, and the caller's terminal processes them.
 func (l link) imitate() error {
 	modes, err := unix.IoctlGetTermios(int(l.screen.Fd()), getTermios)
 	if err != nil {
@@ -51,33 +51,18 @@ func (l link) imitate() error {
 	return nil
 }
 
-// resize gives our terminal the size of the caller's, and reports whether it had another one.
+// resize gives the shim's terminal the size of the caller's, and reports whether it had another one.
 func (l link) resize() (changed bool) {
 	if l.screen == nil {
 		return false
 	}
 	size, err := unix.IoctlGetWinsize(int(l.screen.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return false // it is gone
+		return false // the caller's terminal is gone
 	}
-	_ = l.control(func(fd int) error {
+	withFD(l.ours, func(fd int) {
 		before, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-		if err != nil || *before == *size {
-			return err
-		}
-		changed = true
-		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size)
+		changed = err == nil && *before != *size && unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) == nil
 	})
 	return changed
-}
-
-// control has our end used, which File.Fd would make one that blocks.
-func (l link) control(use func(fd int) error) error {
-	raw, err := l.ours.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) { failed = use(int(fd)) })
-	return errors.Join(err, failed)
 }
