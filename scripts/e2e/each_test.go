@@ -13,7 +13,7 @@ import (
 )
 
 // each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a third of them, at
-// least one, drawn by REPRISE_SEED or, without it, by a number that a test that fails prints.
+// least one, drawn by REPRISE_SAMPLE or, without it, by a number that a test that fails prints.
 func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name string, v V)) {
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(table))
@@ -28,17 +28,17 @@ func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name 
 	}
 }
 
-// seed returns REPRISE_SEED. If that is not set, it is drawn once for all tests.
+// seed returns REPRISE_SAMPLE. If that is not set, it is drawn once for all tests.
 func seed(t *testing.T) uint64 {
 	t.Helper()
-	text := os.Getenv("REPRISE_SEED")
+	text := os.Getenv("REPRISE_SAMPLE")
 	if text == "" {
-		t.Logf("drawn by REPRISE_SEED=%d", drawn)
+		t.Logf("drawn by REPRISE_SAMPLE=%d", drawn)
 		return drawn
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		t.Fatal("REPRISE_SEED is no number:", err)
+		t.Fatal("REPRISE_SAMPLE is no number:", err)
 	}
 	return n
 }
