@@ -23,8 +23,8 @@ type Passed struct {
 	When   Millis
 }
 
-// Lines of passed calls are appended to a file beside the ledger, which takes no lock and no
-// SQLite. When that file has maxPassed bytes it becomes the old one, so that both are bounded.
+// Passed calls are appended as lines to a file beside the ledger, which needs neither a lock nor
+// SQLite. A file of maxPassed bytes replaces the old one, so that both are bounded.
 const (
 	passedSuffix    = ".passed"
 	oldPassedSuffix = ".passed.old"
@@ -63,7 +63,7 @@ func ReadPassed(path string) []Passed {
 	return append(readPassed(path+oldPassedSuffix), readPassed(path+passedSuffix)...)
 }
 
-// readPassed skips what is no whole line, which a full disk can leave.
+// readPassed ignores incomplete lines, which a full disk can leave.
 func readPassed(path string) (all []Passed) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -81,8 +81,8 @@ func readPassed(path string) (all []Passed) {
 	return all
 }
 
-// CountPassed moves what is noted beside the ledger into it. A call that is noted meanwhile, and one
-// that is moved by a process that dies, may be lost: that only makes a count too low.
+// CountPassed moves the calls that are noted beside the ledger into it. A call that is noted
+// meanwhile, or moved by a process that dies, may be lost: the count is then too low.
 func (l *Ledger) CountPassed() error {
 	path, onDisk := strings.CutSuffix(l.lock.path, ".lock")
 	if !onDisk || len(ReadPassed(path)) == 0 {
@@ -125,7 +125,7 @@ type PassedRow struct {
 }
 
 // PassedRows returns the numbers of calls that were passed through on the days since a time, the
-// last passed first.
+// latest first.
 func (l *Ledger) PassedRows(since Millis) ([]PassedRow, error) {
 	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest FROM passed WHERE last >= ?
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, since)

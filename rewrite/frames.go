@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// claude with --input-format stream-json is a conversation: a line in each direction is a
-// frame. The program that controls it sends user messages and control requests, and gets events
-// and control requests of claude's own. docs/internals/sdk.md has what was measured.
+// claude with --input-format stream-json holds a conversation. Each line, in both directions, is a
+// frame. The caller sends user messages and control requests, and receives events and claude's own
+// control requests. docs/internals/sdk.md has the measurements.
 
 // A FrameKind says what a line of such a conversation is.
 type FrameKind int
@@ -21,7 +21,7 @@ const (
 	UserFrame                      // a user's message to the model
 	RequestFrame                   // a control request, in either direction
 	ResponseFrame                  // the answer to one
-	CancelFrame                    // a control request is taken back
+	CancelFrame                    // cancels a control request
 	IdleFrame                      // keeps the connection alive
 )
 
@@ -31,7 +31,7 @@ type Frame struct {
 	Kind      FrameKind
 	RequestID string // of a request, its answer or its cancellation
 	Subtype   string // of a request
-	Body      string // of a request, as it stands in the line
+	Body      string // of a request, in the bytes of the line
 }
 
 // frameKinds are the values of the field "type".
@@ -60,7 +60,7 @@ func ReadInput(line []byte) Frame {
 	return f
 }
 
-// One of controlMarks stands in every line of claude's that is no event.
+// Every line of claude that is no event contains one of controlMarks.
 var controlMarks = newMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
 
 // ReadOutput reads a line that claude sends. An event is of no kind here.
@@ -78,24 +78,24 @@ func ReadOutput(line []byte) Frame {
 // Initialize is the subtype of the request that a conversation begins with.
 const Initialize = "initialize"
 
-// plainRequests change nothing of a session that a message would find.
+// plainRequests do not change the session.
 var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
 
-// ChangesSession reports whether a request of the caller's may make the session another one than
-// its messages alone would.
+// ChangesSession reports whether a request of the caller may change the session in a way that
+// messages alone do not.
 func (f Frame) ChangesSession() bool {
 	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_")
 }
 
-// userFields are the fields of a user's message that it is known what they do.
+// The known fields of a user message and its parts.
 var (
 	userFields    = []string{"type", "message", "session_id", "parent_tool_use_id", "uuid", "timestamp"}
 	messageFields = []string{"role", "content"}
 	contentFields = []string{"type", "text"}
 )
 
-// Prompt returns the text of a user's message. A reason says why it cannot be known, or why the
-// message must reach the tool as it is.
+// Prompt returns the text of a user message, or the reason why it is not known or the message must
+// not be changed.
 func (f Frame) Prompt() (text string, reason Reason) {
 	raw, reason := f.rawPrompt()
 	if reason != "" {
@@ -111,8 +111,8 @@ func (f Frame) Prompt() (text string, reason Reason) {
 	return text, ""
 }
 
-// rawPrompt returns the string that is the text of a message, as it stands in the line: the
-// content itself, or the only one of its parts.
+// rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content, or
+// its only part.
 func (f Frame) rawPrompt() (raw string, reason Reason) {
 	line := string(f.Line)
 	fields, ok := jsonFields(line)
@@ -145,8 +145,7 @@ func (f Frame) rawPrompt() (raw string, reason Reason) {
 	return content, ""
 }
 
-// WithPrompt returns the line with another text in the place of its own, and every other byte as
-// it is.
+// WithPrompt returns the line with another text. All other bytes stay.
 func (f Frame) WithPrompt(text string) []byte {
 	raw, reason := f.rawPrompt()
 	at := strings.Index(string(f.Line), raw)
@@ -156,16 +155,16 @@ func (f Frame) WithPrompt(text string) []byte {
 	return slices.Concat(f.Line[:at], rawString(text), f.Line[at+len(raw):])
 }
 
-// CanReplace reports whether WithPrompt can put a part of the text in its place: the text stands
-// once in the line, and is what claude reads.
+// CanReplace reports whether WithPrompt can replace the text: the line contains it once, and it is
+// what claude reads.
 func (f Frame) CanReplace() bool {
 	raw, reason := f.rawPrompt()
 	return reason == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
 		!strings.ContainsRune(jsonString(raw), utf8.RuneError)
 }
 
-// jsonFields returns the fields of an object, each as it stands in the text; ok is false for
-// anything else, and where a name stands twice.
+// jsonFields returns the fields of an object, each in the bytes of the text. ok is false for anything
+// else, and for an object with a duplicate name.
 func jsonFields(text string) (fields map[string]string, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -197,14 +196,13 @@ func within(fields map[string]string, known []string) bool {
 	return true
 }
 
-// ownOfRun are the fields of a request of claude's, and of the input of a hook in it, that are
-// different in each run.
+// The fields that differ in each run: of claude's requests, and of a hook's input in them.
 var (
 	requestOfRun = []string{"tool_use_id"}
 	inputOfRun   = []string{"session_id", "transcript_path", "prompt_id", "tool_use_id"}
 )
 
-// Key is equal for two requests of claude's that ask the same in two runs.
+// Key returns a text that is equal for the same request of claude in two runs.
 func (f Frame) Key() string {
 	body := []byte(f.Body)
 	for _, name := range requestOfRun {
@@ -220,12 +218,12 @@ func (f Frame) Key() string {
 	return string(body)
 }
 
-// Answering returns the line of an answer as the answer to another request.
+// Answering returns an answer's line with the ID of another request.
 func (f Frame) Answering(requestID string) []byte {
 	return bytes.Replace(f.Line, encodeString(f.RequestID), encodeString(requestID), 1)
 }
 
 func encodeString(text string) []byte {
-	encoded, _ := json.Marshal(text) // there is no string that it could not write
+	encoded, _ := json.Marshal(text) // cannot fail for a string
 	return encoded
 }

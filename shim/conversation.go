@@ -9,39 +9,39 @@ import (
 	"reprise/rewrite"
 )
 
-// How long the caller is waited for. One that sends its first message without waiting for an
-// answer does so at once; another wants the tool to be there.
+// How long to wait for the caller's next frame. A caller that sends its first message without an
+// answer sends it at once; another needs the tool's answer first.
 const (
-	waitOpening = time.Second           // for its first frame
-	waitFrame   = 30 * time.Millisecond // for the next one
+	waitOpening = time.Second           // for the first frame
+	waitFrame   = 30 * time.Millisecond // for each later one, up to the first message
 )
 
-// A conversation is the caller's side of a call whose stdin is a line of frames. It lasts longer
-// than a run of the tool: what the caller has sent and has been asked is kept until it is certain
-// that no other run will have to be given it. The event loop alone uses it, once the tool runs.
+// A conversation is the caller's side of a call whose stdin is a sequence of frames. It can span
+// several runs of the tool, so it keeps what the caller has sent and was asked until no other run
+// can need it. Once the tool runs, only the event loop uses it.
 type conversation struct {
 	from  *os.File
-	data  []byte // read, and in no frame yet
+	data  []byte // read, but not in a frame yet
 	ended bool   // the caller has closed its end
 	waits bool   // the caller waits for an answer before its first message
 
-	frames  []rewrite.Frame // sent by the caller, while keeping
-	kept    int             // their length
-	first   int             // where its first message is among them, -1 while there is none
-	keeping bool
+	frames  []rewrite.Frame // sent by the caller; dropped by settle
+	kept    int             // bytes of frames
+	first   int             // index of the first message in frames, -1 if there is none yet
+	keeping bool            // until settle
 
-	input    chan []byte // frames that the reader has read, closed at the end
-	run      int         // counts the runs
+	input    chan []byte // frames from the reader; closed at the end
+	run      int         // number of the present run, from 1
 	asks     []*request
-	answered map[string]bool // requests of the caller whose answers it was shown
+	answered map[string]bool // IDs of the caller's requests whose answers it was shown
 }
 
-// A request is one of the tool's that the caller was shown.
+// A request is a request of the tool that the caller was shown.
 type request struct {
-	run     int // that it came from
+	run     int // the run that it came from
 	id, key string
-	answer  *rewrite.Frame // of the caller
-	now     string         // the request of run nowIn that it stands for, "" for none
+	answer  *rewrite.Frame // the caller's, nil if there is none yet
+	now     string         // ID of the same request in run nowIn, "" for none
 	nowIn   int
 }
 
@@ -49,7 +49,7 @@ func newConversation(from *os.File) *conversation {
 	return &conversation{from: from, first: -1, keeping: true, answered: map[string]bool{}}
 }
 
-// open reads up to the first message. A reason says that there is none, or that it is not known.
+// open reads up to the first message. It returns a reason if there is none, or none yet.
 func (t *conversation) open() (rewrite.Reason, error) {
 	fd := int(t.from.Fd())
 	for t.cut(); t.first < 0; t.cut() {
@@ -77,7 +77,7 @@ func (t *conversation) open() (rewrite.Reason, error) {
 	return "", nil
 }
 
-// more reads a piece.
+// more reads once into data.
 func (t *conversation) more(fd int) error {
 	t.data = slices.Grow(t.data, pieceSize)
 	n, err := readSome(fd, t.data[len(t.data):cap(t.data)])
@@ -86,7 +86,7 @@ func (t *conversation) more(fd int) error {
 	return err
 }
 
-// cut takes the whole frames out of what was read, up to the first message.
+// cut moves whole frames from data to frames, up to the first message.
 func (t *conversation) cut() {
 	for t.first < 0 {
 		line := t.line()
@@ -97,8 +97,8 @@ func (t *conversation) cut() {
 	}
 }
 
-// line returns the next whole line of what was read, nil if there is none. At the end the last
-// may lack its newline.
+// line removes and returns the next whole line of data, nil if there is none. The last line of the
+// input may lack its newline.
 func (t *conversation) line() []byte {
 	n := bytes.IndexByte(t.data, '\n') + 1
 	if n == 0 && t.ended {
@@ -112,7 +112,7 @@ func (t *conversation) line() []byte {
 	return line
 }
 
-// keep notes a frame of the caller's.
+// keep adds a frame of the caller to frames.
 func (t *conversation) keep(f rewrite.Frame) {
 	if t.first < 0 && f.Kind == rewrite.UserFrame {
 		t.first = len(t.frames)
@@ -123,7 +123,7 @@ func (t *conversation) keep(f rewrite.Frame) {
 	}
 }
 
-// read hands the caller's frames to the event loop, once the first run has begun.
+// read sends the caller's frames to the event loop. It starts with the first run.
 func (t *conversation) read() {
 	defer close(t.input)
 	fd := int(t.from.Fd())
@@ -134,14 +134,14 @@ func (t *conversation) read() {
 		if t.ended {
 			return
 		}
-		_ = t.more(fd) // what cannot be read has ended
+		_ = t.more(fd) // an error sets ended
 	}
 }
 
-// opening is what the conversation begins with, up to the first message.
+// opening returns the frames up to the first message.
 func (t *conversation) opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
-// staged is all that was read before a run has begun.
+// staged returns everything that was read. No run may have begun.
 func (t *conversation) staged() staged {
 	var all []byte
 	for _, f := range t.frames {
@@ -151,8 +151,8 @@ func (t *conversation) staged() staged {
 	return staged{data: string(all), used: len(all) > 0}
 }
 
-// begin returns what a run has to be given at first: all that the caller has sent, the prompt as
-// planned. Answers are left out: they are for requests of another run.
+// begin starts a run and returns its first input: everything the caller has sent, with the prompt as
+// planned. It leaves out answers, which belong to requests of an earlier run.
 func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
 	t.run++
 	for i, f := range t.frames {
@@ -171,13 +171,13 @@ func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
 	return input
 }
 
-// settle forgets what only another run would have needed.
+// settle drops what only another run would need: there will be none.
 func (t *conversation) settle() {
 	t.keeping, t.frames, t.kept = false, nil, 0
 }
 
-// answer returns what the tool is to be told of a caller's answer, nil for nothing: it may be
-// for a request that a run which was given up has made.
+// answer returns what to send the tool for a caller's answer. It is nil if the answer belongs to a
+// request that only an earlier run has made.
 func (t *conversation) answer(f rewrite.Frame) []byte {
 	for _, k := range t.asks {
 		switch {
@@ -196,8 +196,8 @@ func (t *conversation) answer(f rewrite.Frame) []byte {
 	return f.Line
 }
 
-// show returns what the caller is to be shown of a line of the tool's that is no event, and what
-// the tool is to be told at once: the caller is neither asked nor answered twice.
+// show handles a line of the tool that is no event. shown is passed to the caller, told is sent back
+// to the tool. The caller is neither asked nor answered twice.
 func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 	switch f.Kind {
 	case rewrite.ResponseFrame:
@@ -228,8 +228,8 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 	return f.Line, nil
 }
 
-// askedBefore finds the request of an earlier run that asked the same, and stands for none of this
-// run yet.
+// askedBefore returns the same request of an earlier run, unless it has been matched in this run
+// already; nil if there is none.
 func (t *conversation) askedBefore(f rewrite.Frame) *request {
 	if t.run == 1 {
 		return nil

@@ -12,27 +12,27 @@ import (
 // scoutPatience is how long a scout may take to end once its stdin has been closed.
 const scoutPatience = 2 * time.Second
 
-// A dialogue is what a run has to do with a conversation.
+// A dialogue is one run's part of a conversation.
 type dialogue struct {
 	*conversation
 	feed  *feed
-	tool  *os.File // the tool's end of its stdin, until it has been started
-	input []byte   // what it is given at first
+	tool  *os.File // the tool's end of its stdin, closed once the tool has started
+	input []byte   // the first input
 
-	// scout is asked when the first message of a run is there that was started before it: it
-	// reports whether the run goes on as it is. nil for any other run.
+	// scout decides on a run that was started before the first message: it is called with that
+	// message's arrival and reports whether the run continues. nil for other runs.
 	scout   func() (stays bool)
-	retired bool
-	overdue <-chan time.Time // the scout has taken too long to end
-	closed  bool             // the caller has closed its end, and so has the tool's stdin been
+	retired bool             // the scout was ended
+	overdue <-chan time.Time // fires when a retired scout has not ended in time
+	closed  bool             // the caller has closed its end, and the tool's stdin is closed
 
 	unlike  bool   // the caller has changed the session by more than messages
-	passing []byte // of the piece under way: frames that are not held
+	passing []byte // frames of the present piece that pass the gate
 	turns   []turn
-	prompts []prompt // that no result has come for yet
+	prompts []prompt // messages without a result yet
 }
 
-// A prompt is a message of the caller's.
+// A prompt is a message of the caller.
 type prompt struct {
 	text string
 	at   time.Time
@@ -52,7 +52,7 @@ func (t turn) began() time.Time {
 	return t.prompts[0].at
 }
 
-// dialogueFor begins a run of a conversation.
+// dialogueFor starts a run's part of the conversation.
 func (t *conversation) dialogueFor(plan rewrite.Plan) (*dialogue, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,7 +61,7 @@ func (t *conversation) dialogueFor(plan rewrite.Plan) (*dialogue, error) {
 	return &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.begin(plan)}, nil
 }
 
-// converse starts to feed the tool.
+// converse starts feeding the tool.
 func (a *attempt) converse() {
 	if a.talk == nil {
 		return
@@ -77,8 +77,8 @@ func (a *attempt) converse() {
 	}
 }
 
-// frames returns where the caller's next frame comes from: nowhere while the tool does not take
-// what it was sent, or is not to be sent anything.
+// frames returns the channel of the caller's frames. It is nil while the tool does not read what it
+// was sent, or must not be sent more.
 func (a *attempt) frames() <-chan []byte {
 	if a.talk == nil || a.talk.closed || a.ended != nil || a.state == stateRefusing || a.talk.feed.full() {
 		return nil
@@ -100,7 +100,7 @@ func (a *attempt) overdue() <-chan time.Time {
 	return a.talk.overdue
 }
 
-// takeFrame hands on what the caller has sent, or that it has closed its end.
+// takeFrame handles a frame of the caller, or its end if open is false.
 func (a *attempt) takeFrame(line []byte, open bool) {
 	if !open {
 		a.talk.closed = true
@@ -128,30 +128,30 @@ func (a *attempt) takeFrame(line []byte, open bool) {
 	a.talk.feed.add(line)
 }
 
-// retire ends a scout that is not the run of the call: it has been given no message, and leaves
-// nothing behind. Nothing that was held of it is shown.
+// retire ends a scout whose call is resumed. It was sent no message, so it leaves no session. Its
+// held output is dropped.
 func (a *attempt) retire() {
 	a.talk.retired, a.state = true, stateRefusing
 	a.talk.feed.end()
 	a.talk.overdue = time.After(scoutPatience)
 }
 
-// note notes what a frame of the caller's makes of the session.
+// note records the message in a frame of the caller, or that the frame changes the session.
 func (d *dialogue) note(f rewrite.Frame) {
 	if f.Kind != rewrite.UserFrame {
 		d.unlike = d.unlike || f.ChangesSession()
 		return
 	}
 	text, reason := f.Prompt()
-	if reason != "" { // what cannot be read has been sent all the same
+	if reason != "" { // the session gets it all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}
 	d.unlike = d.unlike || reason == rewrite.SlashCommand
 	d.prompts = append(d.prompts, prompt{text, time.Now()})
 }
 
-// takeLine takes a line of the tool's. A frame that is no event is for the caller alone, who may
-// have to answer it before anything else comes: it is never held.
+// takeLine renders a line of the tool. A frame that is no event is never held: the tool may wait for
+// the caller's answer.
 func (a *attempt) takeLine(line []byte) []byte {
 	seen := a.stream.Seen()
 	results := seen.Results
@@ -182,7 +182,7 @@ func (a *attempt) takeLine(line []byte) []byte {
 	return nil
 }
 
-// pass shows what is not held of a piece.
+// pass writes the frames of a piece that pass the gate.
 func (a *attempt) pass(from *buffer) {
 	if a.talk != nil && len(a.talk.passing) > 0 {
 		a.stdout.pass(bytes.Clone(a.talk.passing), from)
@@ -190,8 +190,8 @@ func (a *attempt) pass(from *buffer) {
 	}
 }
 
-// took returns the turns of a run that has ended, the first with all that came before the first result.
-// Usage is that of each turn.
+// took returns the turns of a run that has ended, each with its own usage. Everything before the first
+// result belongs to the first turn.
 func (d *dialogue) took(seen rewrite.StreamState, ended time.Time) []turn {
 	turns := d.turns
 	if len(d.prompts) > 0 || len(turns) == 0 {
@@ -204,7 +204,8 @@ func (d *dialogue) took(seen rewrite.StreamState, ended time.Time) []turn {
 	return turns
 }
 
-// endTurn notes what a result ends. One that no message came before belongs to the turn before.
+// endTurn records a turn that a result ends. A result without a new message belongs to the previous
+// turn.
 func (d *dialogue) endTurn(seen rewrite.StreamState) {
 	if len(d.prompts) == 0 && len(d.turns) > 0 {
 		last := &d.turns[len(d.turns)-1]

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// maxAhead is how much may wait for a tool that does not read, in bytes, before nothing more is
-// taken from the caller.
+// maxAhead is how many bytes may wait for a tool that does not read. Then no more is read from the
+// caller.
 const maxAhead = 256 << 10
 
-// A feed writes to the tool's stdin, in a goroutine of its own: whole frames, one after the
-// other. To add to it never blocks.
+// A feed writes whole frames to the tool's stdin in a goroutine of its own. Adding to it never
+// blocks.
 type feed struct {
 	file *os.File
-	room chan struct{} // has a token when something was written
+	room chan struct{} // has a token after each write
 
 	mu      sync.Mutex
 	more    *sync.Cond
@@ -39,7 +39,7 @@ func (f *feed) add(data []byte) {
 	f.more.Signal()
 }
 
-// end closes the tool's stdin once all has been written.
+// end closes the tool's stdin once everything has been written.
 func (f *feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,15 +47,15 @@ func (f *feed) end() {
 	f.more.Signal()
 }
 
-// full reports whether enough waits for the tool.
+// full reports whether maxAhead bytes are waiting.
 func (f *feed) full() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.size >= maxAhead
 }
 
-// run writes until the end. What a tool does not take that has closed its stdin is dropped, as
-// it would be in the pipe.
+// run writes until the end. What is left for a tool that has closed its stdin is dropped, as in a
+// pipe.
 func (f *feed) run() {
 	defer f.file.Close()
 	for data, ok := f.next(); ok; data, ok = f.next() {
@@ -80,7 +80,7 @@ func (f *feed) next() (data []byte, ok bool) {
 	return data, true
 }
 
-// close ends the feed at once, also where the tool does not read.
+// close ends the feed at once, even if the tool does not read.
 func (f *feed) close() {
 	f.file.Close()
 	f.mu.Lock()

@@ -198,7 +198,7 @@ func (a *attempt) handleSignal(sig os.Signal) {
 	}
 }
 
-// resize gives our terminals the size of the caller's, and reports whether one of them changed.
+// resize gives the shim's terminals the size of the caller's, and reports whether one of them changed.
 func (a *attempt) resize() (changed bool) {
 	for _, l := range a.links {
 		changed = l.resize() || changed

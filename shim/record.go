@@ -79,7 +79,7 @@ func (c *call) pin(id string, pid int) {
 // finish records how the run ended.
 func (c *call) finish(a *attempt, st status) {
 	seen := *a.stream.Seen()
-	seen.Failed = seen.Failed || a.broken || a.prompted // nobody knows what the session was sent
+	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
 	o := c.outcome(a, st, seen)
 	var later []ledger.Turn
 	if a.talk != nil && c.ticket.Session != 0 {
@@ -92,7 +92,7 @@ func (c *call) finish(a *attempt, st status) {
 	a.process.witness.close()
 }
 
-// outcome is how a run ended that the tool's output told so much of.
+// outcome returns the outcome of a run, or of the turn of it that seen is about.
 func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.Outcome {
 	o := ledger.Outcome{
 		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
@@ -112,7 +112,7 @@ func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.O
 	return o
 }
 
-// turns are the outcomes of a conversation's turns: all but the last have ended while the tool ran.
+// turns returns the outcomes of a conversation's turns. All but the last ended while the tool ran.
 func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first ledger.Outcome, later []ledger.Turn) {
 	turns := a.talk.took(seen, c.env.Now())
 	sent := c.record.Prompt.Text
@@ -186,8 +186,8 @@ func matches(pattern string) []string {
 	return found
 }
 
-// countPassed notes a headless call that is passed through, so that status can say what was
-// missed. It waits for nothing, and what cannot be noted is not counted.
+// countPassed counts a headless call that is passed through, for status. It never waits; if it
+// cannot write, the call is not counted.
 func (c *call) countPassed(reason rewrite.Reason) rewrite.Reason {
 	tool, known := rewrite.Lookup(c.name)
 	if !known {

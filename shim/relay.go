@@ -7,22 +7,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relay passes the caller's stdin on to a tool that waits a while for data and then goes on
-// without. So the tool itself decides how long that is, and says what it says about it.
+// A relay copies the caller's stdin to a tool that waits for data for some time and then goes on
+// without. So the tool itself decides how long it waits, and what it prints about it.
 type relay struct {
 	from  int      // the caller's stdin
-	to    *os.File // what the tool reads is behind it
+	to    *os.File // the pipe to the tool
 	first []byte   // data that were read before
-	// hold says not to pass data on, but to report them: the run is a resume that was decided on
-	// without them.
+	// hold says to report the first data instead of passing them on. It is set for a resume, which
+	// was decided without them.
 	hold bool
-	// late gets the data that are held, and nil if data are passed on.
+	// late receives the data that are held, or nil when the first data are passed on.
 	late chan []byte
 
-	stopped, stopping *os.File // a pipe that is closed to stop
+	stopped, stopping *os.File // the two ends of a pipe; closing stopping stops the relay
 }
 
-// newRelay returns a relay, and the stdin of the tool.
+// newRelay returns a relay and the tool's stdin.
 func newRelay(from *os.File, first []byte, hold bool) (r *relay, stdin *os.File, err error) {
 	r = &relay{from: int(from.Fd()), first: first, hold: hold, late: make(chan []byte, 1)}
 	if stdin, r.to, err = os.Pipe(); err != nil {
@@ -34,7 +34,7 @@ func newRelay(from *os.File, first []byte, hold bool) (r *relay, stdin *os.File,
 	return r, stdin, nil
 }
 
-// start starts the relay, and returns where it reports late data. Without one nothing is reported.
+// start starts the relay and returns late. For a nil relay it returns nil.
 func (r *relay) start() <-chan []byte {
 	if r == nil {
 		return nil
@@ -58,7 +58,7 @@ func (r *relay) run() {
 			reported = true
 		}
 		if _, err := r.to.Write(data); len(data) > 0 && err != nil {
-			return // the tool does not read any more
+			return // the tool has closed its stdin
 		}
 		if !r.wait() {
 			return
@@ -75,7 +75,7 @@ func (r *relay) run() {
 	}
 }
 
-// wait waits for data or the end, and reports whether the relay goes on.
+// wait waits for data or the end of stdin. It returns false if the relay is stopped.
 func (r *relay) wait() bool {
 	for {
 		fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
@@ -90,7 +90,7 @@ func (r *relay) wait() bool {
 	}
 }
 
-// stop leaves what is still to come to the caller: the tool waits for it no longer.
+// stop stops the relay. It reads no more of the caller's stdin.
 func (r *relay) stop() {
 	if r != nil {
 		r.stopping.Close()

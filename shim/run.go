@@ -131,8 +131,8 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// stdinFor returns the tool's stdin. The relay is nil unless it has to be waited for what comes there,
-// the dialogue unless it is a conversation.
+// stdinFor returns the tool's stdin, a relay if the caller's stdin is silent so far, and a dialogue if
+// it is a conversation.
 func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, *dialogue, error) {
 	switch {
 	case c.talk != nil:

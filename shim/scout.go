@@ -7,10 +7,10 @@ import (
 	"reprise/rewrite"
 )
 
-// scout starts the tool for a caller that waits for its answer before it sends a prompt. The tool is
-// begun fresh, and has no session before its first message: if that makes the call a fresh one, it
-// simply goes on; if it is to be resumed, the scout ends, and the resumed run is given all that
-// it was given.
+// scout starts the tool for a caller that needs its answer before it sends a prompt. The tool starts
+// fresh, and makes no session before the first message. If the decision on that message is fresh,
+// the run continues. If it is to resume, the scout is ended, and the resumed run gets everything
+// that the scout was sent.
 func (c *call) scout() int {
 	c.signals.catch()
 	c.unset = c.config.Tools[c.name].UnsetEnv
@@ -23,7 +23,7 @@ func (c *call) scout() int {
 	case a.talk.retired && a.stopped == 0:
 		a.process.witness.close()
 		return c.run()
-	case c.ticket == nil: // it never got a message
+	case c.ticket == nil: // the caller sent no message
 		a.process.witness.close()
 		return st.leave()
 	}
@@ -32,8 +32,8 @@ func (c *call) scout() int {
 	return a.shown(st).leave()
 }
 
-// opened decides on a conversation whose tool runs already, and reports whether the run goes on. All
-// that the decision depends on is read anew: the caller may have waited for long.
+// opened decides on a conversation whose tool runs already, and reports whether the run continues. It
+// reads all facts anew, since the caller may have waited for long.
 func (c *call) opened(a *attempt) (stays bool) {
 	c.real = target{}
 	unset := c.unset
@@ -56,7 +56,7 @@ func (c *call) opened(a *attempt) (stays bool) {
 	return true
 }
 
-// factsStand gives a call up whose facts are others than those that its tool was started with.
+// factsStand returns a reason if the facts have changed since the tool was started.
 func (c *call) factsStand() rewrite.Reason {
 	c.record.Now = millis(c.env.Now())
 	if c.fingerprints() != c.facts {

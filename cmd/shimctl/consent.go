@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A consent is whether a command may do what cannot be undone.
+// A consent says whether a command may do what cannot be undone.
 type consent struct{ dry, yes bool }
 
 func (c *consent) addFlags(command *cobra.Command) {
@@ -20,7 +20,7 @@ func (c *consent) addFlags(command *cobra.Command) {
 
 var errDeclined = errors.New("nothing was changed")
 
-// ask asks at a terminal. Where nobody can be asked, only --yes is a consent.
+// ask asks the user at a terminal. Without one only --yes is a consent.
 func (a *app) ask(question string, c consent) error {
 	if c.yes {
 		return nil

@@ -72,8 +72,8 @@ func passedReports(rows []ledger.PassedRow) []passedReport {
 	return list
 }
 
-// words say what was missed, when the last time, and what to do, as "4 calls of claude passed through, last 3m ago: stdin is
-// open. Add </dev/null".
+// words says what was missed, when it was last, and what to do, as in "4 calls of claude passed through, last 3m ago: stdin
+// is open. Add </dev/null".
 func (p passedReport) words(last string) string {
 	text := fmt.Sprintf("%s of %s passed through, last %s: %s", ui.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, meaning(p.Reason))
 	if p.Advice != "" {
