@@ -7,19 +7,18 @@ import (
 )
 
 func chainsCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var wanted ledger.Wanted
+	var list *listing
 	c := &cobra.Command{
 		Use: "chains", Short: "list the chains, the last used first",
 		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full
 the session's context is, and which session will be resumed next.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, wanted, asJSON) })
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, list) })
 		},
 	}
-	listFlags(c, &asJSON, &wanted, "shimctl.chains/1")
-	c.Flags().BoolVar(&wanted.Live, "live", false, "only chains with a live session")
+	list = a.listFlags(c, "shimctl.chains/1")
+	c.Flags().BoolVar(&list.wanted.Live, "live", false, "only chains with a live session")
 	return c
 }
 
@@ -28,12 +27,16 @@ type chainsReport struct {
 	Chains []chainReport `json:"chains" doc:"the last used first"`
 }
 
-func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+func (a *app) chains(l *ledger.Ledger, r reporter, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
 	chains, err := ui.WithProgress(a.stderr, "listing the chains", func() ([]ledger.ChainRow, error) { return l.Chains(wanted) })
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if list.asJSON {
 		return a.stdout.PrintJSON(chainsReport{"shimctl.chains/1", mapped(chains, r.chain)})
 	}
 	if len(chains) == 0 {

@@ -89,6 +89,7 @@ func commandReference() string {
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
+	var filters string
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
 	for _, c := range everyCommand(root) {
@@ -96,9 +97,19 @@ func commandReference() string {
 		var help strings.Builder
 		printHelp(&help, c)
 		own, _, _ := strings.Cut(help.String(), "\nflags of every command:\n")
+		own, filtered, _ := strings.Cut(own, "\nfilters:\n")
+		if filtered != "" {
+			filters = filtered
+			own += "\nfilters: see the end of this page\n"
+		}
 		for _, line := range strings.Split(strings.TrimSuffix(own, "\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 		}
+	}
+	b.WriteString("\n## Filters\n\nThese select the calls that a view shows or counts; a chain or session is shown if one of its calls is selected. Each that is\n" +
+		"given must match.\n\n")
+	for _, line := range strings.Split(strings.TrimSuffix(filters, "\n"), "\n") {
+		b.WriteString("    " + line + "\n")
 	}
 	return b.String()
 }

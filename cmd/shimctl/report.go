@@ -15,7 +15,8 @@ import (
 var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
 func reportCommand(a *app) *cobra.Command {
-	var file, since, until string
+	var file string
+	var f *filterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
@@ -26,41 +27,28 @@ contains no prompt, but names of tasks and directories. docs/how-to/measure.md e
 			if file == "" {
 				return usageError{"report lacks --html FILE", "--html - prints the page"}
 			}
-			return a.report(file, since, until)
+			return a.report(file, f)
 		},
 	}
 	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
-	completeFlag(c, "since", nil)
-	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
-	completeFlag(c, "until", nil)
+	f = a.filterFlag(c)
 	return c
 }
 
-func (a *app) report(file, since, until string) error {
-	period := ledger.Always
-	for _, end := range []struct {
-		text string
-		at   *ledger.Millis
-	}{{since, &period.Since}, {until, &period.Until}} {
-		if end.text == "" {
-			continue
-		}
-		at, err := a.sinceTime(end.text)
+func (a *app) report(file string, flags *filterFlags) error {
+	var page bytes.Buffer
+	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+		f, err := a.filter(l, flags)
 		if err != nil {
 			return err
 		}
-		*end.at = ledger.Millis(at.UnixMilli())
-	}
-	var page bytes.Buffer
-	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
 		s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (ledger.Snapshot, error) {
-			return l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
+			return l.Snapshot(f, r.prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {
 			return err
 		}
-		return report.Write(&page, a.page(s, period, r))
+		return report.Write(&page, a.page(s, f.Period, r))
 	})
 	if err != nil {
 		return err

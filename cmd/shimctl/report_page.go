@@ -63,6 +63,9 @@ func periodWords(p ledger.Period, slices []ledger.Slice) string {
 	if end > first {
 		words += " to " + day(end)
 	}
+	if p == (ledger.Period{}) {
+		return words
+	}
 	if p.Since != ledger.Always.Since {
 		words += ", from " + p.Since.Time().Format(minuteFormat) + " on"
 	}

@@ -85,7 +85,16 @@ func printHelp(w io.Writer, c *cobra.Command) {
 		}
 		fmt.Fprintf(w, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
 	}
-	printFlags(w, "flags", c.LocalFlags())
+	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if isFilter(f) {
+			filters.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	printFlags(w, "flags", own)
+	printFlags(w, "filters", filters)
 	printFlags(w, "flags of every command", c.InheritedFlags())
 }
 

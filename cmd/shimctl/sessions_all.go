@@ -44,11 +44,19 @@ type keptSessionEntry struct {
 }
 
 // allSessions lists what the tools have kept.
-func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+func (a *app) allSessions(l *ledger.Ledger, r reporter, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
+	if !wanted.OnlyPeriod() {
+		return usageError{"--all goes with --since, --until, --tool and --directory only", "the tools know nothing of the rest"}
+	}
 	kept, err := ui.WithProgress(a.stderr, "reading the tools' sessions", func() ([]history.Session, error) { return a.readHistory(wanted.Tool) })
 	if err != nil {
 		return err
 	}
+	kept = slices.DeleteFunc(kept, func(s history.Session) bool { return !wanted.SelectsSession(s.Cwd, s.Updated) })
 	slices.SortFunc(kept, func(x, y history.Session) int { return y.Updated.Compare(x.Updated) })
 	if wanted.Limit > 0 {
 		kept = kept[:min(len(kept), wanted.Limit)]
@@ -57,7 +65,7 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if list.asJSON {
 		entry := func(s history.Session) keptSessionEntry { return r.keptSession(s, chains[s.ID]) }
 		return a.stdout.PrintJSON(allSessionsReport{allSchema, mapped(kept, entry)})
 	}

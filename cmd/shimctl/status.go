@@ -17,6 +17,7 @@ import (
 
 func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
+	var f *filterFlags
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen: a configuration that keeps reprise off; headless calls that were passed through, and what to
@@ -24,10 +25,11 @@ do about that; how many of the last days' calls were resumed, their tokens and c
 with a live session; the last decisions and their reasons; warnings about what failed or will keep calls fresh.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, f, asJSON) })
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.status/1")
+	f = a.filterFlag(c)
 	return c
 }
 
@@ -41,6 +43,7 @@ const (
 
 // An overview holds what status shows.
 type overview struct {
+	lists     ledger.Filter // of the lists, which are of any time if no period is given
 	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
 	saved     saving.Saving // of the last days
@@ -52,11 +55,15 @@ type overview struct {
 	warnings  []warning      // all others
 }
 
-func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
+func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, asJSON bool) error {
+	f, err := a.filter(l, flags)
+	if err != nil {
+		return err
+	}
 	var o overview
-	err := a.stderr.WithProgress("adding the calls up", func() (err error) {
-		if o, err = a.overview(l, r); err == nil && asJSON {
-			o.totals, err = l.Totals()
+	err = a.stderr.WithProgress("adding the calls up", func() (err error) {
+		if o, err = a.overview(l, r, f); err == nil && asJSON {
+			o.totals, err = l.Totals(f)
 		}
 		return err
 	})
@@ -76,29 +83,32 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	return nil
 }
 
-func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
+func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overview, err error) {
+	o.lists = f
 	cfg, wrong := a.configuration()
 	meters, err := l.Meters()
 	if err != nil {
 		return o, err
 	}
-	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
-	if err = a.sums(l, r, since, &o); err != nil {
+	if f.Period == (ledger.Period{}) {
+		f.Period = ledger.Period{Since: ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli()), Until: ledger.Always.Until}
+	}
+	if err = a.sums(l, r, f, &o); err != nil {
 		return o, err
 	}
-	if o.chains, err = l.Chains(ledger.Wanted{Limit: maxChains}); err != nil {
+	if o.chains, err = l.Chains(ledger.Wanted{Filter: o.lists, Limit: maxChains}); err != nil {
 		return o, err
 	}
-	if o.live, err = l.Chains(ledger.Wanted{Live: true, Limit: statusChains}); err != nil {
+	if o.live, err = l.Chains(ledger.Wanted{Filter: o.lists, Live: true, Limit: statusChains}); err != nil {
 		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
-	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
+	if o.decisions, err = l.InvocationRows(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
 		return o, err
 	}
-	rows, err := l.PassedRows(since)
+	rows, err := l.PassedRows(f)
 	if err != nil {
 		return o, err
 	}
@@ -110,7 +120,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 
 // sums adds up the last days' calls. The arms are read from all of them once more; on a
 // connection of its own that runs in parallel.
-func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
+func (a *app) sums(l *ledger.Ledger, r reporter, f ledger.Filter, o *overview) error {
 	forArms, err := a.openOrEmpty()
 	if err != nil {
 		return err
@@ -121,9 +131,9 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 	var arms []ledger.ChainSums
 	var slicesErr, armsErr error
 	reading.Go(func() {
-		slices, slicesErr = l.Slices(ledger.Period{Since: since, Until: ledger.Always.Until}, r.prices.LongPrompt())
+		slices, slicesErr = l.Slices(f, r.prices.LongPrompt())
 	})
-	reading.Go(func() { arms, armsErr = forArms.Arms(since) })
+	reading.Go(func() { arms, armsErr = forArms.Arms(f) })
 	reading.Wait()
 	for _, s := range slices {
 		o.bill.add(r.prices, s)
