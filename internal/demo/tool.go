@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -87,6 +88,13 @@ type part struct {
 	Input     *input `json:"input,omitempty"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	Content   []part `json:"content,omitempty"`
+
+	CacheControl *cacheControl `json:"cache_control,omitempty"`
+}
+
+// A cacheControl is a breakpoint of the provider's cache.
+type cacheControl struct {
+	Type string `json:"type"`
 }
 
 type input struct {
@@ -182,7 +190,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 
 // request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(event{"model": "stand-in", "messages": t.history})
+	body, err := json.Marshal(event{"model": "stand-in", "messages": marked(t.history)})
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
@@ -211,6 +219,15 @@ func (t *bundledTool) request() (m message, err error) {
 	t.usage.CacheWrite += reply.Usage.CacheWrite
 	t.usage.Output += reply.Usage.Output
 	return reply.message, nil
+}
+
+// marked returns the messages with a breakpoint at the end of the last, as claude's are.
+func marked(history []message) []message {
+	history = slices.Clone(history)
+	last := &history[len(history)-1]
+	last.Content = slices.Clone(last.Content)
+	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral"}
+	return history
 }
 
 func (t *bundledTool) save() error {
