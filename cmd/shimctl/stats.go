@@ -65,6 +65,7 @@ type stats struct {
 	Arms       comparison
 	Comparison *comparison
 	Saving     *saving
+	Cached     []ledger.CacheRow
 }
 
 // readStats reads the ledger; a missing one counts as empty.
@@ -92,7 +93,11 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	from := ledger.Millis(since.UnixMilli())
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
-	reading.Go(func() { s.Groups, groupsErr = forGroups.Groups(by, from) })
+	reading.Go(func() {
+		if s.Groups, groupsErr = forGroups.Groups(by, from); groupsErr == nil {
+			s.Cached, groupsErr = forGroups.CacheRows(from)
+		}
+	})
 	reading.Go(func() { savingErr = s.readSaving(forSaving, from) })
 	reading.Wait()
 	for _, g := range s.Groups {
@@ -149,9 +154,10 @@ func (a *app) printStats(s stats) {
 	fmt.Fprintln(a.stdout)
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
-		return
+	} else {
+		a.printSaving(s)
 	}
-	a.printSaving(s)
+	a.printCache(s.Cached)
 }
 
 func sinceWords(since time.Time) string {

@@ -31,7 +31,7 @@ func BundledTool(args []string, stdout io.Writer) error {
 		return err
 	}
 	if t.stream {
-		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id})
+		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id, "model": "stand-in"})
 	}
 	answer, err := t.ask(stdout)
 	if err != nil {
@@ -55,6 +55,7 @@ const bundledHelp = `Usage: claude [options] [prompt]
   --output-format <format>  text or stream-json
   --verbose                 with stream-json
   --allowedTools <tools>    taken, and not looked at
+  --model <model>           taken, and not looked at
   -r, --resume [id]         go on with a session
 `
 
@@ -73,6 +74,15 @@ type bundledTool struct {
 		CacheWrite int64 `json:"cacheCreationInputTokens"`
 		Output     int64 `json:"outputTokens"`
 	}
+	latest requestUsage
+}
+
+// A requestUsage is the tokens of one request, as the model's API reports them.
+type requestUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
 }
 
 type message struct {
@@ -95,6 +105,7 @@ type part struct {
 // A cacheControl is a breakpoint of the provider's cache.
 type cacheControl struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"`
 }
 
 type input struct {
@@ -117,6 +128,8 @@ func newBundledTool(args []string) (*bundledTool, error) {
 		case arg == "-p", arg == "--verbose", strings.HasPrefix(arg, "--allowedTools="):
 		case arg == "--output-format":
 			t.stream = value() == "stream-json"
+		case arg == "--model":
+			value() // there is one
 		case arg == "--resume":
 			t.id = value()
 		case strings.HasPrefix(arg, "-"):
@@ -168,7 +181,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 		}
 		t.history = append(t.history, reply)
 		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content}})
+			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content, "usage": t.latest}})
 		}
 		var results []part
 		text := ""
@@ -204,16 +217,12 @@ func (t *bundledTool) request() (m message, err error) {
 	}
 	var reply struct {
 		message
-		Usage struct {
-			Input      int64 `json:"input_tokens"`
-			CacheRead  int64 `json:"cache_read_input_tokens"`
-			CacheWrite int64 `json:"cache_creation_input_tokens"`
-			Output     int64 `json:"output_tokens"`
-		} `json:"usage"`
+		Usage requestUsage `json:"usage"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
 		return m, fmt.Errorf("read the model's reply: %w", err)
 	}
+	t.latest = reply.Usage
 	t.usage.Input += reply.Usage.Input
 	t.usage.CacheRead += reply.Usage.CacheRead
 	t.usage.CacheWrite += reply.Usage.CacheWrite
@@ -226,7 +235,7 @@ func marked(history []message) []message {
 	history = slices.Clone(history)
 	last := &history[len(history)-1]
 	last.Content = slices.Clone(last.Content)
-	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral"}
+	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral", os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL")}
 	return history
 }
 
