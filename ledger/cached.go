@@ -22,13 +22,13 @@ const (
 )
 
 // A resumed call's prompt is that of its first request, or the sum over all requests if the tool reports
-// nothing else: the later ones then hide a miss, but a call is never wrongly said to have missed. Below
-// heldEnough some providers cache nothing.
+// nothing else: the later ones then hide a miss. Below heldEnough some providers cache nothing. Of what a
+// session held, its last answer is never in the cache; that is seldom a quarter.
 const (
 	promptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
 	readTokens   = "coalesce(first_read, cache_read)"
 	heldEnough   = "held >= 4096"
-	missedCache  = heldEnough + " AND 2 * " + readTokens + " < min(held, " + promptTokens + ")"
+	missedCache  = heldEnough + " AND 4 * " + readTokens + " < 3 * min(held, " + promptTokens + ")"
 )
 
 // A CacheRow is what resumed calls of one tool, model and idle time found in the provider's cache. Tokens are
@@ -41,7 +41,7 @@ type CacheRow struct {
 	Firsts       int64 // calls whose first request is known
 	Held, Whole  int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
 	Judged       int64 // calls whose sessions held enough to be cached
-	Missed       int64 // of these, those that read less than half of it from the cache
+	Missed       int64 // of these, those that read less than three quarters of it from the cache
 }
 
 // CacheRows sums up the calls since that time that were resumed and ended well.

@@ -39,8 +39,8 @@ func TestCacheRows(t *testing.T) {
 	const start = 100 * hour
 	none := request{}
 	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
-	callAt(t, l, start+minute, "t", request{11_000, 10_000}, request{22_000, 20_000}, 12_000)            // a hit
-	callAt(t, l, start+2*minute, "t", request{12_500, 2_000}, request{60_000, 50_000}, 13_000)           // a miss that the sum hides
+	callAt(t, l, start+minute, "t", request{11_000, 7_500}, request{22_000, 20_000}, 12_000)             // a hit
+	callAt(t, l, start+2*minute, "t", request{12_500, 8_999}, request{60_000, 50_000}, 13_000)           // a miss that the sum hides
 	callAt(t, l, start+7*minute, "t", none, request{13_500, 1_000}, 14_000)                              // a miss, by the sum alone
 	callAt(t, l, start+7*minute+briefIdle, "t", none, request{45_000, 31_000}, 15_000)                   // unclear: not a miss
 	callAt(t, l, start+7*minute+briefIdle+hourIdle, "t", request{15_500, 0}, request{15_500, 0}, 16_000) // an hour later
@@ -52,7 +52,7 @@ func TestCacheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []CacheRow{
-		{"claude", "opus", Briefly, 3, 11_000 + 12_500 + 3_100, 12_000, 3, 10_000 + 12_000 + 3_000, 11_000 + 12_500 + 3_100, 2, 1},
+		{"claude", "opus", Briefly, 3, 11_000 + 12_500 + 3_100, 7_500 + 8_999, 3, 10_000 + 12_000 + 3_000, 11_000 + 12_500 + 3_100, 2, 1},
 		{"claude", "opus", Within, 2, 13_500 + 45_000, 32_000, 0, 0, 0, 2, 1},
 		{"claude", "opus", Longer, 1, 15_500, 0, 1, 15_000, 15_500, 1, 1},
 	}

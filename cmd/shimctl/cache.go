@@ -40,7 +40,7 @@ type cacheReport struct {
 	Expected  *float64 `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
 	FromCache *float64 `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
 	Judged    int64    `json:"judged_calls" doc:"calls whose sessions were long enough to be cached"`
-	Missed    int64    `json:"missed_calls" doc:"of these, those that read less than half of it from the cache"`
+	Missed    int64    `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
 }
 
 func cacheJSON(rows []ledger.CacheRow) []cacheReport {

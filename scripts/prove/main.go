@@ -28,7 +28,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.tool, "tool", "claude", "the `tool` on PATH to measure: "+strings.Join(rewrite.Names, ", "))
 	flag.StringVar(&o.model, "model", "", "the `model` to ask, the tool's own choice if empty")
-	flag.IntVar(&o.rounds, "rounds", 3, "how many `calls` each of the two jobs makes")
+	flag.IntVar(&o.rounds, "rounds", 3, "how many `calls` each of the two jobs makes, an odd number")
 	flag.DurationVar(&o.pause, "pause", 0, "`time` between two rounds; more than 5m shows whether the provider's cache expires")
 	limit := flag.String("limit", "", "the most to spend, in `dollars`; without it the question comes at the terminal")
 	flag.Parse()
@@ -58,8 +58,8 @@ func run(ctx context.Context, o options, limit string, stdin io.Reader, terminal
 	switch {
 	case !slices.Contains(rewrite.Names, o.tool):
 		return fmt.Errorf("measure %q: not one of %s", o.tool, strings.Join(rewrite.Names, ", "))
-	case o.rounds < 2:
-		return errors.New("one round cannot be resumed: -rounds must be at least 2")
+	case o.rounds < 3 || o.rounds%2 == 0:
+		return errors.New("-rounds must be odd and at least 3: after the first, each job goes first equally often")
 	}
 	if o.limit, err = askLimit(o, limit, stdin, terminal, stderr); err != nil {
 		return err

@@ -19,8 +19,9 @@ import (
 	"reprise/rewrite"
 )
 
-// A proof is two jobs that differ only in whether calls are resumed. Their rounds alternate, so that both find the
-// provider in the same state.
+// A proof is two jobs that differ only in whether calls are resumed. The provider may have the beginning of a prompt
+// from the other job, the tool's own texts. So the jobs take turns in going first, and the first round, in which one
+// pays for both, does not count.
 type proof struct {
 	options
 	stderr io.Writer
@@ -38,7 +39,7 @@ type arm struct {
 	project string
 	env     []string
 	calls   []ledger.InvocationRow // the earliest first
-	cost    nano
+	costs   []nano                 // of each call
 	cached  []ledger.CacheRow
 	version string
 }
@@ -100,7 +101,8 @@ func (p *proof) play(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
-		for _, a := range p.arms {
+		for i := range p.arms {
+			a := p.arms[(i+round)%len(p.arms)]
 			if p.spent+p.most > p.limit {
 				return fmt.Errorf("stopped: another call could exceed the limit of %s; %s were spent", p.limit, p.spent)
 			}
@@ -138,7 +140,7 @@ func (p *proof) call(ctx context.Context, a *arm, round int) error {
 	if !ok {
 		return fmt.Errorf("the cost of a call of model %q is not known: name its price in the price list first", row.Model)
 	}
-	a.calls, a.cost = append(a.calls, row), a.cost+cost
+	a.calls, a.costs = append(a.calls, row), append(a.costs, cost)
 	p.spent, p.most = p.spent+cost, max(p.most, cost)
 	fmt.Fprintf(p.stderr, "%s, round %d: %s %s, %s\n", a.name, round+1, row.Mode, row.Reason, cost)
 	return nil

@@ -9,7 +9,7 @@ import (
 	"reprise/ledger"
 )
 
-// sums are the figures of one job.
+// sums are the figures of one job without its first round.
 type sums struct {
 	calls, resumed             int
 	input, read, write, output int64
@@ -17,8 +17,13 @@ type sums struct {
 }
 
 func (a *arm) sums() sums {
-	s := sums{calls: len(a.calls), cost: a.cost}
-	for _, c := range a.calls {
+	s := sums{}
+	for i, c := range a.calls {
+		if i == 0 {
+			continue
+		}
+		s.calls++
+		s.cost += a.costs[i]
 		if c.Mode.Continues() {
 			s.resumed++
 		}
@@ -35,10 +40,10 @@ func (s sums) prompt() int64 { return s.input + s.read + s.write }
 // print prints what was measured, in Markdown.
 func (p *proof) print(w io.Writer) error {
 	control, treated := p.arms[0], p.arms[1]
-	if len(control.calls) == 0 {
-		return nil
+	if len(control.calls) < 2 {
+		return nil // nothing to compare
 	}
-	_, err := fmt.Fprintf(w, "%s %s, model %s, %d rounds, %s apart; reprise %s, %s\n\n"+
+	_, err := fmt.Fprintf(w, "%s %s, model %s, %d rounds, %s apart, the first not counted; reprise %s, %s\n\n"+
 		"| job | calls | resumed | tokens sent | from the cache | written to it | neither | answered | cost |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
 		p.tool, control.version, control.calls[0].Model, p.rounds, p.pause, config.Version, runtime.GOOS)
@@ -48,7 +53,7 @@ func (p *proof) print(w io.Writer) error {
 			s.write, s.input, s.output, s.cost)
 	}
 	before, after := control.sums(), treated.sums()
-	if before.calls == after.calls {
+	if before.calls == p.rounds-1 && after.calls == before.calls {
 		fmt.Fprintf(w, "| change | | | %s | | %s | %s | %s | %s |\n", change(before.prompt(), after.prompt()), change(before.write, after.write),
 			change(before.input, after.input), change(before.output, after.output), change(int64(before.cost), int64(after.cost)))
 	}
