@@ -107,7 +107,7 @@ func (f *templateFinder) add(c *freshCall) {
 // couldBeNamed reports whether a call with this reason is fresh only because nothing names its
 // task.
 func couldBeNamed(r rewrite.Reason) bool {
-	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.Ambiguous
+	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.NewJob || r == rewrite.Ambiguous
 }
 
 // connect finds, for each place, the earlier call that c shares most with, and counts c as its

@@ -38,6 +38,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.Fault:           "something in reprise failed; the log says what",
 
 	rewrite.FirstCall:           "the first call of its chain",
+	rewrite.NewJob:              "a new job: no earlier prompt in this directory begins like this one",
 	rewrite.ForcedFresh:         "the caller asked for a fresh session",
 	rewrite.Disabled:            "the configuration switched resuming off",
 	rewrite.Ambiguous:           "more than one session fits",
