@@ -29,6 +29,7 @@ var schemas = map[string]any{
 	"shimctl.setup/1":        setupReport{},
 	"shimctl.doctor/1":       doctorReport{},
 	"shimctl.config/1":       configReport{},
+	"shimctl.why/1":          whyReport{},
 	"shimctl.suggest/1":      suggestReport{},
 	"shimctl.stats/1":        statsReport{},
 	"shimctl.prune/1":        pruneReport{},

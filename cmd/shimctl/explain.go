@@ -131,6 +131,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		}
 	}
 	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
+	show("meaning", meaning(e.Reason))
 	show("detail", string(e.Detail))
 	show("changed", strings.Join(e.Changed, ", "))
 	show("rule", e.Rule)
@@ -143,9 +144,6 @@ func (a *app) printExplanation(e shim.Explanation) {
 	show("unmanaged option", e.Unmanaged)
 	if e.Fault != nil {
 		show("fault", a.tildeIn(e.Fault.Error()))
-	}
-	if e.Mode == rewrite.Passthrough {
-		show("what to do", advice[e.Reason])
 	}
 	show(otherOutput(e), otherWords(e))
 	show("real binary", a.tilde(cmp.Or(e.Real, "not found")))
@@ -165,12 +163,25 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	show("evidence for", findings(e.Evidence.For))
 	show("evidence against", findings(e.Evidence.Against))
-	show("to allow it", howToAllow(e))
+	showAdvice(e, show)
 	t.Add(ui.TextCell("runs").As(ui.Dim), ui.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
 	}
 	t.Print(a.stdout)
+}
+
+// showAdvice shows what would have a call resumed that is not.
+func showAdvice(e shim.Explanation, show func(name, value string)) {
+	if e.Mode.Continues() {
+		return
+	}
+	text := reasonTexts[e.Reason]
+	show("what to do", text.advice)
+	show("setting", text.setting)
+	if command := text.commandFor(e.Tool, e.Chain); !strings.HasPrefix(command, "shimctl explain ") {
+		show("command", command)
+	}
 }
 
 // otherOutput names where the output does not go here.
@@ -203,17 +214,6 @@ func findings(list []rewrite.Finding) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, ", ")
-}
-
-// howToAllow says how to have a call resumed that is fresh only because it has no name and no evidence.
-func howToAllow(e shim.Explanation) string {
-	switch e.Reason {
-	case rewrite.NoEvidence, rewrite.NewRole, rewrite.CleanStart:
-		return `name the task (REPRISE_TASK, or a rule), or unnamed = "extends"`
-	case rewrite.UnnamedOff:
-		return "name the task (REPRISE_TASK, or a rule)"
-	}
-	return ""
 }
 
 func blocksSent(e shim.Explanation) (n int) {
@@ -299,6 +299,10 @@ type explainReport struct {
 	Call        []string        `json:"call" doc:"the call that is explained"`
 	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
 	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
+	Meaning     string          `json:"meaning" doc:"its meaning"`
+	Advice      string          `json:"advice,omitempty" doc:"what would have the call resumed, if it is not"`
+	Setting     string          `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
+	Command     string          `json:"command,omitempty" doc:"a command that does so or shows more"`
 	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
@@ -358,9 +362,13 @@ type blockReport struct {
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
-	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
+	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Meaning: meaning(e.Reason), Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+	if !e.Mode.Continues() {
+		text := reasonTexts[e.Reason]
+		r.Advice, r.Setting, r.Command = text.advice, text.setting, text.commandFor(e.Tool, e.Chain)
+	}
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

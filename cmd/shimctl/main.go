@@ -44,6 +44,7 @@ var commands = []func(*app) *cobra.Command{
 	sessionsCommand,
 	showCommand,
 	logCommand,
+	whyCommand,
 	tailCommand,
 	resetCommand,
 	statsCommand,
