@@ -176,11 +176,11 @@ func showAdvice(e shim.Explanation, show func(name, value string)) {
 	if e.Mode.Continues() {
 		return
 	}
-	text := reasonTexts[e.Reason]
-	show("what to do", text.advice)
-	show("setting", text.setting)
-	if command := text.commandFor(e.Tool, e.Chain); !strings.HasPrefix(command, "shimctl explain ") {
-		show("command", command)
+	its := adviceFor(e.Reason, e.Tool, e.Chain)
+	show("what to do", its.Advice)
+	show("setting", its.Setting)
+	if !strings.HasPrefix(its.Command, "shimctl explain ") {
+		show("command", its.Command)
 	}
 }
 
@@ -299,10 +299,6 @@ type explainReport struct {
 	Call        []string        `json:"call" doc:"the call that is explained"`
 	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
 	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
-	Meaning     string          `json:"meaning" doc:"its meaning"`
-	Advice      string          `json:"advice,omitempty" doc:"what would have the call resumed, if it is not"`
-	Setting     string          `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command     string          `json:"command,omitempty" doc:"a command that does so or shows more"`
 	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
@@ -329,6 +325,7 @@ type explainReport struct {
 	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
+	adviceReport
 }
 
 type findingReport struct {
@@ -362,13 +359,10 @@ type blockReport struct {
 }
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
-	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Meaning: meaning(e.Reason), Detail: e.Detail, Changed: e.Changed,
+	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
-	if !e.Mode.Continues() {
-		text := reasonTexts[e.Reason]
-		r.Advice, r.Setting, r.Command = text.advice, text.setting, text.commandFor(e.Tool, e.Chain)
-	}
+	r.adviceReport = adviceFor(e.Reason, e.Tool, e.Chain)
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

@@ -51,6 +51,7 @@ var commands = []func(*app) *cobra.Command{
 	reportCommand,
 	explainCommand,
 	suggestCommand,
+	ruleCommand,
 	setupCommand,
 	doctorCommand,
 	ledgerCommand,

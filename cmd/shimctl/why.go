@@ -17,10 +17,9 @@ func whyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
-		Long: `Explains in one paragraph what was decided on a call, on what evidence, and what would have changed it; below
-that stands a command that does so or shows more. CALL is the number of a call. REASON explains the last call
-that has this reason, and the reason itself if no call has it. Without either it explains the last call,
-also one that was passed through.`,
+		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it; then it
+prints a command that does so or shows more. With a REASON it explains the last call that has it, or the reason alone.
+Calls that were passed through are explained by their reason.`,
 		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.why(l, r, strings.Join(args, ""), asJSON) })
@@ -39,15 +38,26 @@ also one that was passed through.`,
 
 type whyReport struct {
 	Schema   string            `json:"schema" doc:"name of this schema"`
-	Call     *invocationReport `json:"call" doc:"the call, null for one that was passed through"`
-	Passed   *passedReport     `json:"passed_through" doc:"the calls that were passed through for this reason, null otherwise"`
+	Call     *invocationReport `json:"call" doc:"the call, or null"`
+	Passed   *passedReport     `json:"passed_through" doc:"the calls that were passed through for it, or null"`
 	Reason   rewrite.Reason    `json:"reason" doc:"the reason that is explained"`
-	Meaning  string            `json:"meaning" doc:"its meaning"`
 	Evidence []string          `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
-	Advice   string            `json:"advice" doc:"what would have changed the decision"`
-	Setting  string            `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command  string            `json:"command" doc:"a command that does so or shows more"`
 	Text     string            `json:"text" doc:"all of this as a paragraph"`
+	adviceReport
+}
+
+// An adviceReport says what a reason means and what would change the decision.
+type adviceReport struct {
+	Meaning string `json:"meaning" doc:"the reason's meaning"`
+	Advice  string `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
+	Setting string `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
+	Command string `json:"command,omitempty" doc:"a command that does so or shows more"`
+}
+
+// adviceFor returns what is said about a reason; chain is 0 if there is none.
+func adviceFor(r rewrite.Reason, tool string, chain int64) adviceReport {
+	text := reasonTexts[r]
+	return adviceReport{meaning(r), text.advice, text.setting, text.commandFor(tool, chain)}
 }
 
 func (a *app) why(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
@@ -108,9 +118,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 
 // newWhy returns a report with what is true for all calls that have this reason.
 func newWhy(reason rewrite.Reason, tool string, chain int64) *whyReport {
-	text := reasonTexts[reason]
-	return &whyReport{Schema: "shimctl.why/1", Reason: reason, Meaning: meaning(reason), Evidence: []string{}, Advice: text.advice,
-		Setting: text.setting, Command: text.commandFor(tool, chain)}
+	return &whyReport{Schema: "shimctl.why/1", Reason: reason, Evidence: []string{}, adviceReport: adviceFor(reason, tool, chain)}
 }
 
 // commandFor returns the command for a tool's call in a chain, 0 for none.
@@ -160,8 +168,8 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 	}
 	w := newWhy(cmp.Or(i.FellBack, i.Reason), i.Tool, i.Chain)
 	if i.FellBack == "" && i.Reason == rewrite.SessionDead && i.Detail != "" { // the detail says what killed it
-		text := reasonTexts[i.Detail]
-		w.Advice, w.Setting, w.Command = text.advice, text.setting, text.commandFor(i.Tool, i.Chain)
+		w.adviceReport = adviceFor(i.Detail, i.Tool, i.Chain)
+		w.Meaning = meaning(i.Reason)
 	}
 	call := r.invocation(i)
 	w.Call, w.Evidence = &call, a.evidence(i, facts)
