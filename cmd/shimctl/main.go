@@ -48,6 +48,7 @@ var commands = []func(*app) *cobra.Command{
 	resetCommand,
 	statsCommand,
 	reportCommand,
+	serveCommand,
 	explainCommand,
 	suggestCommand,
 	setupCommand,

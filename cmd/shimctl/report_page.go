@@ -27,7 +27,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link lin
 	p := report.Page{
 		Title:    "What the shims did",
 		Subtitle: subtitle(period, s.Slices),
-		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat)),
+		Footer:   a.footer(),
 	}
 	managed := managedOnly(s.Slices)
 	if len(managed) == 0 {
@@ -55,6 +55,10 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link lin
 		p.Chains = append(p.Chains, a.drawnChain(c, r, link))
 	}
 	return p
+}
+
+func (a *app) footer() string {
+	return fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat))
 }
 
 func subtitle(p ledger.Period, slices []ledger.Slice) string {

@@ -25,10 +25,12 @@ type Page struct {
 	Headline string // the page's content in one sentence
 	Empty    string // replaces all figures
 	Facts    []Fact
+	Latest   []Table
 	Charts   []Chart
 	Tables   []Table
 	Saved    Saved
 	Reasons  []Bar
+	Timeline string // the title of the chains, "" for "Chains"
 	Chains   []Chain
 	Of       string // the number of chains that those were chosen from
 	Footer   string
@@ -120,7 +122,7 @@ type TableRow struct {
 
 // A Chain is drawn as a line of its calls, the earliest first.
 type Chain struct {
-	Name           Link
+	Name           Link // without a text it and About are left out
 	About, Summary string
 	Calls          []Call
 }

@@ -31,6 +31,7 @@ func full(word string) Page {
 	return Page{
 		Title: word, Subtitle: word, Headline: word, Empty: word, Footer: word, Of: word,
 		Trail: []Link{{word, ""}}, Others: []Link{{word, ""}},
+		Latest: []Table{{Title: word, Words: true}}, Timeline: word,
 		Tables: []Table{{Title: word, About: word, Head: []string{word, word}, Rows: []TableRow{{Link{word, ""}, []Link{{word, ""}}}}}},
 		Facts:  []Fact{{word, word, word}},
 		Charts: []Chart{{Title: word, About: word, Kinds: []Kind{{word, "input"}, {word, "output"}}, With: word, Without: word,
