@@ -58,7 +58,7 @@ const batch = 1000
 func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 	return func(yield func(Invocation, error) bool) {
 		var after int64
-		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.period().Since).Scan(&after)
+		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.Times().Since).Scan(&after)
 		for err == nil {
 			var some []Invocation
 			if some, err = l.invocations(after, f); err != nil || len(some) == 0 {
@@ -79,7 +79,7 @@ func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 
 func (l *Ledger) invocations(after int64, f Filter) ([]Invocation, error) {
 	where, args := f.where("i.")
-	p := f.period()
+	p := f.Times()
 	args = append([]any{after, p.Since, p.Until}, append(args, batch)...)
 	rows, err := l.db.Query(`
 		SELECT i.id, coalesce(i.chain_id, 0), i.tool, i.cwd, coalesce(c.task, ''), coalesce(c.role, ''), i.rule,

@@ -20,14 +20,17 @@ type Filter struct {
 	Outcome string // ok, failed, killed or Unended
 }
 
+// Since selects the calls since a time.
+func Since(at Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
+
 // Unended is the outcome by which a filter selects the calls that run.
 const Unended = "running"
 
 // Outcomes are all that a filter knows.
 var Outcomes = []string{"ok", "failed", "killed", Unended}
 
-// period returns the filter's period.
-func (f Filter) period() Period {
+// Times returns the filter's period.
+func (f Filter) Times() Period {
 	if f.Period == (Period{}) {
 		return Always
 	}
@@ -85,7 +88,7 @@ func (f Filter) ofPlace(add func(condition string, values ...any)) {
 // selects returns the whole filter as a condition and its arguments.
 func (f Filter) selects(prefix string) (condition string, args []any) {
 	condition, args = f.where(prefix)
-	p := f.period()
+	p := f.Times()
 	return strings.ReplaceAll(p.holds(), "started", prefix+"started") + " AND " + condition, append([]any{p.Since, p.Until}, args...)
 }
 
@@ -96,7 +99,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 		return "1", nil
 	}
 	where, args := f.where("i.")
-	p := f.period()
+	p := f.Times()
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND +i.started >= ? AND +i.started < ? AND %s)", column, owner, where),
 		append([]any{p.Since, p.Until}, args...)
 }
@@ -104,7 +107,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 // SelectsSession reports whether a session of that directory that was last used then is selected, by what
 // OnlyPeriod allows; the tool is not looked at.
 func (f Filter) SelectsSession(directory string, used time.Time) bool {
-	p, below := f.period(), strings.TrimSuffix(f.Directory, "/")+"/"
+	p, below := f.Times(), strings.TrimSuffix(f.Directory, "/")+"/"
 	at := Millis(used.UnixMilli())
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)

@@ -130,7 +130,7 @@ func (l *Ledger) PassedRows(f Filter) ([]PassedRow, error) {
 	if !f.OnlyPeriod() {
 		return nil, nil
 	}
-	p := f.period()
+	p := f.Times()
 	where, args := []string{"last >= ?", "last < ?"}, []any{p.Since, p.Until}
 	f.ofPlace(func(condition string, values ...any) {
 		where, args = append(where, strings.ReplaceAll(condition, "$", "")), append(args, values...)

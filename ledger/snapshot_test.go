@@ -30,6 +30,16 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
 	}
+	directories, tasks := map[string]int64{}, map[string]int64{}
+	for _, slice := range s.Directories {
+		directories[slice.Key] += slice.Calls
+	}
+	for _, slice := range s.Tasks {
+		tasks[slice.Key] += slice.Calls
+	}
+	if len(directories) != 50 || directories["/work/49"] != 40 || len(tasks) != 200 || tasks["task 200"] != 10 {
+		t.Errorf("by directory %v, by task %v", directories, tasks)
+	}
 	arms, err := l.Arms(Filter{})
 	if err != nil || !slices.Equal(s.Arms, arms) {
 		t.Errorf("%d chains in arms, want %d, %v", len(s.Arms), len(arms), err)
@@ -140,7 +150,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Filter{}, 100_000)
+		list, err := readSlices(q, Filter{}, 100_000, "''")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,9 +17,9 @@ the session's context is, and which session will be resumed next.`,
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, list) })
 		},
 	}
-	list = a.listFlags(c, "shimctl.chains/1")
+	list = a.listFlags(c, "shimctl.chains/1", chainColumns)
 	c.Flags().BoolVar(&list.wanted.Live, "live", false, "only chains with a live session")
-	return c
+	return paged(c)
 }
 
 type chainsReport struct {
@@ -43,19 +43,27 @@ func (a *app) chains(l *ledger.Ledger, r reporter, list *listing) error {
 		a.stderr.Notice("there is no such chain yet")
 		return nil
 	}
-	a.chainTable(chains).Print(a.stdout)
+	a.chainTable(chains).Choose(list.names).Print(a.stdout)
 	return nil
 }
 
+var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
+
 func (a *app) chainTable(chains []ledger.ChainRow) *ui.Table {
-	t := ui.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY")
+	t := ui.NewTable(chainColumns...).
+		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
 	for _, c := range chains {
 		s := newest(c)
 		t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(c.Last.Rule), ui.NumberCell(int64(c.Calls)),
 			ui.NumberCell(int64(c.Resumed)), decisionCell(c.Last), a.whenCell(c.Last.Started), contextCell(s.Context), ui.SessionCell(s.NativeID),
-			stateCell(s), a.pathCell(c.Cwd))
+			stateCell(s), a.pathCell(c.Cwd), nameCell(c))
 	}
 	return t
+}
+
+// nameCell returns a cell with a name that people know.
+func nameCell(c ledger.ChainRow) ui.Cell {
+	return ui.TextCell(chainName(c.Task, c.Role, c.Cwd, c.Created))
 }
 
 func newest(c ledger.ChainRow) ledger.SessionRow {

@@ -74,9 +74,12 @@ func (a *app) filterFlag(c *cobra.Command) *filterFlags {
 // chain is not looked up.
 func (a *app) filter(l *ledger.Ledger, f *filterFlags) (ledger.Filter, error) {
 	out := ledger.Filter{Tool: f.tool, Task: f.task, Role: f.role, Reason: rewrite.Reason(f.reason), Outcome: f.outcome}
-	var err error
-	if out.Period, err = a.period(f.since, f.until); err != nil {
+	period, err := a.period(f.since, f.until)
+	if err != nil {
 		return out, err
+	}
+	if period != ledger.Always {
+		out.Period = period
 	}
 	switch {
 	case f.tool != "" && !slices.Contains(rewrite.Names, f.tool):
@@ -123,10 +126,7 @@ func (a *app) period(since, until string) (ledger.Period, error) {
 		*end.at = ledger.Millis(at.UnixMilli())
 	}
 	if p.Since >= p.Until {
-		return p, usageError{fmt.Sprintf("the period from %s until %s is empty", since, until), "--until must be later than --since; 3d is earlier than 2d"}
-	}
-	if p == ledger.Always {
-		return ledger.Period{}, nil
+		return p, usageError{fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one"}
 	}
 	return p, nil
 }

@@ -17,12 +17,7 @@ func logCommand(a *app) *cobra.Command {
 		Use: "log [CALL]", Short: "list the last calls, or show one",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
 recorded about that call, and what its reasons mean.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
-			}
-			return nil
-		},
+		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
 				if len(args) == 1 {
@@ -32,9 +27,9 @@ recorded about that call, and what its reasons mean.`,
 			})
 		},
 	}
-	list = a.listFlags(c, "shimctl.log/1")
+	list = a.listFlags(c, "shimctl.log/1", callColumns)
 	c.ValidArgsFunction = a.completeCall
-	return c
+	return paged(c)
 }
 
 type logReport struct {
@@ -59,13 +54,16 @@ func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
 		a.stderr.Notice("no such call has been made yet")
 		return nil
 	}
-	a.callTable(r, calls).Print(a.stdout)
+	a.callTable(r, calls).Choose(list.names).Print(a.stdout)
 	return nil
 }
 
+var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
+	"SESSION", "RULE", "DIRECTORY"}
+
 func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
-	t := ui.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
-		"SESSION", "RULE", "DIRECTORY")
+	t := ui.NewTable(callColumns...).
+		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "CHAIN", "TOOL")
 	for _, i := range calls {
 		t.Add(a.callRow(r, i)...)
 	}
@@ -89,10 +87,25 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 		return a.stdout.PrintJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
 	}
 	t := ui.NewFoldedTable("FIELD", "VALUE")
+	for _, f := range a.callFields(r, i) {
+		t.Add(ui.TextCell(f.name).As(ui.Dim), f.cell)
+	}
+	t.Print(a.stdout)
+	return nil
+}
+
+// A field is one of the things that are recorded about a call.
+type field struct {
+	name string
+	cell ui.Cell
+}
+
+// callFields returns everything known about a call.
+func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 	add := func(name string, c ui.Cell) {
 		c.Right = false
 		if c.Raw != "" {
-			t.Add(ui.TextCell(name).As(ui.Dim), c)
+			fields = append(fields, field{name, c})
 		}
 	}
 	add("call", ui.IDCell(i.ID))
@@ -131,8 +144,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	if !cost.known && i.Input.Valid && i.Model != "" {
 		add("price", ui.TextCell(a.missingPrice(i.Model)))
 	}
-	t.Print(a.stdout)
-	return nil
+	return fields
 }
 
 func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }

@@ -14,29 +14,30 @@ import (
 // Limits of the report, however large the ledger is.
 var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
+// reportFile is where the report is written by default.
+const reportFile = "reprise-report.html"
+
 func reportCommand(a *app) *cobra.Command {
 	var file string
 	var f *filterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
-		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
-cache, decisions by reason, what resuming saved and how that was determined, and the chains as timelines. It
-contains no prompt, but names of tasks and directories. docs/how-to/measure.md explains each part.`,
+		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
+tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
+decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
+docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if file == "" {
-				return usageError{"report lacks --html FILE", "--html - prints the page"}
-			}
-			return a.report(file, f)
-		},
+		RunE: func(*cobra.Command, []string) error { return a.report(file, f) },
 	}
-	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
+	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
+	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
 	f = a.filterFlag(c)
 	return c
 }
 
 func (a *app) report(file string, flags *filterFlags) error {
 	var page bytes.Buffer
+	var calls int64
 	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
 		f, err := a.filter(l, flags)
 		if err != nil {
@@ -48,7 +49,10 @@ func (a *app) report(file string, flags *filterFlags) error {
 		if err != nil {
 			return err
 		}
-		return report.Write(&page, a.page(s, f.Period, r))
+		if calls = managedCalls(s); calls == 0 && f != (ledger.Filter{}) {
+			return hinted{fmt.Errorf("no managed call was made%s", filterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days"}
+		}
+		return report.Write(&page, a.page(s, f.Times(), r, nil))
 	})
 	if err != nil {
 		return err
@@ -61,5 +65,15 @@ func (a *app) report(file string, flags *filterFlags) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
+	if file != "-" {
+		fmt.Fprintf(a.stderr, "wrote %s: %s\n", ui.Printable(a.tilde(file)), ui.Count(calls, "managed call"))
+	}
 	return nil
+}
+
+func managedCalls(s ledger.Snapshot) (calls int64) {
+	for _, slice := range managedOnly(s.Slices) {
+		calls += slice.Calls
+	}
+	return calls
 }

@@ -36,7 +36,12 @@ func (a *app) root() *cobra.Command {
 	colour := ui.ColorChoice("auto")
 	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
 	completeFlag(root, "color", []string{"auto", "always", "never"})
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.stdout.SetColors(colour, a.getenv) }
+	var noPager bool
+	root.PersistentFlags().BoolVar(&noPager, "no-pager", false, "do not show long output in a pager")
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		a.stdout.SetColors(colour, a.getenv)
+		a.leavePager = a.startPager(c, noPager)
+	}
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")
 	for _, make := range commands {

@@ -23,16 +23,18 @@ directories. A session that is not in the ledger is only listed; no call ever re
 			})
 		},
 	}
-	list = a.listFlags(c, "shimctl.sessions/1")
+	list = a.listFlags(c, "shimctl.sessions/1", sessionColumns, keptColumns)
 	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
 	c.Flags().BoolVar(&all, "all", false, "all sessions in the tools' own directories")
-	return c
+	return paged(c)
 }
 
 type sessionsReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
 	Sessions []sessionReport `json:"sessions" doc:"the last used first"`
 }
+
+var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
 
 func (a *app) sessions(l *ledger.Ledger, list *listing) error {
 	wanted, err := list.read(a, l)
@@ -50,7 +52,7 @@ func (a *app) sessions(l *ledger.Ledger, list *listing) error {
 		a.stderr.Notice("there is no such session yet")
 		return nil
 	}
-	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION")
+	t := ui.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN").Choose(list.names)
 	for _, s := range sessions {
 		t.Add(ui.SessionCell(s.NativeID), ui.TextCell(s.Tool), ui.IDCell(s.Chain), stateCell(s), ui.NumberCell(int64(s.Turns)), contextCell(s.Context),
 			a.whenCell(s.LastUsed), a.whenCell(s.Created), ui.TextCell(s.Model), ui.TextCell(s.Version))

@@ -43,6 +43,9 @@ type keptSessionEntry struct {
 	moneyReport
 }
 
+var keptColumns = []string{"SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
+	"VERSION", "DIRECTORY"}
+
 // allSessions lists what the tools have kept.
 func (a *app) allSessions(l *ledger.Ledger, r reporter, list *listing) error {
 	wanted, err := list.read(a, l)
@@ -73,8 +76,8 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, list *listing) error {
 		a.stderr.Notice("the tools have kept no such session")
 		return nil
 	}
-	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
-		"VERSION", "DIRECTORY")
+	t := ui.NewTable(keptColumns...).Choose(list.names).
+		Spare("VERSION", "STARTED", "WRITTEN", "CACHED", "OUTPUT", "INPUT", "MODEL", "COST", "CHAIN", "TURNS")
 	for _, s := range kept {
 		count := func(n int64) ui.Cell { return ui.TokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
 		t.Add(ui.SessionCell(s.ID), ui.TextCell(s.Tool), ui.IDCell(chains[s.ID]),

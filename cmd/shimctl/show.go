@@ -25,7 +25,7 @@ its sessions.`,
 	}
 	jsonFlag(c, &asJSON, "shimctl.show/1")
 	c.ValidArgsFunction = a.completeChain
-	return c
+	return paged(c)
 }
 
 type showReport struct {

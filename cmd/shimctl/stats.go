@@ -22,19 +22,21 @@ func statsCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var by string
 	var f *filterFlags
+	var columns *columnsFlag
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, columns, asJSON) },
 	}
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
 	f = a.filterFlag(c)
+	columns = addColumns(c, mapped(ledger.Bys, byHeader), statsColumns)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
 	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
-	return c
+	return paged(c)
 }
 
 // byWords are the keys for people.
@@ -43,7 +45,7 @@ var byWords = func() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }()
 
-func (a *app) stats(by string, f *filterFlags, asJSON bool) error {
+func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
 		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by " + byWords}
 	}
@@ -54,7 +56,7 @@ func (a *app) stats(by string, f *filterFlags, asJSON bool) error {
 	if asJSON {
 		return a.stdout.PrintJSON(statsJSON(s))
 	}
-	a.printStats(s)
+	a.printStats(s, columns)
 	return nil
 }
 
@@ -64,6 +66,7 @@ type stats struct {
 	Filter ledger.Filter
 	Groups []ledger.Group
 	Total  ledger.Group
+	Cached []ledger.CacheRow
 	saving.Saving
 }
 
@@ -99,7 +102,11 @@ func (a *app) readStats(by ledger.By, flags *filterFlags) (stats, error) {
 	// Each reads all calls. With a connection of its own they run in parallel.
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
-	reading.Go(func() { s.Groups, groupsErr = forGroups.Groups(by, s.Filter) })
+	reading.Go(func() {
+		if s.Groups, groupsErr = forGroups.Groups(by, s.Filter); groupsErr == nil {
+			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
+		}
+	})
 	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, reporter{table}) })
 	reading.Wait()
 	for _, g := range s.Groups {
@@ -120,13 +127,18 @@ func readSaving(l *ledger.Ledger, f ledger.Filter, r reporter) (saving.Saving, e
 	return saving.New(slices, arms, r.listPrice), err
 }
 
-func (a *app) printStats(s stats) {
+// statsColumns are those after the key.
+var statsColumns = []string{"CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST", "PRICED", "DURATION"}
+
+func byHeader(by ledger.By) string { return strings.ToUpper(string(by)) }
+
+func (a *app) printStats(s stats, columns *columnsFlag) {
 	if s.Total.Calls == 0 {
 		fmt.Fprintln(a.stderr, "no managed call has been made"+filterWords(s.Filter))
 		return
 	}
-	t := ui.NewTable(strings.ToUpper(string(s.By)), "CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST",
-		"PRICED", "DURATION")
+	t := ui.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.names).
+		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
 		key := ui.TextCell(g.Key)
 		if s.By == ledger.ByCwd {
@@ -141,9 +153,10 @@ func (a *app) printStats(s stats) {
 	fmt.Fprintln(a.stdout)
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
-		return
+	} else {
+		a.printSaving(s)
 	}
-	a.printSaving(s)
+	a.printCache(s.Cached)
 }
 
 func filterWords(f ledger.Filter) string {

@@ -18,6 +18,7 @@ type statsReport struct {
 	Saved      saving.Summary    `json:"saved" doc:"what resuming saved, in short"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
 	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
+	Cache      []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
 }
 
 type groupReport struct {
@@ -84,8 +85,8 @@ type savedReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary()}
-	r.Since, r.Until = periodJSON(s.Filter.Period)
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Cache: cacheJSON(s.Cached)}
+	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
 		if g.Key != "" {
@@ -135,9 +136,6 @@ func number(n float64) *float64 {
 
 // periodJSON returns the ends of a period, nil where it has none.
 func periodJSON(p ledger.Period) (since, until *time.Time) {
-	if p == (ledger.Period{}) {
-		return nil, nil
-	}
 	if p.Since != ledger.Always.Since {
 		at := p.Since.Time()
 		since = &at

@@ -55,11 +55,13 @@ func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 type listing struct {
 	asJSON bool
 	filter *filterFlags
+	*columnsFlag
 	wanted ledger.Wanted // without the filter
 }
 
-// listFlags adds --json, --limit and the filter to a command that lists things.
-func (a *app) listFlags(c *cobra.Command, schema string) *listing {
+// listFlags adds --json, --limit, --columns and the filter to a command that lists things in tables with
+// these headers.
+func (a *app) listFlags(c *cobra.Command, schema string, headers ...[]string) *listing {
 	var list listing
 	jsonFlag(c, &list.asJSON, schema)
 	c.Flags().IntVarP(&list.wanted.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
@@ -70,6 +72,7 @@ func (a *app) listFlags(c *cobra.Command, schema string) *listing {
 		return nil
 	}
 	list.filter = a.filterFlag(c)
+	list.columnsFlag = addColumns(c, headers...)
 	return &list
 }
 
@@ -78,6 +81,14 @@ func (l *listing) read(a *app, from *ledger.Ledger) (wanted ledger.Wanted, err e
 	wanted = l.wanted
 	wanted.Filter, err = a.filter(from, l.filter)
 	return wanted, err
+}
+
+// atMostOneCall is for commands that take a call, or none.
+func atMostOneCall(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
+	}
+	return nil
 }
 
 // oneArgument is for commands that take exactly one; what names it.
