@@ -25,11 +25,13 @@ type frame struct {
 	SessionID string          `json:"session_id,omitempty"`
 	Version   string          `json:"claude_code_version,omitempty"`
 	Message   json.RawMessage `json:"message,omitempty"`
+	UUID      string          `json:"uuid,omitempty"`
 	Errors    []string        `json:"errors,omitempty"`
 	IsError   *bool           `json:"is_error,omitempty"`
 	Result    string          `json:"result,omitempty"`
 	Cost      float64         `json:"total_cost_usd,omitempty"`
 	Usage     map[string]any  `json:"modelUsage,omitempty"`
+	OwnUsage  map[string]any  `json:"model_usage_since_last_result,omitempty"`
 }
 
 type frameRequest struct {
@@ -259,7 +261,7 @@ func (t *talker) print(f frame) { fmt.Print(f.line()) }
 func (t *talker) run() int {
 	if t.from != "" {
 		text, err := os.ReadFile(t.session(t.from))
-		t.turns = strings.Count(string(text), "\n")
+		t.turns = strings.Count(string(text), "\n") / 2
 		switch {
 		case err != nil || t.does("refuse"):
 			return t.refuse()
@@ -336,36 +338,44 @@ func (t *talker) ask(request *frameRequest) {
 	}
 }
 
-// turn answers a message, and keeps it. Costs run on over the session.
+// turn answers a message, and keeps both. Costs run on over the session.
 func (t *talker) turn(f frame) {
 	if t.does("hook") {
 		t.hook()
 	}
 	t.turns++
 	t.own++
-	if err := os.MkdirAll(filepath.Dir(t.session(t.id)), 0o700); err != nil {
-		log.Fatal(err)
-	}
-	var kept []byte
-	if t.from != "" && t.own == 1 {
-		kept, _ = os.ReadFile(t.session(t.from))
-	} else {
-		kept, _ = os.ReadFile(t.session(t.id))
-	}
-	kept = append(kept, fmt.Sprintf("{\"type\":\"assistant\",\"uuid\":\"%s\"}\n", strings.Replace(t.id, "8000", "9000", 1))...)
-	if err := os.WriteFile(t.session(t.id), kept, 0o600); err != nil {
-		log.Fatal(err)
-	}
 	failed, answer := t.does("limit"), fmt.Sprintf("answer %d.%d", t.n, t.own)
-	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
 	model := "m"
 	if failed {
 		model, answer = "<synthetic>", "API Error: 429"
 	}
 	message, _ := json.Marshal(map[string]any{"model": model, "content": []any{map[string]string{"type": "text", "text": answer}}})
-	t.print(frame{Type: "assistant", SessionID: t.id, Message: message})
+	id := fmt.Sprintf("00000000-0000-4000-9%03d-%012d", t.own, t.n)
+	t.keep(frame{Type: "user", Message: f.Message}, frame{Type: "assistant", UUID: id, Message: message})
+	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
+	t.print(frame{Type: "assistant", UUID: id, SessionID: t.id, Message: message})
 	time.Sleep(10 * time.Millisecond)
 	cost, tokens := 0.5*float64(t.turns), 10*t.turns
 	t.print(frame{Type: "result", Subtype: "success", IsError: &failed, Result: answer, SessionID: t.id, Cost: cost,
-		Usage: map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1, "costUSD": cost}}})
+		Usage:    map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1, "costUSD": cost}},
+		OwnUsage: map[string]any{"m": map[string]any{"inputTokens": 10, "outputTokens": 0, "costUSD": 0.5}}})
+}
+
+// keep adds entries to the session's file, which begins as a copy.
+func (t *talker) keep(entries ...frame) {
+	if err := os.MkdirAll(filepath.Dir(t.session(t.id)), 0o700); err != nil {
+		log.Fatal(err)
+	}
+	from := t.id
+	if t.from != "" && t.own == 1 {
+		from = t.from
+	}
+	kept, _ := os.ReadFile(t.session(from))
+	for _, entry := range entries {
+		kept = append(kept, entry.line()...)
+	}
+	if err := os.WriteFile(t.session(t.id), kept, 0o600); err != nil {
+		log.Fatal(err)
+	}
 }
