@@ -17,7 +17,7 @@ func TestFinishEarly(t *testing.T) {
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": nil}
+	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1"}
 	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
 	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
 		t.Errorf("held %v, %v", held, err)
