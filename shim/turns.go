@@ -22,38 +22,47 @@ type early struct {
 // finishEarly records a conversation whose turns are over, in a goroutine, so that the ledger does
 // not delay the tool's output.
 func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
-	if !c.parsed.Copies || c.ticket.Session == 0 {
-		return // another call would write to the session that the tool still has
+	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 {
+		return // another call would write to the session that the tool still has, or there is nothing to record
 	}
 	c.early = &early{done: make(chan struct{})}
 	turns = ownUsage(turns)
 	go func() {
 		defer close(c.early.done)
-		last := &turns[len(turns)-1]
-		message := last.prompts[0].text
-		if len(turns) == 1 && plan.Resume != "" && !plan.Whole {
-			message = plan.Prompt
-		}
-		file, stamp := c.sessionFile(last.seen.ID)
-		if !last.seen.OwnFigures || !c.storesTurn(file, stamp, message, last.seen.Message) {
-			return
-		}
-		o, later := c.outcomes(turns, status{}, len(plan.Prompt))
-		end := &o
-		if n := len(later); n > 0 {
-			end = &later[n-1].Outcome
-		}
-		if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
-			return
-		}
-		own := c.record.Prompt
-		c.record.Prompt = c.sentIn(turns)
-		if err := c.ledger.FinishEarly(c.ticket, &o, later...); err != nil {
-			c.record.Prompt = own // the end of the run is recorded anyhow
-			return
-		}
-		c.early.turns = len(turns)
+		c.runSteps(func() rewrite.Reason { c.recordEarly(turns, plan); return "" })
 	}()
+}
+
+func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
+	last := &turns[len(turns)-1]
+	message := last.prompts[0].text
+	if len(turns) == 1 && plan.Resume != "" && !plan.Whole {
+		message = plan.Prompt
+	}
+	file, stamp := c.sessionFile(last.seen.ID)
+	if !last.seen.OwnFigures || !c.storesTurn(file, stamp, message, last.seen.Message) {
+		return
+	}
+	o, later := c.outcomes(turns, status{}, len(plan.Prompt))
+	end := lastOf(&o, later)
+	if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
+		return
+	}
+	own := c.record.Prompt
+	c.record.Prompt = c.sentIn(turns)
+	if err := c.ledger.FinishEarly(c.ticket, &o, later...); err != nil {
+		c.record.Prompt = own // the end of the run is recorded anyhow
+		return
+	}
+	c.early.turns = len(turns)
+}
+
+// lastOf returns the outcome of the latest turn.
+func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
+	if n := len(later); n > 0 {
+		return &later[n-1].Outcome
+	}
+	return own
 }
 
 // storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
@@ -86,10 +95,7 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 		}
 	}
 	o, later := c.outcomes(turns, st, len(a.plan.Prompt))
-	end := &o
-	if n := len(later); n > 0 {
-		end = &later[n-1].Outcome
-	}
+	end := lastOf(&o, later)
 	if a.talk.unlike {
 		end.Seen.Refusal = rewrite.ControlRequest
 	}
