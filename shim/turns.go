@@ -33,6 +33,7 @@ func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
 	}()
 }
 
+// recordEarly records turns, if a copy of the session made now would have all of them.
 func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
 	last := &turns[len(turns)-1]
 	message := last.prompts[0].text
@@ -49,12 +50,15 @@ func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
 		return
 	}
 	own := c.record.Prompt
+	defer func() {
+		if c.early.turns == 0 {
+			c.record.Prompt = own // the end of the run is recorded anyhow
+		}
+	}()
 	c.record.Prompt = c.sentIn(turns)
-	if err := c.ledger.FinishEarly(c.ticket, &o, later...); err != nil {
-		c.record.Prompt = own // the end of the run is recorded anyhow
-		return
+	if c.ledger.FinishEarly(c.ticket, &o, later...) == nil {
+		c.early.turns = len(turns)
 	}
-	c.early.turns = len(turns)
 }
 
 // lastOf returns the outcome of the latest turn.
