@@ -25,7 +25,7 @@ var claude = cli{
 	resume:  func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} },
 	window:  claudeWindow,
 	passed:  list("version|unknown flag|unknown session, text"),
-	managed: list("text|json|stream-json|stdin only|401, text|window of a resumed call|frames, hooks|frames, canUseTool|frames, server in process"),
+	managed: list("text|json|stream-json|stdin only|401, text|window of a resumed call"),
 }
 
 var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
