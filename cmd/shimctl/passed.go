@@ -13,6 +13,7 @@ import (
 
 // advice says, for each reason why a headless call is passed through, what to do.
 var advice = map[rewrite.Reason]string{
+	rewrite.AppServer:       "Nothing can be done about it: a process of an app server has many sessions and no prompt of its own",
 	rewrite.CallerSession:   "Nothing is missed: the caller resumes its sessions itself",
 	rewrite.OptedOut:        "Leave --no-session-persistence or --ephemeral out if the calls continue each other",
 	rewrite.UnknownOption:   "Leave the option out, or update reprise",

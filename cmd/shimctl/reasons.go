@@ -15,6 +15,7 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.NotManaged:      "a tool or a subcommand that is not managed",
 	rewrite.Interactive:     "the call is interactive",
 	rewrite.Admin:           "a subcommand, or a question about the tool itself",
+	rewrite.AppServer:       "an app server (codex app-server, ACP): its client creates and resumes the sessions itself",
 	rewrite.CallerSession:   "the caller chose a session itself",
 	rewrite.OptedOut:        "the caller wants no session kept",
 	rewrite.Nested:          "the tool was called from inside a run",
