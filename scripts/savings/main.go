@@ -23,8 +23,9 @@ import (
 
 func main() {
 	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
+	only := flag.String("shape", "", "play this `shape` only; with losing, only the jobs in which resuming loses")
 	flag.Parse()
-	if err := run(strings.Split(*tools, ",")); err != nil {
+	if err := run(strings.Split(*tools, ","), *only); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -65,7 +66,7 @@ func pins(tool string) []realcli.Pin {
 	return []realcli.Pin{realcli.Pins[tool]}
 }
 
-func run(tools []string) error {
+func run(tools []string, only string) error {
 	shims, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -84,7 +85,7 @@ func run(tools []string) error {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
 		}
 		for _, pin := range pins(tool) {
-			if err := measure(w, pin, shims); err != nil {
+			if err := measure(w, pin, shims, only); err != nil {
 				return err
 			}
 		}
@@ -92,19 +93,22 @@ func run(tools []string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if slices.Contains(tools, "claude") {
+	if slices.Contains(tools, "claude") && (only == "" || only == "losing") {
 		return loses(shims)
 	}
 	return nil
 }
 
 // measure plays each shape with one version of a tool, and writes a row for it.
-func measure(w io.Writer, pin realcli.Pin, shims string) error {
+func measure(w io.Writer, pin realcli.Pin, shims, only string) error {
 	real, err := realcli.Install(pin)
 	if err != nil {
 		return err
 	}
 	for _, s := range shapes {
+		if only != "" && only != s.name {
+			continue
+		}
 		fmt.Fprintln(os.Stderr, "playing", pin.Tool, pin.Version, s.name)
 		without, err := play(s, pin.Tool, real, "")
 		if err != nil {
