@@ -317,8 +317,10 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
-	case len(f.Chains) > 0, f.Others:
+	case len(f.Chains) > 0:
 		return nil, rewrite.BaseChanged
+	case f.Others:
+		return nil, rewrite.NewJob
 	}
 	return nil, rewrite.FirstCall
 }
