@@ -24,7 +24,7 @@ type site struct {
 
 // Limits of a page, however large the ledger is.
 var (
-	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60}
+	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
 	mostLast   = 10
 	mostCalls  = 500
 )
