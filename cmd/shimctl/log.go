@@ -18,12 +18,7 @@ func logCommand(a *app) *cobra.Command {
 		Use: "log [CALL]", Short: "list the last calls, or show one",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
 recorded about that call, and what its reasons mean.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
-			}
-			return nil
-		},
+		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
 				if len(args) == 1 {
