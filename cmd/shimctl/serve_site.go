@@ -128,6 +128,10 @@ func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page,
 	if err != nil {
 		return report.Page{}, err
 	}
+	names, err := chainNames(l, last)
+	if err != nil {
+		return report.Page{}, err
+	}
 	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
 	for _, other := range periods {
 		link := report.Link{Text: other.name}
@@ -137,7 +141,7 @@ func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page,
 		p.Others = append(p.Others, link)
 	}
 	if len(last) > 0 {
-		calls := s.callsTable(last, true)
+		calls := s.callsTable(last, names)
 		calls.Title = "Last calls"
 		p.Latest = []report.Table{calls}
 	}
