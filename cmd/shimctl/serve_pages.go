@@ -149,7 +149,11 @@ func (s *site) call(a *app, l *ledger.Ledger, r *http.Request) (report.Page, err
 	if err != nil {
 		return report.Page{}, err
 	}
-	p := report.Page{Title: fmt.Sprintf("Call %d", id), Subtitle: i.Started.Time().Format(time.DateTime) + " UTC", Trail: s.trail(s.dayLink(i.Started))}
+	why, err := a.whyCall(l, s.reporter, i)
+	if err != nil {
+		return report.Page{}, err
+	}
+	p := report.Page{Text: why.Text, Command: why.Command, Title: fmt.Sprintf("Call %d", id), Subtitle: i.Started.Time().Format(time.DateTime) + " UTC", Trail: s.trail(s.dayLink(i.Started))}
 	if i.Chain != 0 {
 		p.Trail = append(p.Trail, s.chainLink(i.Chain, names[i.Chain]))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/internal/report"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -67,6 +68,7 @@ func (s *site) version(w http.ResponseWriter, _ *http.Request) {
 func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
 	a := *s.app
 	a.now = s.now()
+	a.stdout = ui.Screen{} // times are not relative
 	live := report.Live{URL: s.base + "version"}
 	var page report.Page
 	err := s.source.read(func(l *ledger.Ledger, version string) (err error) {
