@@ -16,7 +16,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err := fill(l, 2000); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 7, Calls: 4})
+	s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,15 +30,13 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
 	}
-	directories, tasks := map[string]int64{}, map[string]int64{}
-	for _, slice := range s.Directories {
-		directories[slice.Key] += slice.Calls
+	cwds, tasks := map[string]int64{}, map[string]int64{}
+	for _, slice := range s.Slices {
+		cwds[slice.Cwd] += slice.Calls
+		tasks[slice.Task] += slice.Calls
 	}
-	for _, slice := range s.Tasks {
-		tasks[slice.Key] += slice.Calls
-	}
-	if len(directories) != 50 || directories["/work/49"] != 40 || len(tasks) != 200 || tasks["task 200"] != 10 {
-		t.Errorf("by directory %v, by task %v", directories, tasks)
+	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 51 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1500 {
+		t.Errorf("by directory %v, by task %v", cwds, tasks)
 	}
 	arms, err := l.Arms(Filter{})
 	if err != nil || !slices.Equal(s.Arms, arms) {
@@ -150,7 +148,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Filter{}, 100_000, "''")
+		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
 		if err != nil {
 			t.Fatal(err)
 		}
