@@ -17,9 +17,8 @@ func whyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
-		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it; then it
-prints a command that does so or shows more. With a REASON it explains the last call that has it, or the reason alone.
-Calls that were passed through are explained by their reason.`,
+		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with a
+command that does so or shows more. REASON stands for the last call that has it, also for calls that were passed through.`,
 		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.why(l, r, strings.Join(args, ""), asJSON) })
