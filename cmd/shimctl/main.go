@@ -49,6 +49,7 @@ var commands = []func(*app) *cobra.Command{
 	resetCommand,
 	statsCommand,
 	reportCommand,
+	serveCommand,
 	explainCommand,
 	suggestCommand,
 	ruleCommand,
