@@ -224,15 +224,15 @@ func (t *triedRule) sentences() (said []string) {
 }
 
 func (a *app) printTried(r ruleTryReport) {
-	table := ui.NewTable("CALL", "WHEN", "TOOL", "RULE", "TASK", "ROLE", "WAS", "WOULD BE", "NOT SENT", "DIRECTORY")
+	table := ui.NewTable("CALL", "WHEN", "TOOL", "WOULD BE", "REASON", "NOT SENT", "TASK", "ROLE", "WAS", "RULE", "DIRECTORY")
 	for _, t := range r.Rules {
 		for _, c := range t.Calls {
-			would := ui.TextCell(fmt.Sprintf("%s: %s", c.Mode, c.Reason))
+			would := ui.TextCell(string(c.Mode))
 			if c.Mode.Continues() {
 				would = would.As(ui.Good)
 			}
-			table.Add(ui.IDCell(c.ID), a.whenCell(c.call.Started), ui.TextCell(c.call.Tool), ui.TextCell(t.Rule), ui.TextCell(c.Task),
-				ui.TextCell(c.Role), ui.TextCell(string(c.Was)), would, ui.SizeCell(c.Saved), a.pathCell(c.call.Cwd))
+			table.Add(ui.IDCell(c.ID), a.whenCell(c.call.Started), ui.TextCell(c.call.Tool), would, ui.TextCell(string(c.Reason)), ui.SizeCell(c.Saved),
+				ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(string(c.Was)), ui.TextCell(t.Rule), a.pathCell(c.call.Cwd))
 		}
 	}
 	table.Print(a.stdout)
