@@ -92,7 +92,9 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Reason: reason, Limit: 1})
+	last := ledger.Wanted{Limit: 1}
+	last.Reason = reason
+	calls, err := l.InvocationRows(last)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,9 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 	if i.Chain == 0 {
 		return f, nil
 	}
-	chains, err := l.Chains(ledger.Wanted{Chain: i.Chain})
+	var its ledger.Wanted
+	its.Chain = i.Chain
+	chains, err := l.Chains(its)
 	if err != nil || len(chains) == 0 {
 		return f, err
 	}
@@ -40,7 +42,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 			f.before = s
 		}
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Chain: i.Chain})
+	calls, err := l.InvocationRows(its)
 	if err != nil {
 		return f, err
 	}
