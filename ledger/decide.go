@@ -150,6 +150,7 @@ type Decision struct {
 	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
+	LastUsed   Millis // when the chain's session was last used
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -164,6 +165,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context)
+	d.LastUsed = chain.LastUsed
 	if d.Reason != "" {
 		return d
 	}
@@ -315,8 +317,10 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
-	case len(f.Chains) > 0, f.Others:
+	case len(f.Chains) > 0:
 		return nil, rewrite.BaseChanged
+	case f.Others:
+		return nil, rewrite.NewJob
 	}
 	return nil, rewrite.FirstCall
 }

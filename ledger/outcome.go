@@ -171,7 +171,7 @@ func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
-		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
 }
 
@@ -261,14 +261,15 @@ func (e *pendingOutcome) last() *Outcome {
 // recordInvocation reports whether the invocation had no outcome yet.
 func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
 	_, outcome := o.state()
-	s, u := &o.Seen, &o.Seen.Usage
+	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
-		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
+		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
 		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
-		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)), outcome, o.Exit, o.Signal, invocation)
+		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
+		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation)
 	if err != nil {
 		return false, err
 	}

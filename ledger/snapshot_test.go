@@ -45,6 +45,16 @@ func TestSnapshotAddsUp(t *testing.T) {
 			t.Errorf("%+v: %+v", side, got)
 		}
 	}
+	directories, tasks := map[string]int64{}, map[string]int64{}
+	for _, slice := range s.Directories {
+		directories[slice.Key] += slice.Calls
+	}
+	for _, slice := range s.Tasks {
+		tasks[slice.Key] += slice.Calls
+	}
+	if len(directories) != 50 || directories["/work/49"] != 40 || len(tasks) != 200 || tasks["task 200"] != 10 {
+		t.Errorf("by directory %v, by task %v", directories, tasks)
+	}
 	arms, err := l.Arms(0)
 	if err != nil || !slices.Equal(s.Arms, arms) {
 		t.Errorf("%d chains in arms, want %d, %v", len(s.Arms), len(arms), err)
@@ -99,7 +109,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		s.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
 			Input: i.Input.Int64, CacheRead: i.CacheRead.Int64, CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64,
 			Priced: one(key.Priced), Cost: i.Cost.Int64, Timed: one(i.Duration.Valid), Duration: i.Duration.Int64})
-		s.PromptBytes, s.SentBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes
+		s.PromptBytes, s.SentBytes, s.LeftOutBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes, s.LeftOutBytes+max(0, i.PromptBytes-i.SentBytes)
 		want[key] = s
 	}
 	got, err := l.Slices(period, 100_000)
@@ -108,7 +118,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 	}
 	for _, s := range got {
 		key := s
-		key.Sums, key.PromptBytes, key.SentBytes = Sums{}, 0, 0
+		key.Sums, key.PromptBytes, key.SentBytes, key.LeftOutBytes = Sums{}, 0, 0, 0
 		if want[key] != s {
 			t.Errorf("got  %+v\nwant %+v", s, want[key])
 		}
@@ -155,7 +165,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Always, 100_000)
+		list, err := readSlices(q, Always, 100_000, "''")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/internal/report"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -22,12 +23,12 @@ const (
 
 const minuteFormat = "2006-01-02 15:04"
 
-// page returns the report on what was read.
-func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
+// page returns the report on what was read. With a linker it leads to other pages.
+func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link linker) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
-		Subtitle: periodWords(period, s.Slices),
-		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat)),
+		Subtitle: subtitle(period, s.Slices),
+		Footer:   a.footer(),
 	}
 	managed := managedOnly(s.Slices)
 	if len(managed) == 0 {
@@ -40,35 +41,51 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 		st.Total.Add(slice.Sums)
 		all.add(r.prices, slice)
 	}
-	if !st.compare(s.Arms) {
-		st.estimate(bothSides(managed))
-	}
+	st.Saving = saving.New(s.Slices, s.Arms, r.listPrice)
 	spans := newSpans(managed, st, r)
+	p.Headline = sentence(st.Headline())
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
+	linkDays(p.Charts, spans, link)
+	p.Tables = a.tables(s, st.Share(), r)
 	p.Saved = savedTable(st)
 	p.Reasons = decisions(managed, st.Total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
 	for _, c := range s.Chains {
-		p.Chains = append(p.Chains, a.drawnChain(c, r))
+		p.Chains = append(p.Chains, a.drawnChain(c, r, link))
 	}
 	return p
 }
 
-func periodWords(p ledger.Period, slices []ledger.Slice) string {
+// sentence writes words with a capital and a full stop.
+func sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
+
+func (a *app) footer() string {
+	return fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat))
+}
+
+func subtitle(p ledger.Period, slices []ledger.Slice) string {
 	if len(slices) == 0 {
-		return ""
+		return strings.TrimSpace(periodWords(p))
 	}
 	first, end := slices[0].Day, slices[len(slices)-1].Day
 	words := day(first)
 	if end > first {
 		words += " to " + day(end)
 	}
+	if more := periodWords(p); more != "" {
+		words += " (calls" + more + ")"
+	}
+	return words
+}
+
+// periodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
+func periodWords(p ledger.Period) (words string) {
 	if p.Since != ledger.Always.Since {
-		words += ", from " + p.Since.Time().Format(minuteFormat) + " on"
+		words += " since " + p.Since.Time().Format(minuteFormat)
 	}
 	if p.Until != ledger.Always.Until {
-		words += ", before " + p.Until.Time().Format(minuteFormat)
+		words += " before " + p.Until.Time().Format(minuteFormat)
 	}
 	return words
 }
@@ -83,31 +100,6 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	}
 	return managed
 }
-
-// bothSides adds up the successful calls by side, as the ledger does for stats.
-func bothSides(slices []ledger.Slice) (sides []ledger.SideSums) {
-	type key struct {
-		like
-		side ledger.Side
-	}
-	at := map[key]int{}
-	for _, s := range slices {
-		k := key{likeness(s), s.Side()}
-		if !s.Well || k.side == ledger.Unmeasured {
-			continue
-		}
-		i, ok := at[k]
-		if !ok {
-			i = len(sides)
-			at[k] = i
-			sides = append(sides, ledger.SideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
-		}
-		sides[i].Add(s.Sums)
-	}
-	return sides
-}
-
-func likeness(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 
 // A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
@@ -130,18 +122,23 @@ func newSpans(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	spans := make([]spanOfDays, (days+width-1)/width)
 	for i := range spans {
 		from := first + ledger.Millis(int64(i)*width*dayLength)
-		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(figures))}
+		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(saving.Figures))}
 	}
-	saved := estimateSavings(managed, st)
+	share := st.Share()
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
 		span.bill.add(r.prices, s)
-		for i, n := range saved.on(s) {
+		for i, n := range share(s) {
 			span.saved[i] += n
 		}
 	}
 	return spans
+}
+
+// drawn returns the span without its amounts.
+func (s spanOfDays) drawn() report.Span {
+	return report.Span{Label: s.label(), Short: s.first.Time().Format("2 Jan")}
 }
 
 func (s spanOfDays) label() string {
@@ -164,63 +161,6 @@ func savingUnit(spans []spanOfDays) string {
 	default:
 		return fmt.Sprintf("span of %d weeks", weeks)
 	}
-}
-
-// A savings returns what resuming saved on a slice, by figure. The slices add up to
-// what stats prints.
-type savings interface {
-	on(ledger.Slice) []float64
-}
-
-func estimateSavings(managed []ledger.Slice, st stats) savings {
-	if st.Comparison == nil {
-		return estimatedSavings(yardsticks(bothSides(managed)))
-	}
-	measured := measuredSavings{st.Comparison, make([]float64, len(figures))}
-	for _, s := range managed {
-		if s.Arm == ledger.Treated {
-			for i, f := range figures {
-				measured.calls[i] += f.of(s.Sums).n
-			}
-		}
-	}
-	return measured
-}
-
-// measuredSavings divides the measured saving among the treated slices, by their calls.
-type measuredSavings struct {
-	comparison *comparison
-	calls      []float64 // treated calls whose figure is known, by figure
-}
-
-func (m measuredSavings) on(s ledger.Slice) []float64 {
-	saved := make([]float64, len(figures))
-	if s.Arm != ledger.Treated {
-		return saved
-	}
-	for i, f := range m.comparison.Figures { // chains that changed sides are in no mean
-		if n := f.of(s.Sums).n; n > 0 {
-			saved[i] = f.saved() * n / m.calls[i]
-		}
-	}
-	return saved
-}
-
-// estimatedSavings compares the resumed calls of a slice with similar fresh calls.
-type estimatedSavings map[like]yardstick
-
-func (e estimatedSavings) on(s ledger.Slice) []float64 {
-	saved := make([]float64, len(figures))
-	fresh, ok := e[likeness(s)]
-	if !ok || !s.Well || s.Side() != ledger.Resumed {
-		return saved
-	}
-	for i, f := range figures {
-		if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
-			saved[i] = b.sum/b.n*a.n - a.sum
-		}
-	}
-	return saved
 }
 
 func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
@@ -246,16 +186,16 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 			ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
 		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
-	saved := st.saved()
+	saved := st.Summary()
 	return []report.Fact{
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
+		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
+		{Name: "tokens", Value: tokens, About: about},
+		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
 		{Name: "managed calls", Value: ui.Thousands(t.Calls), About: calls},
 		{Name: "reused", Value: ui.Amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
 		{Name: "ended well", Value: ui.Amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
-		{Name: "tokens", Value: tokens, About: about},
-		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
-		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
-		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.words()},
-		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.words()},
 	}
 }
 
@@ -285,14 +225,25 @@ func charts(spans []spanOfDays) []report.Chart {
 		for _, c := range []*report.Chart{&tokens, &others, &money} {
 			c.With, c.Without = "as it was", "without resuming"
 		}
-		tokens.About = "What the days would have taken without resuming is what they took, and what resuming saved."
-		money.About = tokens.About
+		money.About = "Without resuming, a day would have taken what it took and what resuming saved."
+		tokens.About = money.About
 	}
-	return []report.Chart{tokens, others, money, cacheChart("From the cache by "+unit, spans)}
+	return []report.Chart{money, tokens, others, cacheChart("From the cache by "+unit, spans)}
+}
+
+// linkDays lets each column that is one day with calls lead to that day.
+func linkDays(charts []report.Chart, spans []spanOfDays, link linker) {
+	for _, c := range charts {
+		for i, s := range spans {
+			if s.first == s.last && s.sums.Calls > 0 {
+				c.Spans[i].URL = link.to("", "day", day(s.first)).URL
+			}
+		}
+	}
 }
 
 func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Chart {
-	chart := report.Chart{Title: title, Kinds: kinds}
+	chart := report.Chart{Title: title, Kinds: kinds, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}
 	for _, s := range spans {
 		var with, without []report.Amount
 		for _, kind := range kinds {
@@ -306,13 +257,15 @@ func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Ch
 }
 
 func moneyChart(title string, spans []spanOfDays) report.Chart {
-	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}},
+		Tick: func(nano float64) string { return strings.TrimSuffix(ui.Amount("nano_usd", nano), ".00") }}
 	for _, s := range spans {
 		cost := s.bill.total
 		cost.known = cost.known || s.sums.Calls == 0
 		with, without := moneyAmount(cost, 0), moneyAmount(cost, s.saved[figureIndex("cost")])
-		chart.Spans = append(chart.Spans, report.Span{Label: s.label(),
-			With: []report.Amount{with}, Without: []report.Amount{without}, Sum: with, Instead: without})
+		span := s.drawn()
+		span.With, span.Without, span.Sum, span.Instead = []report.Amount{with}, []report.Amount{without}, with, without
+		chart.Spans = append(chart.Spans, span)
 	}
 	return chart
 }
@@ -320,7 +273,7 @@ func moneyChart(title string, spans []spanOfDays) report.Chart {
 func cacheChart(title string, spans []spanOfDays) report.Chart {
 	percent := func(share float64) string { return ui.Amount("share", share) }
 	chart := report.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: percent(1)}
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}
 	for _, s := range spans {
 		share := cacheRate(ledger.Group{Sums: s.sums})
 		chart.Spans = append(chart.Spans, s.column([]report.Amount{newAmount(share, percent)}, nil, percent))
@@ -335,11 +288,11 @@ func (s spanOfDays) hasSavings() bool {
 // tokens returns the tokens of a figure that were used, and those that resuming saved. What
 // was used is NaN if no call reported it.
 func (s spanOfDays) tokens(figure int) (used, saved float64) {
-	r := figures[figure].of(s.sums)
-	if r.n == 0 && s.sums.Calls > 0 {
+	r := saving.Figures[figure].Of(s.sums)
+	if r.N == 0 && s.sums.Calls > 0 {
 		return math.NaN(), s.saved[figure]
 	}
-	return r.sum, s.saved[figure]
+	return r.Sum, s.saved[figure]
 }
 
 // column returns the span as a column of a chart, whose sums are written like its parts.
@@ -351,7 +304,9 @@ func (s spanOfDays) column(with, without []report.Amount, text func(float64) str
 		}
 		return newAmount(total, text)
 	}
-	return report.Span{Label: s.label(), With: with, Without: without, Sum: sum(with), Instead: sum(without)}
+	span := s.drawn()
+	span.With, span.Without, span.Sum, span.Instead = with, without, sum(with), sum(without)
+	return span
 }
 
 // moneyAmount returns a cost that is higher by more nano-dollars.
@@ -364,7 +319,7 @@ func moneyAmount(cost sum, more float64) report.Amount {
 }
 
 func figureIndex(name string) int {
-	return slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
+	return slices.IndexFunc(saving.Figures, func(f saving.Figure) bool { return f.Name == name })
 }
 
 func newAmount(n float64, text func(float64) string) report.Amount {
@@ -375,12 +330,12 @@ func newAmount(n float64, text func(float64) string) report.Amount {
 func savedTable(st stats) report.Saved {
 	if c := st.Comparison; c != nil {
 		saved := report.Saved{Drawn: true,
-			Words: append(c.words(), "The changes are drawn from -100 % on the left to +100 % on the right."),
+			Words: append(comparisonWords(c), "The changes are drawn from -100 % on the left to +100 % on the right."),
 			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
-			row := report.Row{Name: title(f.figure), Change: ui.Amount("share", f.Difference.Mean/whole),
-				Cells: []report.Cell{newCell(f.unit, f.Control), newCell(f.unit, f.Treated), newCell(f.unit, f.Difference)}}
+			row := report.Row{Name: f.Title(), Change: ui.Amount("share", f.Difference.Mean/whole),
+				Cells: []report.Cell{newCell(f.Unit, f.Control), newCell(f.Unit, f.Treated), newCell(f.Unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
 			}
@@ -389,17 +344,17 @@ func savedTable(st stats) report.Saved {
 		return saved
 	}
 	saved := report.Saved{Words: st.estimateWords()}
-	if st.Saving.Resumed > 0 {
+	if st.Estimate.Resumed > 0 {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
-		for _, f := range st.Saving.Figures {
-			saved.Rows = append(saved.Rows, report.Row{Name: title(f.figure),
-				Cells: []report.Cell{{Text: ui.Amount(f.unit, f.Resumed)}, {Text: ui.Amount(f.unit, f.Fresh)}, {Text: ui.Amount(f.unit, f.Saved)}}})
+		for _, f := range st.Estimate.Figures {
+			saved.Rows = append(saved.Rows, report.Row{Name: f.Title(),
+				Cells: []report.Cell{{Text: ui.Amount(f.Unit, f.Resumed)}, {Text: ui.Amount(f.Unit, f.Fresh)}, {Text: ui.Amount(f.Unit, f.Saved)}}})
 		}
 	}
 	return saved
 }
 
-func newCell(unit string, e estimate) report.Cell {
+func newCell(unit string, e saving.Mean) report.Cell {
 	if math.IsNaN(e.Mean) {
 		return report.Cell{Text: ui.Amount(unit, e.Mean)}
 	}
@@ -433,48 +388,4 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		list[i].Text = fmt.Sprintf("%s, %s", ui.Thousands(list[i].Count), ui.Amount("share", rate(list[i].Count, all)))
 	}
 	return list
-}
-
-func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
-	name := fmt.Sprintf("chain %d", c.ID)
-	if c.Task != "" {
-		name = cut(c.Task)
-		if c.Role != "" {
-			name += ", " + cut(c.Role)
-		}
-	}
-	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
-		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), c.Updated.Time().Format(minuteFormat))
-	if n := int64(len(c.Latest)); n < c.Calls {
-		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
-	}
-	for _, i := range c.Latest {
-		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{i.Started.Time().Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
-		switch {
-		case i.FellBack != "":
-			call.Class = "fell"
-		case i.Mode.Continues():
-			call.Class = "resume"
-		case i.Mode == rewrite.Fresh:
-			call.Class = "fresh"
-		}
-		if i.Duration.Valid {
-			call.Duration = float64(i.Duration.Int64)
-		}
-		words = append(words, ui.DurationCell(i.Duration).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
-		words = append(words, callCost(r.prices, i).human())
-		call.Text = strings.Join(words, ", ")
-		drawn.Calls = append(drawn.Calls, call)
-	}
-	return drawn
-}
-
-// cut shortens a name, since a rule may capture one of any length from a prompt.
-func cut(name string) string {
-	if runes := []rune(name); len(runes) > mostName {
-		return string(runes[:mostName]) + "…"
-	}
-	return name
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 	"reprise/internal/prices"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
@@ -46,7 +47,7 @@ func TestReportSections(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := "Tokens by day|Tokens by day but for cache reads|Money by day|From the cache by day|What resuming saved|Decisions|Chains"
+		want := "Money by day|Tokens by day|Tokens by day but for cache reads|From the cache by day|By project|By tool|By model|By task|What resuming saved|Decisions|Chains"
 		if name == "none" {
 			want = ""
 		}
@@ -109,29 +110,27 @@ func TestReportAgreesWithStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		var want stats
-		if err := want.readSaving(l, 0); err != nil {
+		none := reporter{&prices.Table{}}
+		want, err := readSaving(l, 0, none)
+		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := l.Snapshot(ledger.Always, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got stats
-		if !got.compare(s.Arms) {
-			got.estimate(bothSides(s.Slices))
-		}
-		spans := newSpans(s.Slices, got, reporter{&prices.Table{}})
-		for i, f := range figures {
-			if f.unit == "share" {
+		got := stats{Saving: saving.New(s.Slices, s.Arms, none.listPrice)}
+		spans := newSpans(s.Slices, got, none)
+		for i, f := range saving.Figures {
+			if f.Unit == "share" {
 				continue
 			}
 			byDay := 0.0
 			for _, day := range spans {
 				byDay += day.saved[i]
 			}
-			if saved := want.savedFigure(f.name); saved <= 0 || !near(saved, got.savedFigure(f.name)) || !near(saved, byDay) {
-				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.name, saved, got.savedFigure(f.name), byDay)
+			if saved := want.Saved(f.Name); saved <= 0 || !near(saved, got.Saved(f.Name)) || !near(saved, byDay) {
+				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.Name, saved, got.Saved(f.Name), byDay)
 			}
 		}
 	}
@@ -144,12 +143,12 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []ledger.Slice{{Day: 0}, {Day: ledger.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := newSpans(slices, stats{Saving: &saving{}}, reporter{&prices.Table{}})
+		spans := newSpans(slices, stats{Saving: saving.New(nil, nil, nil)}, reporter{&prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}
 		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
-		if drawn := charts(spans); drawn[0].Title != "Tokens by "+unit || drawn[3].Title != "From the cache by "+unit {
+		if drawn := charts(spans); drawn[0].Title != "Money by "+unit || drawn[3].Title != "From the cache by "+unit {
 			t.Errorf("%d days: %q, %q", days, drawn[0].Title, drawn[3].Title)
 		}
 		if width := int64(spans[0].last-spans[0].first)/dayLength + 1; width != want.width {

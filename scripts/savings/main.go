@@ -6,14 +6,16 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"reprise/internal/demo"
 	"reprise/internal/standin"
+	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
@@ -21,8 +23,13 @@ import (
 
 func main() {
 	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
+	var o wanted
+	flag.StringVar(&o.shape, "shape", "", "play this `shape` only; with losing, only the jobs in which resuming loses")
+	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
+	flag.BoolVar(&o.sameText, "same-text", false, "let the cache of claude's model treat a string as the list with this one text")
 	flag.Parse()
-	if err := run(strings.Split(*tools, ",")); err != nil {
+	o.tools = strings.Split(*tools, ",")
+	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -30,15 +37,57 @@ func main() {
 
 // A cost is what a job cost.
 type cost struct {
-	calls, resumed, requests, bytes int
-	tokens                          standin.Tokens
-	took                            time.Duration
+	model                    string // to ask, "" for the tool's own choice
+	calls, resumed, requests int
+	tokens                   standin.Tokens
+	first                    standin.Tokens // of the first request of each resumed call
 }
 
 // added returns the tokens that no cache had.
 func (c cost) added() int { return c.tokens.Input - c.tokens.Cached }
 
-func run(tools []string) error {
+// weighted returns the tokens, each at its price relative to one of input.
+func (c cost) weighted() int {
+	const hour = 2 // a token that is kept for an hour
+	t := c.tokens
+	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
+	return int(ledger.WeightInput*float64(unmarked) + ledger.WeightCacheRead*float64(t.Cached) +
+		ledger.WeightCacheWrite*float64(brief) + hour*float64(t.ForHour) + ledger.WeightOutput*float64(t.Output))
+}
+
+// found returns the share of a resumed call's first request that the cache had.
+func (c cost) found() string {
+	if c.first.Input == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(c.first.Cached)/float64(c.first.Input))
+}
+
+// A subject is a version of a tool, and the model that it asks, "" for its own choice.
+type subject struct {
+	realcli.Pin
+	model string
+}
+
+// restatedModel is one for which claude 2.1.329 sends as a list what it repeats as a string in the next request.
+const restatedModel = "claude-opus-5"
+
+// subjects returns what of a tool to measure: both generations of claude, and the newer one with two models.
+func subjects(tool string) []subject {
+	if tool == realcli.Claude.Tool {
+		return []subject{{realcli.SmallerClaude, ""}, {realcli.Claude, ""}, {realcli.Claude, restatedModel}}
+	}
+	return []subject{{realcli.Pins[tool], ""}}
+}
+
+// wanted is what of all to measure.
+type wanted struct {
+	tools        []string
+	shape, model string // "" for all
+	sameText     bool   // see standin.Options
+}
+
+func (o wanted) run() error {
 	shims, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -51,36 +100,51 @@ func run(tools []string) error {
 		fmt.Printf("%s: %s\n", s.name, s.what)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nTOOL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tBYTES SENT\tTOKENS SENT\tTOKENS NO CACHE HAD\tSECONDS\t")
-	for _, tool := range tools {
+	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tRESUMES FOUND\t")
+	for _, tool := range o.tools {
 		if !slices.Contains(rewrite.Names, tool) {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
 		}
-		real, err := realcli.Install(realcli.Pins[tool])
-		if err != nil {
-			return err
-		}
-		for _, s := range shapes {
-			fmt.Fprintln(os.Stderr, "playing", tool, s.name)
-			without, err := play(s, tool, real, "")
-			if err != nil {
+		for _, subject := range subjects(tool) {
+			if o.model != "" && o.model != subject.model {
+				continue
+			}
+			if err := o.measure(w, subject, shims); err != nil {
 				return err
 			}
-			with, err := play(s, tool, real, shims)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", tool, s.name, with.calls, with.resumed,
-				change(without.requests, with.requests), change(without.bytes, with.bytes),
-				change(without.tokens.Input, with.tokens.Input), change(without.added(), with.added()),
-				change(int(without.took.Seconds()+0.5), int(with.took.Seconds()+0.5)))
 		}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if slices.Contains(tools, "claude") {
+	if slices.Contains(o.tools, "claude") && o.model == "" && (o.shape == "" || o.shape == "losing") {
 		return loses(shims)
+	}
+	return nil
+}
+
+// measure plays each shape with one version of a tool, and writes a row for it.
+func (o wanted) measure(w io.Writer, subject subject, shims string) error {
+	real, err := realcli.Install(subject.Pin)
+	if err != nil {
+		return err
+	}
+	for _, s := range shapes {
+		if o.shape != "" && o.shape != s.name {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "playing", subject.Tool, subject.Version, subject.model, s.name)
+		without, err := o.play(s, subject, real, "")
+		if err != nil {
+			return err
+		}
+		with, err := o.play(s, subject, real, shims)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
+			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
+			change(without.added(), with.added()), change(without.weighted(), with.weighted()), with.found())
 	}
 	return nil
 }
@@ -91,13 +155,14 @@ func change(without, with int) string {
 }
 
 // play plays a job in a world of its own.
-func play(s shape, tool, real, shims string) (c cost, err error) {
+func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err error) {
+	tool := subject.Tool
 	root, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
 		return c, fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(root)
-	w, err := parity.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent})
+	w, err := parity.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent, SameText: o.sameText})
 	if err != nil {
 		return c, err
 	}
@@ -105,12 +170,18 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	if err := demo.WriteProject(w.Project); err != nil {
 		return c, err
 	}
+	c.model = subject.model
 	j := &job{}
 	for j.round = 1; j.round <= rounds; j.round++ {
 		for _, role := range s.roles {
 			call := parity.Call{}
 			if s.env != nil {
 				call.Env = s.env(tool, role)
+			}
+			if s.commits {
+				if err := commit(w.Project); err != nil {
+					return c, err
+				}
 			}
 			answer, _, err := c.call(w, call, s.prompt(j, role))
 			if err != nil {
@@ -126,14 +197,25 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	return c, j.check(s)
 }
 
+// commit commits all changes, as callers do between rounds.
+func commit(project string) error {
+	git := exec.Command("sh", "-c", `git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
+	git.Dir = project
+	if out, err := git.CombinedOutput(); err != nil {
+		return fmt.Errorf("commit: %w: %s", err, out)
+	}
+	return nil
+}
+
 // call makes one call and adds its cost. It returns the answer, and the shim's decision, "" without
 // it.
 func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
-	began := time.Now()
+	if c.model != "" {
+		call.Args = append([]string{"--model", c.model}, call.Args...)
+	}
 	r, err := w.Run(call)
-	c.took += time.Since(began)
 	if err != nil {
 		return "", "", err
 	}
@@ -143,12 +225,13 @@ func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, d
 	c.calls++
 	if decision = demo.Decision(r.Stderr); strings.HasPrefix(decision, "resume") {
 		c.resumed++
+		if len(r.Asked) > 0 {
+			c.first.Add(r.Asked[0].Tokens)
+		}
 	}
 	for _, asked := range r.Asked {
 		c.requests++
-		c.bytes += asked.Size
-		c.tokens.Input += asked.Tokens.Input
-		c.tokens.Cached += asked.Tokens.Cached
+		c.tokens.Add(asked.Tokens)
 	}
 	return strings.TrimSpace(r.Stdout), decision, nil
 }

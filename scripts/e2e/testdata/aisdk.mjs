@@ -3,7 +3,7 @@ const { generateText } = await import(`${process.env.SDK}/node_modules/ai/dist/i
 const { createClaudeCode } = await import(`${process.env.SDK}/node_modules/ai-sdk-provider-claude-code/dist/index.js`)
 
 // The provider hands only some variables on.
-const settings = { pathToClaudeCodeExecutable: process.env.CLAUDE, cwd: process.cwd(), env: { ...process.env } }
+const settings = { pathToClaudeCodeExecutable: process.env.CLI, cwd: process.cwd(), env: { ...process.env } }
 const messages = []
 for (const turn of process.argv.slice(2)) {
   messages.push({ role: 'user', content: turn })
