@@ -7,25 +7,20 @@ import (
 	"reprise/rewrite"
 )
 
-// A WholeRow is how many resumed calls sent their whole prompt for a reason; "" if it was requested.
-type WholeRow struct {
-	Why   rewrite.Reason
-	Calls int64
+// WholePrompts are numbers of resumed calls that sent their whole prompt.
+type WholePrompts struct {
+	Short int64 // prompts so short that none of them is shortened
+	Long  int64 // all others
 }
 
-// WholePrompts counts the selected calls that were resumed with their whole prompt, by the reason, the most
-// frequent first.
-func (l *Ledger) WholePrompts(f Filter) (all []WholeRow, err error) {
+// WholePrompts counts the selected calls that were resumed with their whole prompt.
+func (l *Ledger) WholePrompts(f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
-	err = each(l.db, "SELECT detail, count(*) FROM invocations WHERE "+continued+" AND sent_bytes >= prompt_bytes AND "+where+
-		" GROUP BY 1 ORDER BY 2 DESC, 1", func(rows *sql.Rows) error {
-		var r WholeRow
-		err := rows.Scan(&r.Why, &r.Calls)
-		all = append(all, r)
-		return err
-	}, args...)
+	err = each(l.db, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
+		append([]any{rewrite.ShortPromptBytes, rewrite.ShortPromptBytes}, args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("count whole prompts: %w", err)
+		return w, fmt.Errorf("count whole prompts: %w", err)
 	}
-	return all, nil
+	return w, nil
 }

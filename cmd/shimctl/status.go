@@ -13,7 +13,6 @@ import (
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
 )
 
 func statusCommand(a *app) *cobra.Command {
@@ -49,7 +48,7 @@ type overview struct {
 	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
 	saved     saving.Saving // of the last days
-	whole     []ledger.WholeRow
+	whole     ledger.WholePrompts
 	span      string // the last days, or the period that was asked for
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
@@ -198,14 +197,15 @@ func (a *app) printStatus(o overview, columns []string) {
 
 // whyWhole says why nothing was left out of the resumed calls' prompts, if nothing was.
 func (o overview) whyWhole() []string {
-	if o.saved.AtLeast.LeftOutBytes > 0 || len(o.whole) == 0 || o.whole[0].Why == "" {
+	switch {
+	case o.saved.AtLeast.LeftOutBytes > 0:
 		return nil
+	case o.whole.Short >= max(1, o.whole.Long):
+		return []string{fmt.Sprintf("%s under 2 KB went whole: leaving a part out would save next to nothing", ui.Count(o.whole.Short, "prompt"))}
+	case o.whole.Long > 0:
+		return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", ui.Count(o.whole.Long, "prompt"))}
 	}
-	why, calls := o.whole[0].Why, ui.Count(o.whole[0].Calls, "prompt")
-	if why == rewrite.ShortPrompt {
-		return []string{fmt.Sprintf("%s under 2 KB went whole (%s): leaving a part out would save next to nothing", calls, why)}
-	}
-	return []string{fmt.Sprintf("%s went whole (%s): %s", calls, why, meaning(why))}
+	return nil
 }
 
 var (
@@ -350,11 +350,6 @@ type totalsReport struct {
 	SentBytes   int64 `json:"sent_bytes" doc:"length of what the models were sent"`
 }
 
-type wholeReport struct {
-	Why   rewrite.Reason `json:"reason" doc:"why; empty if the configuration asks for it"`
-	Calls int64          `json:"calls" doc:"calls"`
-}
-
 type recentReport struct {
 	Days       int   `json:"days" doc:"number of days"`
 	Resumed    int64 `json:"resumed" doc:"resumed calls"`
@@ -367,15 +362,15 @@ type recentReport struct {
 	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	moneyReport
-	Whole []wholeReport  `json:"sent_whole" doc:"resumed calls whose prompt was sent whole, by reason"`
-	Saved saving.Summary `json:"saved" doc:"what resuming saved, in short"`
+	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
+	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
+	Saved      saving.Summary `json:"saved" doc:"what resuming saved, in short"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
-			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary(),
-			Whole: mapped(o.whole, func(w ledger.WholeRow) wholeReport { return wholeReport(w) })},
+			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
 		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }
