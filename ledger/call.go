@@ -95,7 +95,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	d := c.decide(facts)
+	d := l.decide(c, facts)
 	if c.Wait && d.Reason == rewrite.Leased {
 		return d, nil, ErrHeld
 	}
@@ -110,7 +110,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 		case again:
 			return errMoved
 		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
 		}
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return c.decide(facts), chains, nil
+	return l.decide(c, facts), chains, nil
 }
 
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not

@@ -126,6 +126,7 @@ type Limits struct {
 	UnknownWindow int64   // context window assumed if the tool does not report it, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
+	Budget        Budget  // of its job
 }
 
 // A Decision is how a call is handled: its mode, and the chain it belongs to.
@@ -150,6 +151,9 @@ type Decision struct {
 	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
+	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
+	Spent    Spending
+	Exceeded rewrite.Reason
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal

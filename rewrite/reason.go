@@ -111,6 +111,12 @@ const (
 	HeldOut             Reason = "held_out"      // kept fresh for comparison
 )
 
+// Reasons why a job is over its budget.
+const (
+	TooManyCalls Reason = "too_many_calls" // in the last hour
+	BudgetSpent  Reason = "budget_spent"   // in the last 24 hours
+)
+
 // Reasons why a call that may copy its session is fresh all the same, as the detail of Leased or
 // SessionMoved.
 const (

@@ -211,7 +211,13 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
+		Budget:       Budget(m.Budget),
 	}
+}
+
+// Budget returns a configured budget as the ledger compares it.
+func Budget(b config.Budget) ledger.Budget {
+	return ledger.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9)}
 }
 
 // sentAgain returns a function that reports whether a part of the prompt must be sent again: a

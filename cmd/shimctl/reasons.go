@@ -78,6 +78,8 @@ var meanings = map[rewrite.Reason]string{
 	rewrite.AttemptReset:        "the caller restarted its count of attempts",
 	rewrite.ContextReset:        "a prompt, an answer or shimctl reset ended the session",
 	rewrite.Dearer:              "resumes of this rule, tool and model have cost more than fresh runs",
+	rewrite.TooManyCalls:        "the job made more calls in an hour than budget.calls_per_hour",
+	rewrite.BudgetSpent:         "the job cost as much in 24 hours as budget.dollars_per_day",
 	rewrite.HeldOut:             "rollout keeps this chain fresh, for comparison",
 
 	rewrite.Identical: "the prompt was repeated",

@@ -103,7 +103,11 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
-	o.warnings = slices.Concat(contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
+	if err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
