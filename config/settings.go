@@ -50,7 +50,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"busy_wait", duration(time.Hour, func(t *T) *time.Duration { return &policy(t).BusyLimit })},
 		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
-		{"budget.calls_per_hour", integer(0, 1_000_000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
+		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
 		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
 	}
 }

@@ -37,7 +37,6 @@ func (b Budget) Exceeded(s Spending) rewrite.Reason {
 // directory are one job.
 const (
 	countedCalls = "mode <> 'observe'"
-	lastDay      = "id >= (SELECT id FROM invocations WHERE started >= ?1 ORDER BY started LIMIT 1) AND started >= ?1"
 	isRepeat     = "reason = 'identical' AND (SELECT task FROM chains WHERE id = chain_id) = ''"
 )
 
@@ -51,22 +50,60 @@ func (l *Ledger) decide(c *Call, facts Facts) Decision {
 
 // spent returns what the job of a call has used up with this call. If that cannot be read it counts
 // as nothing: a budget must not keep a call from running.
-func (l *Ledger) spent(c *Call, d Decision) (s Spending) {
-	repeats := d.Reason == rewrite.Identical && c.Task == ""
-	if c.Limits.Budget == (Budget{}) || d.Chain == 0 && !repeats {
-		return s
+func (l *Ledger) spent(c *Call, d Decision) Spending {
+	j := budgetJob{chain: d.Chain}
+	if d.Reason == rewrite.Identical && c.Task == "" {
+		j = budgetJob{tool: c.Tool, cwd: c.Cwd}
 	}
-	where, args := "chain_id = ?3", []any{c.Now - day, c.Now - anHour, d.Chain}
-	if repeats {
-		where, args = isRepeat+" AND tool = ?3 AND cwd = ?4", []any{c.Now - day, c.Now - anHour, c.Tool, c.Cwd}
+	if c.Limits.Budget == (Budget{}) || j == (budgetJob{}) {
+		return Spending{}
 	}
-	err := l.db.QueryRow(`SELECT coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0)
-		FROM invocations WHERE `+lastDay+" AND "+where, args...).Scan(&s.Calls, &s.Cost)
+	s, err := l.spending(j, c.Now)
 	if err != nil {
 		return Spending{}
 	}
 	s.Calls++
 	return s
+}
+
+// A budgetJob is a chain, or the repeated prompts of a tool in a directory.
+type budgetJob struct {
+	chain     int64
+	tool, cwd string
+}
+
+// latestCalls is how many of the latest calls, of the chain or of all, count for a budget at most: a
+// call must not wait longer in a job that has run away.
+const latestCalls = 1024
+
+// spending returns what a job has used up at a time.
+func (l *Ledger) spending(j budgetJob, now Millis) (s Spending, err error) {
+	from, args := "chain_id = ?4 ORDER BY id DESC LIMIT ?3", []any{now - day, now - anHour, latestCalls, j.chain}
+	if j.chain == 0 {
+		from = "id > (SELECT max(id) FROM invocations) - ?3 AND tool = ?4 AND cwd = ?5 AND " + isRepeat
+		args = append(args[:3], j.tool, j.cwd)
+	}
+	err = l.db.QueryRow(`SELECT coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0)
+		FROM (SELECT started, mode, cost FROM invocations WHERE `+from+`) WHERE started >= ?1`, args...).Scan(&s.Calls, &s.Cost)
+	return s, err
+}
+
+// SpendingOf returns what the job of a recorded call has used up at a time.
+func (l *Ledger) SpendingOf(i InvocationRow, now Millis) (s Spending, err error) {
+	if i.Chain == 0 {
+		return s, nil
+	}
+	j, repeat := budgetJob{chain: i.Chain}, false
+	if err = l.db.QueryRow("SELECT "+isRepeat+" FROM invocations WHERE id = ?", i.ID).Scan(&repeat); err == nil {
+		if repeat {
+			j = budgetJob{tool: i.Tool, cwd: i.Cwd}
+		}
+		s, err = l.spending(j, now)
+	}
+	if err != nil {
+		return s, fmt.Errorf("sum up job: %w", err)
+	}
+	return s, nil
 }
 
 // A JobSpending is what a job's calls that the same model answered have used up.
@@ -88,7 +125,7 @@ func (l *Ledger) JobSpendings(now Millis) (list []JobSpending, err error) {
 			coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0),
 			coalesce(sum(input) `+unpriced+`, 0), coalesce(sum(cache_read) `+unpriced+`, 0),
 			coalesce(sum(cache_write) `+unpriced+`, 0), coalesce(sum(output) `+unpriced+`, 0)
-		FROM invocations WHERE `+lastDay+` AND chain_id IS NOT NULL GROUP BY 1, tool, cwd, 5 ORDER BY 1, tool, cwd, 6 DESC`,
+		FROM invocations WHERE started >= ?1 AND chain_id IS NOT NULL GROUP BY 1, tool, cwd, 5 ORDER BY 1, tool, cwd, 6 DESC`,
 		func(rows *sql.Rows) error {
 			var j JobSpending
 			var last int64

@@ -207,6 +207,31 @@ func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	return rows[0], nil
 }
 
+// recentCalls is among how many of the latest calls LastIn searches.
+const recentCalls = 1000
+
+// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
+func (l *Ledger) LastIn(cwd string) (InvocationRow, error) {
+	rows, err := l.invocationRows("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return InvocationRow{}, err
+	}
+	return rows[0], nil
+}
+
+// Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
+func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
+	var began Millis
+	err := l.db.QueryRow("SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?", most).Scan(&began)
+	if err != nil {
+		return 0, fmt.Errorf("list calls: %w", err)
+	}
+	return max(since, began+1), nil
+}
+
 // InvocationRowsSince returns the calls after the given one, and those of running that have ended
 // since, the earliest first.
 func (l *Ledger) InvocationRowsSince(id int64, running []int64) ([]InvocationRow, error) {
