@@ -45,6 +45,7 @@ type Slice struct {
 	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
+	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
 	Sums
 }
 
@@ -143,16 +144,18 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err er
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
-		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes)
+		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
+		sum(max(prompt_bytes - sent_bytes, 0))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, p, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
-		var bits, prompts, sent int64
+		var bits, prompts, sent, leftOut int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm,
-			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent); err != nil {
+			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&leftOut); err != nil {
 			return err
 		}
 		s.Day = Millis(bits>>belowDay) * day
@@ -168,7 +171,7 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err er
 		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
 		slice.Add(sums)
-		slice.PromptBytes, slice.SentBytes = slice.PromptBytes+prompts, slice.SentBytes+sent
+		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })

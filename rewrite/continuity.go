@@ -59,7 +59,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	}
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends):
-		c.Relation, c.Evidence = HistoryEdited, Evidence{Verdict: HistoryEdited, Answer: (h.newest || h.part) && p.sameOpening(sent.Base, m.known)}
+		c.Relation, c.Evidence = HistoryEdited, Evidence{Verdict: HistoryEdited, Answer: (h.newest || h.part || h.within) && p.sameOpening(sent.Base, m.known)}
 	case m.retained == len(p.blocks) && len(m.known) == 0:
 		c.Relation = BaseChanged
 	case extends:

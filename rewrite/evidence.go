@@ -11,8 +11,8 @@ type Evidence struct {
 	Verdict Reason
 	// For and Against quote the prompt. They are shown to the person who sent it and never stored.
 	For, Against []Finding
-	// Answer reports that the prompt shows the session's newest answer unchanged. It decides
-	// between two sessions that the prompt may continue.
+	// Answer reports that the prompt shows the session's newest answer. It decides between two
+	// sessions that the prompt may continue.
 	Answer bool
 }
 

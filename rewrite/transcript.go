@@ -156,7 +156,8 @@ type history struct {
 	proven   bool   // newest, as turns, and no other turn is attributed to anyone
 	marked   bool   // a turn under an assistant's name that the session never had
 	slipped  bool   // something new precedes the newest answer that is neither its name nor a tool's turn
-	part     bool   // most lines of the newest answer are there, but not all of it
+	part     bool   // most lines of a long newest answer are there, but not as a turn of their own
+	within   bool   // all lines of the newest answer are there, but not as a turn of their own
 	foreign  string // the name of a foreign turn that the prompt adds
 	end      int    // the line after the newest answer
 	spans    []span // the answers, with the lines of their names
@@ -207,7 +208,10 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	}
 	p.checkAddedTurns(h, sent, c)
 	if n := len(sent.Answers); n > 0 && !h.newest {
-		h.part = p.showsMost(sent.Answers[n-1], c)
+		newest := sent.Answers[n-1]
+		shown := p.countShown(newest, c)
+		h.part = newest.Bytes >= distinctiveAnswer && 2*shown > len(newest.Lines)
+		h.within = shown > 0 && shown == len(newest.Lines)
 	}
 	return h
 }
@@ -407,12 +411,8 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	return p.digest(text)
 }
 
-// showsMost reports whether most of an answer's lines are in what the prompt adds: the answer is
-// shown cut short or changed.
-func (p *Prompt) showsMost(a Answer, c *Continuity) bool {
-	if a.Bytes < distinctiveAnswer {
-		return false
-	}
+// countShown returns how many of an answer's lines are in what the prompt adds.
+func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	lines := p.conversation()
 	shown := map[Digest]bool{}
 	for i := range lines {
@@ -426,11 +426,10 @@ func (p *Prompt) showsMost(a Answer, c *Continuity) bool {
 			}
 		}
 	}
-	found := 0
 	for _, d := range a.Lines {
 		if shown[d] {
 			found++
 		}
 	}
-	return 2*found > len(a.Lines)
+	return found
 }

@@ -138,3 +138,18 @@ func sessionState(s ledger.SessionRow) string {
 	}
 	return state
 }
+
+// savedCell returns a cell with what was saved, nil if that is not known.
+func savedCell(unit string, n *float64) ui.Cell {
+	switch {
+	case n == nil:
+		return ui.UnknownCell()
+	case unit == "nano_usd":
+		return priceCell(sum{known: true, nano: int64(*n), most: int64(*n)})
+	}
+	c := ui.NumberCell(int64(*n))
+	if *n >= 0 {
+		c.Human = ui.ShortNumber(int64(*n))
+	}
+	return c
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/internal/demo"
+	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
 )
@@ -163,6 +164,25 @@ func (a *app) showDemo(job demo.Job, without, with demo.Played) error {
 	fmt.Fprintf(a.stdout, "In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.\n",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was)))
+	return a.showSaving(with)
+}
+
+// showSaving prints what status says of the job.
+func (a *app) showSaving(with demo.Played) error {
+	l, err := ledger.OpenExisting(with.Ledger)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	prices, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	saved, err := readSaving(l, ledger.Always.Since, reporter{prices})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "shimctl status says: %s.\n", saved.Headline())
 	return nil
 }
 

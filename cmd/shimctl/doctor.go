@@ -79,12 +79,17 @@ func (a *app) checks(measure bool) []check {
 	return ignore(checks, cfg.Doctor.Ignore)
 }
 
-// ignore silences the checks of those names.
+// ignore silences the checks of those names. It adds one if some of them silence nothing, as a misspelt one does.
 func ignore(checks []check, names []string) []check {
+	needless := slices.Clone(names)
 	for i, c := range checks {
 		if c.Result != "ok" && slices.Contains(names, c.Name) {
 			checks[i].Result = "ignored"
+			needless = slices.DeleteFunc(needless, func(name string) bool { return name == c.Name })
 		}
+	}
+	if len(needless) > 0 {
+		checks = append(checks, check{"doctor.ignore", "ok", "silences nothing here: " + strings.Join(needless, ", "), ""})
 	}
 	return checks
 }

@@ -150,3 +150,10 @@ func costOfAll(t *prices.Table, s ledger.Slice) sum {
 	}
 	return listPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, s.Long)
 }
+
+// listPrice returns what the calls of a slice cost at list price. It is not known where some of them
+// may have been billed at the rates for long prompts.
+func (r reporter) listPrice(s ledger.Slice) (nano int64, ok bool) {
+	cost := costOfAll(r.prices, s)
+	return cost.nano, cost.known && cost.most == cost.nano
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/internal/report"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -40,9 +41,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 		st.Total.Add(slice.Sums)
 		all.add(r.prices, slice)
 	}
-	if !st.compare(s.Arms) {
-		st.estimate(bothSides(managed))
-	}
+	st.Saving = saving.New(s.Slices, s.Arms, r.listPrice)
 	spans := newSpans(managed, st, r)
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
@@ -84,31 +83,6 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	return managed
 }
 
-// bothSides adds up the successful calls by side, as the ledger does for stats.
-func bothSides(slices []ledger.Slice) (sides []ledger.SideSums) {
-	type key struct {
-		like
-		side ledger.Side
-	}
-	at := map[key]int{}
-	for _, s := range slices {
-		k := key{likeness(s), s.Side()}
-		if !s.Well || k.side == ledger.Unmeasured {
-			continue
-		}
-		i, ok := at[k]
-		if !ok {
-			i = len(sides)
-			at[k] = i
-			sides = append(sides, ledger.SideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
-		}
-		sides[i].Add(s.Sums)
-	}
-	return sides
-}
-
-func likeness(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
-
 // A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
 	first, last ledger.Millis
@@ -130,14 +104,14 @@ func newSpans(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	spans := make([]spanOfDays, (days+width-1)/width)
 	for i := range spans {
 		from := first + ledger.Millis(int64(i)*width*dayLength)
-		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(figures))}
+		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(saving.Figures))}
 	}
-	saved := estimateSavings(managed, st)
+	share := st.Share()
 	for _, s := range managed {
 		span := &spans[int64(s.Day-first)/dayLength/width]
 		span.sums.Add(s.Sums)
 		span.bill.add(r.prices, s)
-		for i, n := range saved.on(s) {
+		for i, n := range share(s) {
 			span.saved[i] += n
 		}
 	}
@@ -166,63 +140,6 @@ func savingUnit(spans []spanOfDays) string {
 	}
 }
 
-// A savings returns what resuming saved on a slice, by figure. The slices add up to
-// what stats prints.
-type savings interface {
-	on(ledger.Slice) []float64
-}
-
-func estimateSavings(managed []ledger.Slice, st stats) savings {
-	if st.Comparison == nil {
-		return estimatedSavings(yardsticks(bothSides(managed)))
-	}
-	measured := measuredSavings{st.Comparison, make([]float64, len(figures))}
-	for _, s := range managed {
-		if s.Arm == ledger.Treated {
-			for i, f := range figures {
-				measured.calls[i] += f.of(s.Sums).n
-			}
-		}
-	}
-	return measured
-}
-
-// measuredSavings divides the measured saving among the treated slices, by their calls.
-type measuredSavings struct {
-	comparison *comparison
-	calls      []float64 // treated calls whose figure is known, by figure
-}
-
-func (m measuredSavings) on(s ledger.Slice) []float64 {
-	saved := make([]float64, len(figures))
-	if s.Arm != ledger.Treated {
-		return saved
-	}
-	for i, f := range m.comparison.Figures { // chains that changed sides are in no mean
-		if n := f.of(s.Sums).n; n > 0 {
-			saved[i] = f.saved() * n / m.calls[i]
-		}
-	}
-	return saved
-}
-
-// estimatedSavings compares the resumed calls of a slice with similar fresh calls.
-type estimatedSavings map[like]yardstick
-
-func (e estimatedSavings) on(s ledger.Slice) []float64 {
-	saved := make([]float64, len(figures))
-	fresh, ok := e[likeness(s)]
-	if !ok || !s.Well || s.Side() != ledger.Resumed {
-		return saved
-	}
-	for i, f := range figures {
-		if a, b := f.of(s.Sums), f.of(fresh.Sums); a.n > 0 && b.n > 0 {
-			saved[i] = b.sum/b.n*a.n - a.sum
-		}
-	}
-	return saved
-}
-
 func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	t := st.Total
 	var observed int64
@@ -246,7 +163,7 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 			ui.ShortNumber(t.CacheWrite) + " cache write", ui.ShortNumber(t.Output) + " output"}
 		about = strings.Join(append(kinds, all.uncountedWords()...), ", ")
 	}
-	saved := st.saved()
+	saved := st.Summary()
 	return []report.Fact{
 		{Name: "managed calls", Value: ui.Thousands(t.Calls), About: calls},
 		{Name: "reused", Value: ui.Amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
@@ -254,8 +171,8 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 		{Name: "tokens", Value: tokens, About: about},
 		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
 		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
-		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.words()},
-		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.words()},
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
 	}
 }
 
@@ -335,11 +252,11 @@ func (s spanOfDays) hasSavings() bool {
 // tokens returns the tokens of a figure that were used, and those that resuming saved. What
 // was used is NaN if no call reported it.
 func (s spanOfDays) tokens(figure int) (used, saved float64) {
-	r := figures[figure].of(s.sums)
-	if r.n == 0 && s.sums.Calls > 0 {
+	r := saving.Figures[figure].Of(s.sums)
+	if r.N == 0 && s.sums.Calls > 0 {
 		return math.NaN(), s.saved[figure]
 	}
-	return r.sum, s.saved[figure]
+	return r.Sum, s.saved[figure]
 }
 
 // column returns the span as a column of a chart, whose sums are written like its parts.
@@ -364,7 +281,7 @@ func moneyAmount(cost sum, more float64) report.Amount {
 }
 
 func figureIndex(name string) int {
-	return slices.IndexFunc(figures, func(f figure) bool { return f.name == name })
+	return slices.IndexFunc(saving.Figures, func(f saving.Figure) bool { return f.Name == name })
 }
 
 func newAmount(n float64, text func(float64) string) report.Amount {
@@ -375,12 +292,12 @@ func newAmount(n float64, text func(float64) string) report.Amount {
 func savedTable(st stats) report.Saved {
 	if c := st.Comparison; c != nil {
 		saved := report.Saved{Drawn: true,
-			Words: append(c.words(), "The changes are drawn from -100 % on the left to +100 % on the right."),
+			Words: append(comparisonWords(c), "The changes are drawn from -100 % on the left to +100 % on the right."),
 			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean
-			row := report.Row{Name: title(f.figure), Change: ui.Amount("share", f.Difference.Mean/whole),
-				Cells: []report.Cell{newCell(f.unit, f.Control), newCell(f.unit, f.Treated), newCell(f.unit, f.Difference)}}
+			row := report.Row{Name: f.Title(), Change: ui.Amount("share", f.Difference.Mean/whole),
+				Cells: []report.Cell{newCell(f.Unit, f.Control), newCell(f.Unit, f.Treated), newCell(f.Unit, f.Difference)}}
 			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
 				row.Interval = &report.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
 			}
@@ -389,17 +306,17 @@ func savedTable(st stats) report.Saved {
 		return saved
 	}
 	saved := report.Saved{Words: st.estimateWords()}
-	if st.Saving.Resumed > 0 {
+	if st.Estimate.Resumed > 0 {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
-		for _, f := range st.Saving.Figures {
-			saved.Rows = append(saved.Rows, report.Row{Name: title(f.figure),
-				Cells: []report.Cell{{Text: ui.Amount(f.unit, f.Resumed)}, {Text: ui.Amount(f.unit, f.Fresh)}, {Text: ui.Amount(f.unit, f.Saved)}}})
+		for _, f := range st.Estimate.Figures {
+			saved.Rows = append(saved.Rows, report.Row{Name: f.Title(),
+				Cells: []report.Cell{{Text: ui.Amount(f.Unit, f.Resumed)}, {Text: ui.Amount(f.Unit, f.Fresh)}, {Text: ui.Amount(f.Unit, f.Saved)}}})
 		}
 	}
 	return saved
 }
 
-func newCell(unit string, e estimate) report.Cell {
+func newCell(unit string, e saving.Mean) report.Cell {
 	if math.IsNaN(e.Mean) {
 		return report.Cell{Text: ui.Amount(unit, e.Mean)}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 	"reprise/internal/prices"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
@@ -109,29 +110,27 @@ func TestReportAgreesWithStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		var want stats
-		if err := want.readSaving(l, 0); err != nil {
+		none := reporter{&prices.Table{}}
+		want, err := readSaving(l, 0, none)
+		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := l.Snapshot(ledger.Always, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got stats
-		if !got.compare(s.Arms) {
-			got.estimate(bothSides(s.Slices))
-		}
-		spans := newSpans(s.Slices, got, reporter{&prices.Table{}})
-		for i, f := range figures {
-			if f.unit == "share" {
+		got := stats{Saving: saving.New(s.Slices, s.Arms, none.listPrice)}
+		spans := newSpans(s.Slices, got, none)
+		for i, f := range saving.Figures {
+			if f.Unit == "share" {
 				continue
 			}
 			byDay := 0.0
 			for _, day := range spans {
 				byDay += day.saved[i]
 			}
-			if saved := want.savedFigure(f.name); saved <= 0 || !near(saved, got.savedFigure(f.name)) || !near(saved, byDay) {
-				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.name, saved, got.savedFigure(f.name), byDay)
+			if saved := want.Saved(f.Name); saved <= 0 || !near(saved, got.Saved(f.Name)) || !near(saved, byDay) {
+				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.Name, saved, got.Saved(f.Name), byDay)
 			}
 		}
 	}
@@ -144,7 +143,7 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []ledger.Slice{{Day: 0}, {Day: ledger.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := newSpans(slices, stats{Saving: &saving{}}, reporter{&prices.Table{}})
+		spans := newSpans(slices, stats{Saving: saving.New(nil, nil, nil)}, reporter{&prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
@@ -55,21 +56,22 @@ func (a *app) stats(by, since string, asJSON bool) error {
 	return nil
 }
 
-// A stats is what the command shows. Without a control group Comparison is nil, and Saving
-// takes its place.
+// A stats is what the command shows.
 type stats struct {
-	By         ledger.By
-	Since      time.Time
-	Groups     []ledger.Group
-	Total      ledger.Group
-	Arms       comparison
-	Comparison *comparison
-	Saving     *saving
+	By     ledger.By
+	Since  time.Time
+	Groups []ledger.Group
+	Total  ledger.Group
+	saving.Saving
 }
 
 // readStats reads the ledger; a missing one counts as empty.
 func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	s := stats{By: by, Since: since}
+	table, err := a.loadPrices()
+	if err != nil {
+		return s, err
+	}
 	path, err := config.LedgerFile(a.own)
 	if err != nil {
 		return s, err
@@ -93,7 +95,7 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
 	reading.Go(func() { s.Groups, groupsErr = forGroups.Groups(by, from) })
-	reading.Go(func() { savingErr = s.readSaving(forSaving, from) })
+	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, from, reporter{table}) })
 	reading.Wait()
 	for _, g := range s.Groups {
 		s.Total.Add(g.Sums)
@@ -103,29 +105,14 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	return s, cmp.Or(groupsErr, savingErr)
 }
 
-// readSaving compares the arms, or makes an estimate if they cannot be compared.
-func (s *stats) readSaving(l *ledger.Ledger, since ledger.Millis) error {
-	chains, err := l.Arms(since)
-	if err != nil || s.compare(chains) {
-		return err
+// readSaving computes the saving in a period.
+func readSaving(l *ledger.Ledger, since ledger.Millis, r reporter) (saving.Saving, error) {
+	arms, err := l.Arms(since)
+	if err != nil {
+		return saving.Saving{}, err
 	}
-	sides, err := l.Sides(since)
-	if err == nil {
-		s.estimate(sides)
-	}
-	return err
-}
-
-func (s *stats) compare(chains []ledger.ChainSums) (ok bool) {
-	if s.Arms, ok = compare(chains); ok {
-		s.Comparison = &s.Arms
-	}
-	return ok
-}
-
-func (s *stats) estimate(sides []ledger.SideSums) {
-	estimated := estimateSaving(sides)
-	s.Saving = &estimated
+	slices, err := l.Slices(ledger.Period{Since: since, Until: ledger.Always.Until}, r.prices.LongPrompt())
+	return saving.New(slices, arms, r.listPrice), err
 }
 
 func (a *app) printStats(s stats) {
@@ -189,20 +176,20 @@ func rate(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-func (a *app) printComparison(c *comparison) {
-	a.stdout.Sentences("NOTE", ui.Plain, c.words()...)
+func (a *app) printComparison(c *saving.Comparison) {
+	a.stdout.Sentences("NOTE", ui.Plain, comparisonWords(c)...)
 	fmt.Fprintln(a.stdout)
 	t := ui.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
 	for _, f := range c.Figures {
-		t.Add(ui.TextCell(title(f.figure)),
-			ui.AmountCell(f.unit, f.Control.Mean), ui.AmountCell(f.unit, f.Treated.Mean), ui.AmountCell(f.unit, f.Difference.Mean),
-			intervalCell(f.unit, f.Difference), intervalCell(f.unit, f.Control), intervalCell(f.unit, f.Treated))
+		t.Add(ui.TextCell(f.Title()),
+			ui.AmountCell(f.Unit, f.Control.Mean), ui.AmountCell(f.Unit, f.Treated.Mean), ui.AmountCell(f.Unit, f.Difference.Mean),
+			intervalCell(f.Unit, f.Difference), intervalCell(f.Unit, f.Control), intervalCell(f.Unit, f.Treated))
 	}
 	t.Print(a.stdout)
 }
 
-// words say how the arms were compared.
-func (c *comparison) words() []string {
+// comparisonWords say how the arms were compared.
+func comparisonWords(c *saving.Comparison) []string {
 	return []string{
 		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.",
 			ui.Count(c.Control.Calls, "call"), ui.Count(c.Control.Chains, "chain"),
@@ -218,14 +205,7 @@ func changed(chains int64) string {
 	return fmt.Sprintf(", %s left out that changed sides with rollout", ui.Count(chains, "chain"))
 }
 
-func title(f figure) string {
-	if f.unit == "tokens" {
-		return f.name + " tokens"
-	}
-	return f.name
-}
-
-func intervalCell(unit string, e estimate) ui.Cell {
+func intervalCell(unit string, e saving.Mean) ui.Cell {
 	if math.IsNaN(e.Mean) {
 		return ui.UnknownCell()
 	}
@@ -235,7 +215,7 @@ func intervalCell(unit string, e estimate) ui.Cell {
 
 // estimateWords say how the estimate was made, or why there is none.
 func (s stats) estimateWords() (words []string) {
-	e := s.Saving
+	e := s.Estimate
 	if s.Arms.Control.Chains+s.Arms.Treated.Chains > 0 {
 		words = append(words, fmt.Sprintf("The control group is too small to compare with: %s held out, %s treated.",
 			ui.Count(s.Arms.Control.Chains, "chain"), ui.Count(s.Arms.Treated.Chains, "chain")))
@@ -243,10 +223,14 @@ func (s stats) estimateWords() (words []string) {
 		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}
 	if e.Resumed == 0 {
-		return append(words, fmt.Sprintf("There is no estimate: no resumed call has %d fresh calls of its tool, rule and model to be set against.", minFresh))
+		return append(words, "There is no estimate: no resumed call has a fresh one of its tool, rule and model to be set against.")
 	}
-	words = append(words, fmt.Sprintf("Estimate: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.",
-		ui.Count(e.Resumed, "resumed call"), ui.Count(e.Fresh, "fresh call")))
+	kind := "Estimate"
+	if e.Rough {
+		kind = fmt.Sprintf("Rough estimate, since there are fewer than %d fresh calls", saving.MinFresh)
+	}
+	words = append(words, fmt.Sprintf("%s: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.",
+		kind, ui.Count(e.Resumed, "resumed call"), ui.Count(e.Fresh, "fresh call")))
 	if e.ByFirst > 0 {
 		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
 	}
@@ -257,7 +241,7 @@ func (s stats) estimateWords() (words []string) {
 }
 
 func (a *app) printSaving(s stats) {
-	e := s.Saving
+	e := s.Estimate
 	a.stdout.Sentences("NOTE", ui.Plain, s.estimateWords()...)
 	if e.Resumed == 0 {
 		return
@@ -265,7 +249,7 @@ func (a *app) printSaving(s stats) {
 	fmt.Fprintln(a.stdout)
 	t := ui.NewTable("FIGURE", "RESUMED", "FRESH", "SAVED")
 	for _, f := range e.Figures {
-		t.Add(ui.TextCell(title(f.figure)), ui.AmountCell(f.unit, f.Resumed), ui.AmountCell(f.unit, f.Fresh), ui.AmountCell(f.unit, f.Saved))
+		t.Add(ui.TextCell(f.Title()), ui.AmountCell(f.Unit, f.Resumed), ui.AmountCell(f.Unit, f.Fresh), ui.AmountCell(f.Unit, f.Saved))
 	}
 	t.Print(a.stdout)
 }

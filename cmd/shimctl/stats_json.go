@@ -2,9 +2,9 @@ package main
 
 import (
 	"math"
-	"strings"
 	"time"
 
+	"reprise/internal/saving"
 	"reprise/ledger"
 )
 
@@ -14,6 +14,7 @@ type statsReport struct {
 	Since      *time.Time        `json:"since" doc:"start of the period, null if all"`
 	Groups     []groupReport     `json:"groups" doc:"most calls first; days in order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
+	Saved      saving.Summary    `json:"saved" doc:"what resuming saved, in short"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
 	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
 }
@@ -64,6 +65,7 @@ type meanReport struct {
 }
 
 type estimateReport struct {
+	Rough             bool          `json:"rough" doc:"whether there were fewer than 5 fresh calls of a kind to compare with"`
 	ResumedCalls      int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
 	FreshCalls        int64         `json:"fresh_calls" doc:"fresh calls they are compared with"`
 	ByFirstCalls      int64         `json:"resumed_calls_by_first_calls" doc:"of these, those compared with first calls only"`
@@ -81,7 +83,7 @@ type savedReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total)}
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary()}
 	if s.Since.UnixMilli() != 0 {
 		since := s.Since.UTC()
 		r.Since = &since
@@ -97,20 +99,18 @@ func statsJSON(s stats) statsReport {
 		r.Comparison = &comparisonReport{c.Control.Chains, c.Control.Calls, c.Treated.Chains, c.Treated.Calls, c.Changed, []figureReport{}}
 		for _, f := range c.Figures {
 			r.Comparison.Figures = append(r.Comparison.Figures,
-				figureReport{key(f.figure), f.unit, meanJSON(f.Control), meanJSON(f.Treated), meanJSON(f.Difference)})
+				figureReport{f.Key(), f.Unit, meanJSON(f.Control), meanJSON(f.Treated), meanJSON(f.Difference)})
 		}
 	}
-	if e := s.Saving; e != nil {
-		r.Estimate = &estimateReport{e.Resumed, e.Fresh, e.ByFirst, e.FirstCalls, e.Unlike, []savedReport{}}
+	if e := s.Estimate; e != nil {
+		r.Estimate = &estimateReport{e.Rough, e.Resumed, e.Fresh, e.ByFirst, e.FirstCalls, e.Unlike, []savedReport{}}
 		for _, f := range e.Figures {
 			r.Estimate.Figures = append(r.Estimate.Figures,
-				savedReport{key(f.figure), f.unit, number(f.Resumed), number(f.Fresh), number(f.Saved)})
+				savedReport{f.Key(), f.Unit, number(f.Resumed), number(f.Fresh), number(f.Saved)})
 		}
 	}
 	return r
 }
-
-func key(f figure) string { return strings.ReplaceAll(title(f), " ", "_") }
 
 func groupJSON(g ledger.Group) groupReport {
 	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
@@ -123,7 +123,7 @@ func groupJSON(g ledger.Group) groupReport {
 	return r
 }
 
-func meanJSON(e estimate) meanReport {
+func meanJSON(e saving.Mean) meanReport {
 	return meanReport{number(e.Mean), number(e.Low), number(e.High)}
 }
 

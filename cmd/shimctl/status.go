@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
@@ -42,7 +43,7 @@ const (
 type overview struct {
 	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
-	saved     stats         // of the last days
+	saved     saving.Saving // of the last days
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
@@ -131,9 +132,7 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 	for _, s := range slices {
 		o.bill.add(r.prices, s)
 	}
-	if !o.saved.compare(arms) {
-		o.saved.estimate(bothSides(slices))
-	}
+	o.saved = saving.New(slices, arms, r.listPrice)
 	return cmp.Or(slicesErr, armsErr)
 }
 
@@ -161,6 +160,8 @@ func (a *app) printPassed(passed []passedReport) {
 
 func (a *app) printStatus(o overview) {
 	a.stdout.Heading(fmt.Sprintf("last %d days", statusDays))
+	a.stdout.Sentences("HEADLINE", ui.Strong, o.saved.Headline())
+	fmt.Fprintln(a.stdout)
 	a.figures(o).Print(a.stdout)
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.stdout)
@@ -223,8 +224,8 @@ func (a *app) figures(o overview) *ui.Table {
 	add("from the cache", ui.ShareCell(o.bill.cached, o.bill.prompt()), "of the prompt tokens")
 	add("output tokens", output, o.bill.uncountedWords()...)
 	add("cost", priceCell(o.bill.total), o.bill.sources()...)
-	saved := o.saved.saved()
-	add("saved cost", savedCell("nano_usd", saved.CostNanoUSD), saved.words())
+	saved := o.saved.Summary()
+	add("saved cost", savedCell("nano_usd", saved.CostNanoUSD), saved.Words())
 	add("saved tokens", savedCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
 	return t
 }
@@ -318,13 +319,13 @@ type recentReport struct {
 	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	moneyReport
-	Saved keptBack `json:"saved" doc:"what resuming saved, in short"`
+	Saved saving.Summary `json:"saved" doc:"what resuming saved, in short"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
-			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.saved()},
+			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary()},
 		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

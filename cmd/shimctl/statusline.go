@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -134,20 +137,49 @@ func (a *app) savedToday(l *ledger.Ledger) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var resumed, calls int64
-	for _, s := range slices {
-		if s.Mode.Continues() || s.Mode == rewrite.Fresh {
-			resumed, calls = resumed+s.Resumed, calls+s.Calls
-		}
-	}
-	if calls == 0 {
+	had := saving.New(slices, nil, a.lateListPrice()).Summary()
+	if had.Calls == 0 {
 		return nil, nil
 	}
-	words := fmt.Sprintf("resumed %s of %s", ui.Thousands(resumed), ui.Count(calls, "call"))
+	words := fmt.Sprintf("resumed %s of %s", ui.Thousands(had.AllResumed), ui.Count(had.Calls, "call"))
 	if from == since {
 		words += " today"
 	}
-	return []string{words}, nil
+	return []string{words + savedWords(had)}, nil
+}
+
+// lateListPrice is reporter.listPrice, but reads the price list only if a call needs it.
+func (a *app) lateListPrice() saving.Price {
+	load := sync.OnceValues(a.loadPrices)
+	return func(s ledger.Slice) (nano int64, ok bool) {
+		list, err := load()
+		if err != nil {
+			return 0, false
+		}
+		return reporter{list}.listPrice(s)
+	}
+}
+
+// savedWords says in short what was saved: an estimate of money or tokens, else what is certain.
+func savedWords(s saving.Summary) string {
+	unit, amount := "nano_usd", s.CostNanoUSD
+	if amount == nil {
+		unit, amount = "tokens", s.Tokens
+	}
+	switch {
+	case amount == nil && s.LeftOutBytes > 0:
+		return fmt.Sprintf(", left out %s", ui.Size(s.LeftOutBytes))
+	case amount == nil || *amount == 0:
+		return ""
+	}
+	text := ui.Amount(unit, math.Abs(*amount))
+	if unit == "tokens" {
+		text = ui.ShortNumber(int64(math.Abs(*amount))) + " tokens"
+	}
+	if *amount < 0 {
+		return fmt.Sprintf(", cost ~%s more", text)
+	}
+	return fmt.Sprintf(", saved ~%s", text)
 }
 
 // lastDecision says how the latest call in a directory was handled, and whether its job is over its budget.

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"reprise/config"
 	"reprise/internal/standin"
 	"reprise/rewrite"
 )
@@ -50,8 +51,9 @@ type Call struct {
 
 // Played is the result of a job.
 type Played struct {
-	Calls []Call
-	Took  time.Duration
+	Calls  []Call
+	Took   time.Duration
+	Ledger string // the shims' own, below root
 }
 
 // Total sums up the cost of the calls.
@@ -106,8 +108,23 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr)
 	}
 	p.Took = time.Since(began)
+	if p.Ledger, err = config.LedgerFile(lookup(env)); err != nil {
+		return p, err
+	}
 	p.Calls = calls(model.Asked(), decisions(stderr))
 	return p, nil
+}
+
+// lookup returns a getenv for an environment in which no name occurs twice.
+func lookup(env []string) func(string) string {
+	return func(name string) string {
+		for _, entry := range env {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
 }
 
 // grace is how long the processes of a loop have to end.

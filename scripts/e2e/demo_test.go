@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"reprise/internal/demo"
+	"reprise/internal/saving"
+	"reprise/ledger"
 	"reprise/scripts/realcli"
 )
 
@@ -40,8 +43,30 @@ func TestDemo(t *testing.T) {
 				t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision, len(c.Sent), len(was.Sent), c.Requests)
 			}
 		}
+		leftOut := 0
+		for i, c := range with.Calls {
+			leftOut += len(without.Calls[i].Sent) - len(c.Sent)
+		}
+		if got := savingIn(t, with.Ledger).AtLeast; got.Calls != 4 || got.Resumed != 2 || got.LeftOutBytes != int64(leftOut) {
+			t.Errorf("%+v, but the model was sent %d B less", got, leftOut)
+		}
 		if left, err := os.ReadDir(t.TempDir()); err != nil || len(left) > 0 {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
+}
+
+// savingIn returns what a ledger says of all its calls.
+func savingIn(t *testing.T, path string) saving.Saving {
+	t.Helper()
+	l, err := ledger.OpenExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	slices, err := l.Slices(ledger.Always, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saving.New(slices, nil, nil)
 }

@@ -72,6 +72,7 @@ func (r *release) compile(arch, into string) error {
 		return err
 	}
 	for _, program := range []string{"shim", "shimctl"} {
+		fmt.Printf("compiling %s for linux/%s\n", program, arch)
 		path, err := filepath.Abs(filepath.Join(into, program))
 		if err != nil {
 			return err

@@ -161,11 +161,11 @@ func (r *release) build() error {
 
 // buildFor builds the files that contain programs of an architecture.
 func (r *release) buildFor(arch, made, extras, work string) error {
-	fmt.Printf("building reprise %s for linux/%s\n", r.version, arch)
 	programs := filepath.Join(work, "programs")
 	if err := r.compile(arch, programs); err != nil {
 		return err
 	}
+	fmt.Printf("packing reprise %s for linux/%s\n", r.version, arch)
 	bill, err := r.bill(arch, programs)
 	if err != nil {
 		return err

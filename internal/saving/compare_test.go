@@ -1,4 +1,4 @@
-package main
+package saving
 
 import (
 	"math"
@@ -39,19 +39,19 @@ func experiment(seed uint64, chains int, share float64) []ledger.ChainSums {
 	return all
 }
 
-func costOf(t *testing.T, chains []ledger.ChainSums) comparedFigure {
+func costOf(t *testing.T, chains []ledger.ChainSums) ComparedFigure {
 	t.Helper()
 	c, ok := compare(chains)
 	if !ok {
 		t.Fatalf("%+v can not be compared", c)
 	}
 	for _, f := range c.Figures {
-		if f.unit == "nano_usd" {
+		if f.Unit == "nano_usd" {
 			return f
 		}
 	}
 	t.Fatal("cost is not compared")
-	return comparedFigure{}
+	return ComparedFigure{}
 }
 
 // The interval of a true difference holds it about 95 times in 100, with few chains
@@ -89,7 +89,7 @@ func TestCompare(t *testing.T) {
 		t.Error("one chain is an arm")
 	}
 	for _, f := range c.Figures {
-		if f.unit == "ms" && !math.IsNaN(f.Difference.Mean) {
+		if f.Unit == "ms" && !math.IsNaN(f.Difference.Mean) {
 			t.Errorf("a duration that nobody knows differs by %+v", f.Difference)
 		}
 	}
@@ -99,7 +99,7 @@ func TestEstimateSaving(t *testing.T) {
 	sums := func(calls, cost int64) ledger.Sums {
 		return ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
-	got := estimateSaving([]ledger.SideSums{
+	got := estimate([]ledger.SideSums{
 		{Tool: "claude", Rule: "a", Side: ledger.Resumed, Sums: sums(10, 2)},
 		{Tool: "claude", Rule: "a", Side: ledger.FollowUp, Sums: sums(5, 10)},
 		{Tool: "claude", Rule: "a", Side: ledger.FirstRun, Sums: sums(9, 1000)},
@@ -112,10 +112,10 @@ func TestEstimateSaving(t *testing.T) {
 	})
 	cost := got.Figures[5]
 	got.Figures = nil
-	if want := (saving{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {
+	if want := (Estimate{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if cost.name != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
+	if cost.Name != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
 		t.Errorf("%+v", cost)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package saving
 
 import (
 	"math"
@@ -6,26 +6,22 @@ import (
 	"slices"
 )
 
-// An interval is a 95 % confidence interval.
-type interval struct{ Low, High float64 }
+// An Interval is a 95 % confidence interval.
+type Interval struct{ Low, High float64 }
 
 // wilson returns the Wilson score interval of a share, k of n. It holds for few
 // and for all too.
-func wilson(k, n float64) interval {
+func wilson(k, n float64) Interval {
 	const z = 1.96
 	p, z2 := k/n, z*z
 	middle := (p + z2/(2*n)) / (1 + z2/n)
 	half := z / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
-	return interval{max(0, middle-half), min(1, middle+half)}
+	return Interval{max(0, middle-half), min(1, middle+half)}
 }
-
-// A ratio is a sum and its divisor: the mean over calls of what many
-// chains add up to.
-type ratio struct{ sum, n float64 }
 
 // A sample holds a ratio for each figure. Calls of one chain are alike, so a chain
 // is drawn or left as a whole.
-type sample []ratio
+type sample []Ratio
 
 // The bootstrap draws the same samples each time, so that a ledger always yields the same
 // intervals.
@@ -37,7 +33,7 @@ const (
 
 // bootstrap returns, for each figure, the intervals of both arms' means and of their
 // difference, the first minus the second.
-func bootstrap(first, second []sample) (ofFirst, ofSecond, difference []interval) {
+func bootstrap(first, second []sample) (ofFirst, ofSecond, difference []Interval) {
 	random := rand.New(rand.NewPCG(bootstrapSeed, 0))
 	first, second = bundle(first), bundle(second)
 	figures := len(first[0])
@@ -83,15 +79,15 @@ func draw(random *rand.Rand, from []sample) sample {
 
 func (s sample) add(more sample) {
 	for i := range s {
-		s[i].sum += more[i].sum
-		s[i].n += more[i].n
+		s[i].Sum += more[i].Sum
+		s[i].N += more[i].N
 	}
 }
 
 func means(s sample) []float64 {
 	out := make([]float64, len(s))
 	for i, r := range s {
-		out[i] = r.sum / r.n // NaN if no call has it
+		out[i] = r.Sum / r.N // NaN if no call has it
 	}
 	return out
 }
@@ -104,11 +100,11 @@ func appendNumber(to []float64, n float64) []float64 {
 }
 
 // middle returns the bounds of the middle 95 % of the values.
-func middle(values []float64) interval {
+func middle(values []float64) Interval {
 	if len(values) == 0 {
-		return interval{math.NaN(), math.NaN()}
+		return Interval{math.NaN(), math.NaN()}
 	}
 	slices.Sort(values)
 	at := func(share float64) float64 { return values[int(share*float64(len(values)-1)+0.5)] }
-	return interval{at(0.025), at(0.975)}
+	return Interval{at(0.025), at(0.975)}
 }

@@ -1,0 +1,175 @@
+package saving
+
+import (
+	"math"
+
+	"reprise/ledger"
+)
+
+// A Comparison compares the chains that were held out with the others.
+type Comparison struct {
+	Control, Treated ArmSize
+	Changed          int64 // chains that were in both arms, since rollout was changed: left out
+	Figures          []ComparedFigure
+}
+
+// An ArmSize is how much an arm holds.
+type ArmSize struct{ Chains, Calls int64 }
+
+// A ComparedFigure is a mean in both arms, and the treated arm's less the control's.
+type ComparedFigure struct {
+	Figure
+	Control, Treated, Difference Mean
+	known                        float64 // treated calls that have the figure
+}
+
+// A Mean is a mean with its interval; both are NaN if no call has the figure.
+type Mean struct {
+	Mean float64
+	Interval
+}
+
+// compare compares the arms; ok is false if one has fewer than two chains, which have no interval.
+func compare(chains []ledger.ChainSums) (c Comparison, ok bool) {
+	arms := map[int64]int{}
+	for _, chain := range chains {
+		arms[chain.Chain]++
+	}
+	var control, treated []sample
+	var ofControl, ofTreated ledger.Sums
+	for _, chain := range chains {
+		switch {
+		case arms[chain.Chain] > 1:
+			c.Changed++
+		case chain.Arm == ledger.Control:
+			control = append(control, newSample(chain.Sums))
+			ofControl.Add(chain.Sums)
+		default:
+			treated = append(treated, newSample(chain.Sums))
+			ofTreated.Add(chain.Sums)
+		}
+	}
+	c.Changed /= 2
+	c.Control = ArmSize{int64(len(control)), ofControl.Calls}
+	c.Treated = ArmSize{int64(len(treated)), ofTreated.Calls}
+	if len(control) < 2 || len(treated) < 2 {
+		return c, false
+	}
+	inTreated, inControl, between := bootstrap(treated, control)
+	for i, f := range Figures {
+		a, b := f.Of(ofTreated), f.Of(ofControl)
+		compared := ComparedFigure{f, Mean{b.Sum / b.N, inControl[i]}, Mean{a.Sum / a.N, inTreated[i]},
+			Mean{a.Sum/a.N - b.Sum/b.N, between[i]}, a.N}
+		if f.Unit == "share" && a.N > 0 && b.N > 0 {
+			compared.Control.Interval, compared.Treated.Interval = wilson(b.Sum, b.N), wilson(a.Sum, a.N)
+		}
+		c.Figures = append(c.Figures, compared)
+	}
+	return c, true
+}
+
+// Saved returns by how much less the treated calls have, NaN if no call has the figure.
+func (f ComparedFigure) Saved() float64 { return -f.Difference.Mean * f.known }
+
+// clear reports whether the interval of the difference lies on one side of zero.
+func (f ComparedFigure) clear() bool { return f.Difference.High < 0 || f.Difference.Low > 0 }
+
+// An Estimate compares each resumed call with the mean of the fresh calls of its tool, rule and
+// model. Guards do not keep calls fresh at random, so this measures nothing.
+type Estimate struct {
+	Rough      bool  // with fewer than MinFresh calls of a kind to compare with
+	Resumed    int64 // calls that could be compared with fresh ones
+	Fresh      int64 // the fresh ones
+	ByFirst    int64 // of Resumed, those that could only be compared with first calls
+	FirstCalls int64 // of Fresh, those first calls
+	Unlike     int64 // resumed calls for which there were too few fresh ones
+	Figures    []SavedFigure
+}
+
+// A SavedFigure is a mean over the resumed calls, what similar fresh calls
+// would have, and the sum of the difference; NaN if no call has the figure.
+type SavedFigure struct {
+	Figure
+	Calls                 int64 // resumed calls that have the figure and were compared
+	Resumed, Fresh, Saved float64
+}
+
+// MinFresh is how many similar fresh calls a resumed call needs. With fewer, the estimate is rough.
+const MinFresh = 5
+
+// A like is what calls must have in common to be compared.
+type like struct{ tool, rule, model string }
+
+// A yardstick holds the fresh calls that similar resumed ones are compared with.
+type yardstick struct {
+	ledger.Sums
+	first bool // first calls stand in: there are too few that continued their job
+}
+
+// yardsticks returns a yardstick for each like with at least that many fresh calls.
+func yardsticks(sides []ledger.SideSums, least int64) map[like]yardstick {
+	found := map[like]yardstick{}
+	for _, s := range sides {
+		l := like{s.Tool, s.Rule, s.Model}
+		enough := s.Side != ledger.Resumed && s.Calls >= least
+		if _, known := found[l]; enough && (!known || s.Side == ledger.FollowUp) {
+			found[l] = yardstick{s.Sums, s.Side == ledger.FirstRun}
+		}
+	}
+	return found
+}
+
+// estimate compares resumed calls with similar fresh ones, and with few of them if there are only
+// few.
+func estimate(sides []ledger.SideSums) Estimate {
+	e := estimateAgainst(sides, MinFresh)
+	if e.Resumed > 0 {
+		return e
+	}
+	if rough := estimateAgainst(sides, 1); rough.Resumed > 0 {
+		rough.Rough = true
+		return rough
+	}
+	return e
+}
+
+func estimateAgainst(sides []ledger.SideSums, least int64) Estimate {
+	var out Estimate
+	against := yardsticks(sides, least)
+	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))
+	for _, resumed := range sides {
+		if resumed.Side != ledger.Resumed {
+			continue
+		}
+		fresh, ok := against[like{resumed.Tool, resumed.Rule, resumed.Model}]
+		if !ok {
+			out.Unlike += resumed.Calls
+			continue
+		}
+		out.Resumed += resumed.Calls
+		out.Fresh += fresh.Calls
+		if fresh.first {
+			out.ByFirst += resumed.Calls
+			out.FirstCalls += fresh.Calls
+		}
+		for i, f := range Figures {
+			a, b := f.Of(resumed.Sums), f.Of(fresh.Sums)
+			if a.N > 0 && b.N > 0 {
+				resumedSum[i].Sum, resumedSum[i].N = resumedSum[i].Sum+a.Sum, resumedSum[i].N+a.N
+				freshSum[i].Sum, freshSum[i].N = freshSum[i].Sum+b.Sum/b.N*a.N, freshSum[i].N+a.N
+			}
+		}
+	}
+	for i, f := range Figures {
+		if f.Unit == "share" {
+			continue // only calls that ended well are compared
+		}
+		n := resumedSum[i].N
+		s := SavedFigure{f, int64(n), resumedSum[i].Sum / n, freshSum[i].Sum / n, freshSum[i].Sum - resumedSum[i].Sum}
+		if n == 0 {
+			s.Saved = math.NaN()
+		}
+		out.Figures = append(out.Figures, s)
+	}
+	return out
+}

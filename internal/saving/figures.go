@@ -1,0 +1,60 @@
+package saving
+
+import (
+	"strings"
+
+	"reprise/ledger"
+)
+
+// A Figure is one of the things that are compared, as a mean over calls.
+type Figure struct {
+	Name string
+	Unit string // share, tokens, nano_usd or ms
+	Of   func(ledger.Sums) Ratio
+}
+
+// A Ratio is a sum and its divisor: the mean over calls of what many chains add up to.
+type Ratio struct{ Sum, N float64 }
+
+// The names of the figures that a summary shows.
+const (
+	Cost     = "cost"
+	Weighted = "weighted"
+)
+
+// Figures are all of them, in the order in which they are shown.
+var Figures = []Figure{
+	{"success", "share", func(s ledger.Sums) Ratio { return Ratio{float64(s.OK), float64(s.Ended)} }},
+	{"input", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.Input), float64(s.Metered)} }},
+	{"cache read", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.CacheRead), float64(s.Metered)} }},
+	{"cache write", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.CacheWrite), float64(s.Metered)} }},
+	{"output", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.Output), float64(s.Metered)} }},
+	{Weighted, "tokens", func(s ledger.Sums) Ratio { return Ratio{weighted(s), float64(s.Metered)} }},
+	{Cost, "nano_usd", func(s ledger.Sums) Ratio { return Ratio{float64(s.Cost), float64(s.Priced)} }},
+	{"duration", "ms", func(s ledger.Sums) Ratio { return Ratio{float64(s.Duration), float64(s.Timed)} }},
+}
+
+// Title returns the figure's name for people.
+func (f Figure) Title() string {
+	if f.Unit == "tokens" {
+		return f.Name + " tokens"
+	}
+	return f.Name
+}
+
+// Key returns the figure's name in JSON.
+func (f Figure) Key() string { return strings.ReplaceAll(f.Title(), " ", "_") }
+
+// weighted adds up the kinds of tokens, weighted by their cost.
+func weighted(s ledger.Sums) float64 {
+	return ledger.WeightInput*float64(s.Input) + ledger.WeightCacheRead*float64(s.CacheRead) +
+		ledger.WeightCacheWrite*float64(s.CacheWrite) + ledger.WeightOutput*float64(s.Output)
+}
+
+func newSample(s ledger.Sums) sample {
+	out := make(sample, len(Figures))
+	for i, f := range Figures {
+		out[i] = f.Of(s)
+	}
+	return out
+}

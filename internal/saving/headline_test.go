@@ -1,0 +1,99 @@
+package saving
+
+import (
+	"math"
+	"testing"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// calls makes a slice of so many calls that ended well, each with a cost.
+func calls(mode rewrite.Mode, reason rewrite.Reason, n, cost, leftOut int64) ledger.Slice {
+	return ledger.Slice{Tool: "claude", Mode: mode, Reason: reason, Well: true, Counted: true, Priced: true, LeftOutBytes: leftOut,
+		Sums: ledger.Sums{Calls: n, Resumed: map[bool]int64{true: n}[mode.Continues()], Ended: n, OK: n, Metered: n, Input: n * cost / 1e6,
+			Priced: n, Cost: n * cost}}
+}
+
+func first(n, cost int64) ledger.Slice { return calls(rewrite.Fresh, rewrite.FirstCall, n, cost, 0) }
+func guarded(n, cost int64) ledger.Slice {
+	return calls(rewrite.Fresh, rewrite.Idle, n, cost, 0)
+}
+func resumed(n, cost, leftOut int64) ledger.Slice {
+	return calls(rewrite.Resume, rewrite.Extends, n, cost, leftOut)
+}
+
+// without returns the slice as of a tool that reports no cost, or neither cost nor tokens.
+func without(s ledger.Slice, tokens bool) ledger.Slice {
+	s.Priced, s.Sums.Priced, s.Cost = false, 0, 0
+	if tokens {
+		s.Counted, s.Metered, s.Input = false, 0, 0
+	}
+	return s
+}
+
+// The headline says no more than what was counted, and on what the rest is founded.
+func TestHeadline(t *testing.T) {
+	failed := resumed(1, 50e6, 9000)
+	failed.Well = false
+	observed := calls(rewrite.Observe, "", 7, 1e6, 0)
+	perToken := func(s ledger.Slice) (int64, bool) { return s.Input * 1e6, true }
+	for _, tt := range []struct {
+		name, want string
+		slices     []ledger.Slice
+		price      Price
+	}{
+		{"none", "no managed call has been made", []ledger.Slice{observed}, nil},
+		{"fresh", "resumed none of 1 call", []ledger.Slice{first(1, 1), observed}, nil},
+		{"one", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
+			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 41_999)}, nil},
+		{"dearer", "resumed 2 of 8 calls; their prompts were sent whole; " +
+			"they cost about $0.0400 more than 2 fresh calls would have (estimate from 6 fresh calls)",
+			[]ledger.Slice{guarded(6, 10e6), resumed(2, 30e6, 0)}, nil},
+		{"equal", "resumed 1 of 2 calls; its prompt was sent whole; it cost about as much as 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{first(1, 10e6), resumed(1, 10e6, 0)}, nil},
+		{"failed", "resumed 2 of 3 calls; at least 3000 B of their prompts were left out, since the sessions held them; " +
+			"1 of them cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 3000), failed}, nil},
+		{"only failed", "resumed 1 of 2 calls", []ledger.Slice{first(1, 30e6), failed}, nil},
+		{"no price", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them; " +
+			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, nil},
+		{"list price", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them; " +
+			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, perToken},
+		{"no figure", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them",
+			[]ledger.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
+	} {
+		s := New(tt.slices, nil, tt.price)
+		if got := s.Headline(); got != tt.want {
+			t.Errorf("%s: %s\nwant %s", tt.name, got, tt.want)
+		}
+		sum := 0.0
+		for _, slice := range tt.slices {
+			sum += s.Share()(slice)[6]
+		}
+		if saved := s.Saved(Cost); !math.IsNaN(saved) && math.Abs(saved-sum) > 1 {
+			t.Errorf("%s: the shares add up to %v, not %v", tt.name, sum, saved)
+		}
+	}
+}
+
+// A difference that the control group does not make sure of is no saving.
+func TestMeasuredHeadline(t *testing.T) {
+	for share, want := range map[float64]string{
+		0.5: "resuming saved $0.0359 (measured against 82 calls held out)",
+		1:   "no clear difference in cost (measured against 82 calls held out)",
+		2:   "resuming cost $0.0651 more (measured against 82 calls held out)",
+	} {
+		chains := experiment(1, 60, share)
+		s := New([]ledger.Slice{resumed(1, 1, 0)}, chains, nil)
+		if got := s.Headline(); got != "resumed 1 of 1 call; its prompt was sent whole; "+want {
+			t.Errorf("%v: %s", share, got)
+		}
+		if sum := s.Summary(); sum.Basis != Measured || !sum.Measured || sum.Headline != s.Headline() {
+			t.Errorf("%+v", sum)
+		}
+	}
+}

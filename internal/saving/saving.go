@@ -1,0 +1,128 @@
+// Package saving computes what resuming saved, and says it in one sentence.
+//
+// It is pure: its input is sums of the ledger's calls. Three kinds of figures are kept apart: what was
+// counted (AtLeast), what is estimated (Estimate) and what was measured against a control group
+// (Comparison). Its invariant: a figure of one kind is never shown as one of another, and an unknown
+// figure is never 0.
+package saving
+
+import (
+	"math"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A Saving is what resuming saved in a period.
+type Saving struct {
+	AtLeast    AtLeast
+	Arms       Comparison  // its sizes hold even if the arms are too small to be compared
+	Comparison *Comparison // of the arms; nil if they cannot be compared
+	Estimate   *Estimate   // in place of a comparison
+
+	slices []ledger.Slice // the managed ones, with prices
+	price  Price
+}
+
+// AtLeast is what holds without any comparison. A session's history is read again by the model with each
+// call, so what a prompt leaves out is not as many tokens saved.
+type AtLeast struct {
+	Calls        int64 // managed calls
+	Resumed      int64 // of these, the resumed ones
+	LeftOutBytes int64 // what the prompts of resumed calls that ended well left out
+	unsettled    bool  // resumed calls that have not ended well left something out too
+}
+
+// A Price returns what the calls of a slice cost, if no tool said so.
+type Price func(ledger.Slice) (nano int64, ok bool)
+
+// New computes the saving from a period's slices and arms. With a price, calls whose tool reports
+// no cost are estimated in money too; it may be nil.
+func New(slices []ledger.Slice, arms []ledger.ChainSums, price Price) Saving {
+	var s Saving
+	var ok bool
+	if s.Arms, ok = compare(arms); ok {
+		s.Comparison = &s.Arms
+	} else {
+		s.price = price // what is measured rests on what the tools say
+	}
+	for _, slice := range slices {
+		if slice.Mode == rewrite.Fresh || slice.Mode.Continues() {
+			s.AtLeast.add(slice)
+			s.slices = append(s.slices, s.priced(slice))
+		}
+	}
+	if s.Comparison == nil {
+		estimated := estimate(sides(s.slices))
+		s.Estimate = &estimated
+	}
+	return s
+}
+
+func (a *AtLeast) add(s ledger.Slice) {
+	a.Calls += s.Calls
+	a.Resumed += s.Resumed
+	switch {
+	case !s.Mode.Continues():
+	case s.Well:
+		a.LeftOutBytes += s.LeftOutBytes
+	default:
+		a.unsettled = a.unsettled || s.LeftOutBytes > 0
+	}
+}
+
+// priced returns the slice with its price, if no tool said what its calls cost.
+func (s Saving) priced(slice ledger.Slice) ledger.Slice {
+	if slice.Priced || !slice.Counted || s.price == nil {
+		return slice
+	}
+	if nano, ok := s.price(slice); ok {
+		slice.Sums.Priced, slice.Cost = slice.Calls, nano
+	}
+	return slice
+}
+
+// sides adds up the calls that ended well by what they are counted as.
+func sides(slices []ledger.Slice) (list []ledger.SideSums) {
+	type key struct {
+		like
+		side ledger.Side
+	}
+	at := map[key]int{}
+	for _, s := range slices {
+		k := key{likeness(s), s.Side()}
+		if !s.Well || k.side == ledger.Unmeasured {
+			continue
+		}
+		i, ok := at[k]
+		if !ok {
+			i = len(list)
+			at[k] = i
+			list = append(list, ledger.SideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
+		}
+		list[i].Add(s.Sums)
+	}
+	return list
+}
+
+func likeness(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
+
+// Saved returns by how much less of a figure was used, negative if it was more; NaN if that is not
+// known.
+func (s Saving) Saved(name string) float64 {
+	if c := s.Comparison; c != nil {
+		for _, f := range c.Figures {
+			if f.Name == name {
+				return f.Saved()
+			}
+		}
+	}
+	if e := s.Estimate; e != nil && e.Resumed > 0 {
+		for _, f := range e.Figures {
+			if f.Name == name {
+				return f.Saved
+			}
+		}
+	}
+	return math.NaN()
+}
