@@ -45,6 +45,7 @@ var commands = []func(*app) *cobra.Command{
 	showCommand,
 	logCommand,
 	tailCommand,
+	topCommand,
 	statuslineCommand,
 	resetCommand,
 	statsCommand,
