@@ -190,10 +190,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"))
+		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
+		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used))
 }
 
 // join assigns the call its place in a chain, and a session.

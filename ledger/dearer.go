@@ -23,6 +23,7 @@ const (
 	meterMemory  = 20              // number of runs that an average covers; older ones weigh less with each new run
 	meterForgets = 30 * 86_400_000 // milliseconds after which measurements expire
 	minRuns      = 5               // on both sides; one long run proves nothing
+	minMissed    = 2               // resumes in a row that missed the provider's cache: that explains their cost
 	dearerBy     = 1.2             // single prices vary by more than this, averages by less
 	dearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
 )
@@ -61,6 +62,7 @@ type Meter struct {
 	Cost                                 float64
 	Duration                             float64 // milliseconds
 	Last                                 Millis  // when the latest one ended
+	Missed                               int     // how many of the latest ones in a row missed the provider's cache
 }
 
 func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
@@ -84,6 +86,15 @@ func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
 	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, meterMemory))
 }
 
+// noteCache notes whether the latest run missed the provider's cache.
+func (m *Meter) noteCache(missed bool) {
+	if !missed {
+		m.Missed = 0
+		return
+	}
+	m.Missed++
+}
+
 // inMoney reports whether every run that the averages cover has a known cost.
 func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, meterMemory) }
 
@@ -91,9 +102,10 @@ func (m *Meter) weighted() float64 {
 	return WeightInput*m.Input + WeightCacheRead*m.CacheRead + WeightCacheWrite*m.CacheWrite + WeightOutput*m.Output
 }
 
-// counts reports whether the measurements are numerous and recent enough.
+// counts reports whether the measurements are numerous and recent enough. Of runs that miss the
+// provider's cache few suffice: the next one will miss it too.
 func (m *Meter) counts(now Millis) bool {
-	return m.Runs >= minRuns && distance(now, m.Last) <= meterForgets
+	return (m.Runs >= minRuns || m.Missed >= minMissed) && distance(now, m.Last) <= meterForgets
 }
 
 // Meters are the costs of the runs of one rule, tool and model.

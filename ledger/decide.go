@@ -154,6 +154,7 @@ type Decision struct {
 	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
 	Spent    Spending
 	Exceeded rewrite.Reason
+	LastUsed Millis // when the chain's session was last used
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -168,6 +169,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context)
+	d.LastUsed = chain.LastUsed
 	if d.Reason != "" {
 		return d
 	}
@@ -319,8 +321,10 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	switch {
 	case some(rewrite.HistoryEdited):
 		return nil, rewrite.HistoryEdited
-	case len(f.Chains) > 0, f.Others:
+	case len(f.Chains) > 0:
 		return nil, rewrite.BaseChanged
+	case f.Others:
+		return nil, rewrite.NewJob
 	}
 	return nil, rewrite.FirstCall
 }

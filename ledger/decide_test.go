@@ -92,7 +92,7 @@ func decisions() []decision {
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, rewrite.FirstCall, 0},
-		{"no chain that begins alike", func(f *Facts) { f.Chains, f.Others = nil, true }, rewrite.Fresh, rewrite.BaseChanged, 0},
+		{"no chain that begins alike", func(f *Facts) { f.Chains, f.Others = nil, true }, rewrite.Fresh, rewrite.NewJob, 0},
 		{"asked to be fresh", func(f *Facts) { f.Fresh = rewrite.ForcedFresh }, rewrite.Fresh, rewrite.ForcedFresh, 7},
 		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, rewrite.Disabled, 7},
 		{"binary can not", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, rewrite.NoResume, 7},

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"slices"
 
@@ -38,36 +39,42 @@ type PromptTemplate struct {
 // those that a rule could have named. Calls more than ttl after the one they continue are only
 // counted. The most useful templates come first.
 func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
-	rows, err := l.db.Query(`SELECT * FROM (
-		SELECT i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
-			s.last_used, s.settings || char(0) || s.model || char(0) || s.runtime || char(0) || s.auth, s.base, s.base_opening
-		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
-		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
-		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, Live, since, rewrite.Fresh, maxFreshCalls)
-	if err != nil {
-		return nil, fmt.Errorf("list fresh calls: %w", err)
-	}
-	defer rows.Close()
 	f := templateFinder{ttl: ttl, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
-	for rows.Next() {
-		var c freshCall
-		var base []byte
-		if err := rows.Scan(&c.tool, &c.cwd, &c.home, &c.role, &c.started, &c.reason, &c.bytes, &c.session, &c.good,
-			&c.lastUsed, &c.prints, &base, &c.opening); err != nil {
-			return nil, fmt.Errorf("list fresh calls: %w", err)
-		}
-		c.blocks = decodeDigests(base)
-		f.add(&c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list fresh calls: %w", err)
+	if err := l.freshCalls(since, f.add); err != nil {
+		return nil, err
 	}
 	return f.list(), nil
+}
+
+// freshCalls reads the fresh calls since then that no rule named, at most the latest 20 000, in the order in which they began.
+func (l *Ledger) freshCalls(since Millis, read func(*freshCall)) error {
+	err := each(l.db, `SELECT * FROM (
+		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
+			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening
+		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
+		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
+		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, func(rows *sql.Rows) error {
+		var c freshCall
+		var base []byte
+		p := &c.fingerprints
+		if err := rows.Scan(&c.id, &c.tool, &c.cwd, &c.home, &c.role, &c.started, &c.reason, &c.bytes, &c.session, &c.good,
+			&c.lastUsed, &p.Settings, &p.Model, &p.Runtime, &p.Auth, &c.place.Repository, &c.place.Branch, &base, &c.opening); err != nil {
+			return err
+		}
+		c.blocks = decodeDigests(base)
+		read(&c)
+		return nil
+	}, Live, since, rewrite.Fresh, maxFreshCalls)
+	if err != nil {
+		return fmt.Errorf("list fresh calls: %w", err)
+	}
+	return nil
 }
 
 // A freshCall is a call with a session of its own, and what that session was sent last: the call's
 // prompt, or one that extends it.
 type freshCall struct {
+	id                    int64
 	tool, cwd, home, role string
 	started               Millis
 	reason                rewrite.Reason
@@ -75,7 +82,8 @@ type freshCall struct {
 	session               int64
 	good                  bool // the session could be continued
 	lastUsed              Millis
-	prints                string
+	fingerprints          Fingerprints
+	place                 Place // when its session was used last
 	blocks                []rewrite.Digest
 	opening               int
 	continued             []int // the places of templates in which a later call continues it
@@ -96,7 +104,7 @@ type frameKey struct {
 func (f *templateFinder) add(c *freshCall) {
 	c.opening = min(c.opening, len(c.blocks))
 	begins := string(encodeDigests(c.blocks[:c.opening]))
-	key := fmt.Sprintf("%q%q%q%q%q", c.tool, c.cwd, c.home, c.role, c.prints) + begins
+	key := fmt.Sprintf("%q%q%q%q%q", c.tool, c.cwd, c.home, c.role, c.fingerprints) + begins
 	if couldBeNamed(c.reason) {
 		f.connect(c, f.early[key], begins)
 	}
@@ -107,7 +115,7 @@ func (f *templateFinder) add(c *freshCall) {
 // couldBeNamed reports whether a call with this reason is fresh only because nothing names its
 // task.
 func couldBeNamed(r rewrite.Reason) bool {
-	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.Ambiguous
+	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.NewJob || r == rewrite.Ambiguous
 }
 
 // connect finds, for each place, the earlier call that c shares most with, and counts c as its

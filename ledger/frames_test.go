@@ -13,7 +13,7 @@ func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
 	f := rewrite.NewPrompt(blocks, rewrite.Key("a key for tests")).Footprint()
 	c := &freshCall{tool: "claude", cwd: "/work", started: Millis(1000 * id), lastUsed: Millis(1000*id + 500), session: id,
-		reason: rewrite.BaseChanged, bytes: 9000, good: true, prints: "p", blocks: f.Blocks, opening: f.Opening}
+		reason: rewrite.BaseChanged, bytes: 9000, good: true, fingerprints: Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
 	if change != nil {
 		change(c)
 	}
@@ -38,7 +38,7 @@ func TestFrames(t *testing.T) {
 		"two places":         {calls(rounds[0], rounds[1], "o a 4 c 5 z"), same, ""},
 		"another directory":  {rounds, func(c *freshCall) { c.cwd = "/other" }, ""},
 		"another role":       {rounds, func(c *freshCall) { c.role = "reviewer" }, ""},
-		"other settings":     {rounds, func(c *freshCall) { c.prints = "q" }, ""},
+		"other settings":     {rounds, func(c *freshCall) { c.fingerprints.Model = "q" }, ""},
 		"at the same time":   {rounds, func(c *freshCall) { c.started = 1100 }, ""},
 		"asked to be fresh":  {rounds, func(c *freshCall) { c.reason = rewrite.ForcedFresh }, ""},
 		"edited history":     {rounds, func(c *freshCall) { c.reason = rewrite.HistoryEdited }, ""},

@@ -62,9 +62,9 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
-// OpenReadOnly opens a ledger that an up-to-date reprise has written, for a quick look. It takes no lock and writes
-// nothing; a process that exits soon need not close it.
-func OpenReadOnly(path string) (*Ledger, error) {
+// Peek opens a ledger of this version for a quick look. It takes no lock and writes nothing; a process that exits
+// soon need not close it.
+func Peek(path string) (*Ledger, error) {
 	db, err := connect(path, "ro")
 	if err != nil {
 		return nil, err
@@ -73,6 +73,19 @@ func OpenReadOnly(path string) (*Ledger, error) {
 	if err := l.prepare(false); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
+	}
+	return l, nil
+}
+
+// OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is migrated.
+func OpenReadOnly(path string) (*Ledger, error) {
+	l, err := OpenExisting(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.db.Exec("PRAGMA query_only = ON"); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
 	return l, nil
 }

@@ -479,7 +479,7 @@ func TestOtherBeginnings(t *testing.T) {
 	_, another, _ := strings.Cut(prompt, "\n\n")
 	another = "Round 2\n\n" + another
 	d, chains, err := l.Preview(testCall(l, another, 3))
-	if err != nil || d.Reason != rewrite.BaseChanged || len(chains) != 1 || chains[0].Continuity.Relation != rewrite.Revises {
+	if err != nil || d.Reason != rewrite.NewJob || len(chains) != 1 || chains[0].Continuity.Relation != rewrite.Revises {
 		t.Errorf("%s (%s) beside %+v, %v", d.Mode, d.Reason, chains, err)
 	}
 	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != rewrite.FirstCall {

@@ -21,11 +21,11 @@ func (m *Meters) side(s Side) *Meter {
 	return nil
 }
 
-const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last"
+const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last, missed"
 
 // columns returns the destinations of meterColumns.
 func (m *Meter) columns() []any {
-	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last}
+	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last, &m.Missed}
 }
 
 type rowsQueryer interface {
@@ -60,9 +60,10 @@ func (e *pendingOutcome) meter(tx *sql.Tx) error {
 	var reason, fellBack rewrite.Reason
 	var rule, tool, model string
 	var duration Millis
-	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration
+	var missed bool
+	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration, coalesce(`+missedCache+`, 0)
 		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, e.Invocation).
-		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration)
+		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration, &missed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // its chain was deleted meanwhile
 	}
@@ -82,8 +83,9 @@ func (e *pendingOutcome) meter(tx *sql.Tx) error {
 		all.beginTrial(e.Outcome.Now)
 	}
 	m.add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
+	m.noteCache(missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, m.columns()...)...)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, m.columns()...)...)
 	return err
 }
 

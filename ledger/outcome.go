@@ -141,7 +141,7 @@ func (t *Ticket) pendingOutcome(prompt *rewrite.Prompt, o *Outcome) pendingOutco
 	s := &o.Seen
 	e.Outcome.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
-		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse}
+		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return e
 }
 
@@ -202,14 +202,15 @@ func (p *pendingTurn) record(tx *sql.Tx) error {
 func (e *pendingOutcome) recordInvocation(tx *sql.Tx) (first bool, err error) {
 	o := &e.Outcome
 	_, outcome := o.state()
-	s, u := &o.Seen, &o.Seen.Usage
+	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
-		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?,
+		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
 		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
-		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)), outcome, o.Exit, o.Signal, e.Invocation)
+		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
+		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, e.Invocation)
 	if err != nil {
 		return false, err
 	}

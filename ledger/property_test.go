@@ -477,8 +477,10 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	}
 	f.Chains, f.Others = alike, true
 	again := Decide(f)
-	if d.Reason == rewrite.HistoryEdited && again.Reason == rewrite.BaseChanged {
-		again.Reason = d.Reason // of another job's conversation nobody needs to know
+	switch {
+	case d.Reason == rewrite.HistoryEdited && again.Reason == rewrite.BaseChanged,
+		len(alike) == 0 && again.Reason == rewrite.NewJob && (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.BaseChanged):
+		again.Reason = d.Reason // of another job nobody needs to know
 	}
 	if !reflect.DeepEqual(again, d) {
 		t.Fatalf("%v, and %v by those that begin alike", d, again)

@@ -213,7 +213,7 @@ func TestForget(t *testing.T) {
 	if _, err := l.db.Exec(`UPDATE invocations SET rule = 'its-own' WHERE chain_id = (SELECT id FROM chains WHERE task = 'the-secret');
 		UPDATE invocations SET rule = 'of-many' WHERE id IN (1, (SELECT max(id) FROM invocations));
 		DELETE FROM meters;
-		INSERT INTO meters SELECT value, 'claude', 'm', 'first', 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM json_each('["its-own", "of-many"]')`); err != nil {
+		INSERT INTO meters SELECT value, 'claude', 'm', 'first', 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 FROM json_each('["its-own", "of-many"]')`); err != nil {
 		t.Fatal(err)
 	}
 	chains, err := l.FindChains("the-secret")

@@ -220,4 +220,10 @@ CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 ALTER TABLE sessions ADD COLUMN stamp TEXT; -- of what is stored in file, as our last run left it: its size, or the values of a row
 UPDATE sessions SET stamp = file_size WHERE file IS NOT NULL;
 ALTER TABLE sessions DROP COLUMN file_size;
+`, `
+ALTER TABLE invocations ADD COLUMN idle INTEGER;         -- of a resumed call: how long its session had not been used
+ALTER TABLE invocations ADD COLUMN held INTEGER;         -- likewise: the tokens that it had been sent
+ALTER TABLE invocations ADD COLUMN first_prompt INTEGER; -- tokens of the first request, NULL if the tool reports only sums
+ALTER TABLE invocations ADD COLUMN first_read INTEGER;   -- of these, those from the provider's cache
+ALTER TABLE meters ADD COLUMN missed INTEGER NOT NULL DEFAULT 0; -- how many of the latest runs in a row found nothing there
 `}

@@ -28,13 +28,16 @@ func (p Period) holds() string {
 
 // A Snapshot is the content of a report, all from one moment.
 type Snapshot struct {
-	Slices []Slice
-	Arms   []ChainSums
-	Chains []ChainCalls // the most recently used first
+	Slices      []Slice
+	Directories []Slice // the same calls, by working directory too
+	Tasks       []Slice // and by task
+	Arms        []ChainSums
+	Chains      []ChainCalls // the most recently used first
 }
 
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
+	Key               string // the directory or the task, if they are grouped by that
 	Day               Millis // its beginning, in UTC
 	Tool, Rule, Model string // Model that answered
 	Mode              rewrite.Mode
@@ -57,6 +60,7 @@ type ChainCalls struct {
 	ID             int64
 	Tool, Cwd      string
 	Task, Role     string
+	Created        Millis
 	Updated        Millis
 	Calls, Resumed int64
 	Latest         []InvocationRow // the earliest first
@@ -75,8 +79,13 @@ const recently = 500
 // longPrompt tokens separately. It blocks no writer.
 func (l *Ledger) Snapshot(p Period, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
-		if s.Slices, err = readSlices(q, p, longPrompt); err != nil {
-			return fmt.Errorf("sum up days: %w", err)
+		for _, grouped := range []struct {
+			list *[]Slice
+			key  string
+		}{{&s.Slices, "''"}, {&s.Directories, "cwd"}, {&s.Tasks, "coalesce((SELECT task FROM chains WHERE id = chain_id), '')"}} {
+			if *grouped.list, err = readSlices(q, p, longPrompt, grouped.key); err != nil {
+				return fmt.Errorf("sum up days: %w", err)
+			}
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
 			if s.Arms, err = arms(q, p); err != nil {
@@ -117,7 +126,7 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 // Slices sums up the calls of the period, as a snapshot does.
 func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) error {
-		list, err = readSlices(q, p, longPrompt)
+		list, err = readSlices(q, p, longPrompt, "''")
 		return err
 	})
 	if err != nil {
@@ -137,23 +146,24 @@ const (
 	belowDay = iota
 )
 
-// readSlices makes SQLite sort by as few columns as possible and computes here what follows from
-// them: for a million calls each column takes a tenth of a second.
-func readSlices(q rowsQueryer, p Period, longPrompt int64) (list []Slice, err error) {
+// readSlices sums up the calls that are alike and have the same key, an expression. It makes SQLite
+// sort by as few columns as possible and computes here what follows from them: for a million calls
+// each column takes a tenth of a second.
+func readSlices(q rowsQueryer, p Period, longPrompt int64, key string) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
-		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
+		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0))
-		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed)
+		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`,
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, p, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
 		var bits, prompts, sent, leftOut int64
-		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm,
+		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Key,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut); err != nil {
 			return err
@@ -212,13 +222,13 @@ func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 }
 
 func chainCalls(q rowsQueryer, p Period, most SnapshotLimits) (chains []ChainCalls, err error) {
-	err = each(q, `SELECT id, tool, cwd, task, role, updated FROM (
+	err = each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
 		func(rows *sql.Rows) error {
 			var c ChainCalls
-			err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Updated)
+			err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated)
 			chains = append(chains, c)
 			return err
 		}, p.Since, p.Until, recently, most.Chains)

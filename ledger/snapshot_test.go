@@ -45,6 +45,16 @@ func TestSnapshotAddsUp(t *testing.T) {
 			t.Errorf("%+v: %+v", side, got)
 		}
 	}
+	directories, tasks := map[string]int64{}, map[string]int64{}
+	for _, slice := range s.Directories {
+		directories[slice.Key] += slice.Calls
+	}
+	for _, slice := range s.Tasks {
+		tasks[slice.Key] += slice.Calls
+	}
+	if len(directories) != 50 || directories["/work/49"] != 40 || len(tasks) != 200 || tasks["task 200"] != 10 {
+		t.Errorf("by directory %v, by task %v", directories, tasks)
+	}
 	arms, err := l.Arms(0)
 	if err != nil || !slices.Equal(s.Arms, arms) {
 		t.Errorf("%d chains in arms, want %d, %v", len(s.Arms), len(arms), err)
@@ -155,7 +165,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Always, 100_000)
+		list, err := readSlices(q, Always, 100_000, "''")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -250,6 +250,9 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 	}
 	if u := e.Message.Usage; u != nil && e.whole {
 		s.seen.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
+		if !s.seen.First.Known {
+			s.seen.First = Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+		}
 	}
 }
 

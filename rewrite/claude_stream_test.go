@@ -40,8 +40,13 @@ func TestClaudeLeavesSubagentsOut(t *testing.T) {
 		t.Errorf("a subagent alone: %+v", seen)
 	}
 	seen := claudeSees(someID, claudeInit, own, says, fails)
-	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) || seen.ContextUse.Used != 4321 {
+	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) || seen.ContextUse.Used != 4321 ||
+		seen.First != (Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300}) {
 		t.Errorf("beside the session's own: %+v", seen)
+	}
+	later := strings.Replace(own, `"input_tokens":1,`, `"input_tokens":7,`, 1)
+	if seen := claudeSees(someID, claudeInit, says, own, later); seen.First.Input != 1 || seen.ContextUse.Used != 4327 {
+		t.Errorf("its first request: %+v", seen)
 	}
 	tool := strings.Replace(own, `{"type":"text","text":"I ask."}`, `{"type":"tool_use","name":"Task","input":{"file_path":"/w/a.go"}}`, 1)
 	if seen := claudeSees(someID, claudeInit, tool, says); !seen.ToolRan || len(seen.Texts) > 0 || !slices.Equal(seen.Files, []string{"/w/a.go"}) {

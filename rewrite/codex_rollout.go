@@ -69,6 +69,9 @@ func (s *codexStream) learnRecord(r *codexRecord) {
 		}
 		s.turn = p.TurnUsage
 		s.seen.Usage = s.earlier.plus(s.turn).usage()
+		if !s.seen.First.Known {
+			s.seen.First = s.turn.usage()
+		}
 	case "event_msg":
 		s.learnRolloutEvent(r)
 	}

@@ -440,17 +440,20 @@ func TestCodexReadsItsRollout(t *testing.T) {
 	tests := []struct {
 		recording, id string
 		from, to      int // lines
-		usage         Usage
+		usage, first  Usage
 		context       Context
 		compacted     bool
 		totals        string
 		answer        string
 	}{
-		{"chain-4-text", chain, 0, 5, Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36}, Context{9930, 258400}, false,
+		{"chain-4-text", chain, 0, 5, Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36},
+			Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36}, Context{9930, 258400}, false,
 			`"usage\tinput_tokens":9894`, "Got it: 77."},
-		{"chain-4-text", chain, 9, 15, Usage{Known: true, Input: 10100, CacheRead: 10099, Output: 56}, Context{10199, 258400}, false,
+		{"chain-4-text", chain, 9, 15, Usage{Known: true, Input: 10100, CacheRead: 10099, Output: 56},
+			Usage{Known: true, Input: 5018, CacheRead: 5018, Output: 20}, Context{10199, 258400}, false,
 			`"usage\tinput_tokens":40059`, "77"},
-		{"after-toobig-2", over, 7, 18, Usage{Known: true, Input: 7946, CacheRead: 7944, Output: 72}, Context{10133, 258400}, true,
+		{"after-toobig-2", over, 7, 18, Usage{Known: true, Input: 7946, CacheRead: 7944, Output: 72},
+			Usage{Known: true, Input: 2897, CacheRead: 2896, Output: 36}, Context{10133, 258400}, true,
 			`"usage\tinput_tokens":15890`, "77"},
 	}
 	for _, tt := range tests {
@@ -470,7 +473,7 @@ func TestCodexReadsItsRollout(t *testing.T) {
 				codexRun(s, nil, header)
 			}
 			got := s.Seen()
-			if got.Usage != tt.usage || got.ContextUse != tt.context || got.Compacted != tt.compacted ||
+			if got.Usage != tt.usage || got.First != tt.first || got.ContextUse != tt.context || got.Compacted != tt.compacted ||
 				!strings.Contains(string(got.Totals), tt.totals) || got.Answer != tt.answer {
 				t.Errorf("%s from %d, early %v: %+v", tt.recording, tt.from, early, got)
 			}

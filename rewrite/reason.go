@@ -72,6 +72,7 @@ const NoAttempt = -1
 // Reasons why a managed call is fresh.
 const (
 	FirstCall           Reason = "first_call"
+	NewJob              Reason = "new_job" // no earlier prompt begins like this one
 	ForcedFresh         Reason = "forced_fresh"
 	Disabled            Reason = "disabled"
 	Ambiguous           Reason = "ambiguous"

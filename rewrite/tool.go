@@ -309,6 +309,7 @@ type StreamState struct {
 	Exit       int      // the tool's exit code in the caller's format, 0 for its actual one
 	Unshown    []byte   // after End: output that must be shown unchanged if the tool exits with 0
 	Usage      Usage
+	First      Usage // of the run's first request, if the tool reports it
 	Totals     Totals
 	ContextUse Context
 
@@ -360,6 +361,9 @@ func (s *StreamState) EndTurn() StreamState {
 
 // Continue adds what came after the end of a turn and belongs to it.
 func (s *StreamState) Continue(more StreamState) {
+	if s.First.Known {
+		more.First = s.First
+	}
 	more.Texts, more.Files = slices.Concat(s.Texts, more.Texts), slices.Concat(s.Files, more.Files)
 	*s = more
 }

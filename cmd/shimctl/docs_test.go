@@ -29,7 +29,10 @@ var schemas = map[string]any{
 	"shimctl.setup/1":        setupReport{},
 	"shimctl.doctor/1":       doctorReport{},
 	"shimctl.config/1":       configReport{},
+	"shimctl.why/1":          whyReport{},
 	"shimctl.suggest/1":      suggestReport{},
+	"shimctl.rule.try/1":     ruleTryReport{},
+	"shimctl.rule.add/1":     ruleAddReport{},
 	"shimctl.stats/1":        statsReport{},
 	"shimctl.prune/1":        pruneReport{},
 	"shimctl.version/1":      versionReport{},
@@ -45,6 +48,8 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[groupReport]():      "group",
 	reflect.TypeFor[meanReport]():       "mean",
 	reflect.TypeFor[pricesReport]():     "prices",
+	reflect.TypeFor[passedReport]():     "passed",
+	reflect.TypeFor[adviceReport]():     "remedy",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.

@@ -131,6 +131,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		}
 	}
 	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
+	show("meaning", meaning(e.Reason))
 	show("detail", string(e.Detail))
 	show("changed", strings.Join(e.Changed, ", "))
 	show("rule", e.Rule)
@@ -143,9 +144,6 @@ func (a *app) printExplanation(e shim.Explanation) {
 	show("unmanaged option", e.Unmanaged)
 	if e.Fault != nil {
 		show("fault", a.tildeIn(e.Fault.Error()))
-	}
-	if e.Mode == rewrite.Passthrough {
-		show("what to do", advice[e.Reason])
 	}
 	show(otherOutput(e), otherWords(e))
 	show("real binary", a.tilde(cmp.Or(e.Real, "not found")))
@@ -165,12 +163,25 @@ func (a *app) printExplanation(e shim.Explanation) {
 	}
 	show("evidence for", findings(e.Evidence.For))
 	show("evidence against", findings(e.Evidence.Against))
-	show("to allow it", howToAllow(e))
+	showAdvice(e, show)
 	t.Add(ui.TextCell("runs").As(ui.Dim), ui.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
 	}
 	t.Print(a.stdout)
+}
+
+// showAdvice shows what would have a call resumed that is not.
+func showAdvice(e shim.Explanation, show func(name, value string)) {
+	if e.Mode.Continues() {
+		return
+	}
+	its := adviceFor(e.Reason, e.Tool, e.Chain)
+	show("what to do", its.Advice)
+	show("setting", its.Setting)
+	if !strings.HasPrefix(its.Command, "shimctl explain ") {
+		show("command", its.Command)
+	}
 }
 
 // otherOutput names where the output does not go here.
@@ -203,17 +214,6 @@ func findings(list []rewrite.Finding) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, ", ")
-}
-
-// howToAllow says how to have a call resumed that is fresh only because it has no name and no evidence.
-func howToAllow(e shim.Explanation) string {
-	switch e.Reason {
-	case rewrite.NoEvidence, rewrite.NewRole, rewrite.CleanStart:
-		return `name the task (REPRISE_TASK, or a rule), or unnamed = "extends"`
-	case rewrite.UnnamedOff:
-		return "name the task (REPRISE_TASK, or a rule)"
-	}
-	return ""
 }
 
 func blocksSent(e shim.Explanation) (n int) {
@@ -325,6 +325,7 @@ type explainReport struct {
 	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
+	adviceReport
 }
 
 type findingReport struct {
@@ -361,6 +362,7 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+	r.adviceReport = adviceFor(e.Reason, e.Tool, e.Chain)
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

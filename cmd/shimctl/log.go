@@ -18,12 +18,7 @@ func logCommand(a *app) *cobra.Command {
 		Use: "log [CALL]", Short: "list the last calls, or show one",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
 recorded about that call, and what its reasons mean.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
-			}
-			return nil
-		},
+		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
 				if len(args) == 1 {
@@ -91,10 +86,25 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 		return a.stdout.PrintJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
 	}
 	t := ui.NewFoldedTable("FIELD", "VALUE")
+	for _, f := range a.callFields(r, i) {
+		t.Add(ui.TextCell(f.name).As(ui.Dim), f.cell)
+	}
+	t.Print(a.stdout)
+	return nil
+}
+
+// A field is one of the things that are recorded about a call.
+type field struct {
+	name string
+	cell ui.Cell
+}
+
+// callFields returns everything known about a call.
+func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 	add := func(name string, c ui.Cell) {
 		c.Right = false
 		if c.Raw != "" {
-			t.Add(ui.TextCell(name).As(ui.Dim), c)
+			fields = append(fields, field{name, c})
 		}
 	}
 	add("call", ui.IDCell(i.ID))
@@ -133,8 +143,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	if !cost.known && i.Input.Valid && i.Model != "" {
 		add("price", ui.TextCell(a.missingPrice(i.Model)))
 	}
-	t.Print(a.stdout)
-	return nil
+	return fields
 }
 
 func wholeID(id string) ui.Cell { return ui.Cell{Human: ui.OrDash(id), Raw: id} }

@@ -11,34 +11,13 @@ import (
 	"reprise/rewrite"
 )
 
-// advice says, for each reason why a headless call is passed through, what to do.
-var advice = map[rewrite.Reason]string{
-	rewrite.CallerSession:   "Nothing is missed: the caller resumes its sessions itself",
-	rewrite.OptedOut:        "Leave --no-session-persistence or --ephemeral out if the calls continue each other",
-	rewrite.UnknownOption:   "Leave the option out, or update reprise",
-	rewrite.UnmanagedOption: "Leave the option out",
-	rewrite.BadUsage:        "Correct the command line: the tool says on stderr what is wrong",
-	rewrite.SlashCommand:    "Nothing is missed: the tool itself answers its commands",
-	rewrite.MessageContent:  "Only a first message of plain text can be compared",
-	rewrite.ControlRequest:  "Set model and permissions by options, not by requests before the first message",
-	rewrite.StdinOpen:       "Add </dev/null",
-	rewrite.StdinTooBig:     "Put the data into a file, and name it in the prompt",
-	rewrite.StdoutGone:      "Have the caller read the output",
-	rewrite.VerboseSetting:  "Ask for the stream-json format, or take the setting of the output format out of the tool's settings",
-	rewrite.HookSetting:     "Take the SessionStart hook out of the tool's settings",
-	rewrite.FileNotRegular:  "Name a file instead of <(...) or a pipe",
-	rewrite.FileTooLarge:    "Make the settings file smaller",
-	rewrite.NoResume:        "Update the tool",
-	rewrite.Fault:           "shimctl doctor finds the cause, and shim.log has it",
-}
-
 // statusAdvice adds how to find what is not recorded of a call.
 func statusAdvice(r rewrite.Reason) string {
 	switch r {
 	case rewrite.UnknownOption, rewrite.UnmanagedOption:
-		return advice[r] + ". shimctl explain -- CALL names it"
+		return reasonTexts[r].advice + ". shimctl explain -- CALL names it"
 	}
-	return advice[r]
+	return reasonTexts[r].advice
 }
 
 // A passedReport is about the headless calls that were passed through for one reason.

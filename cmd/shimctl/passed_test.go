@@ -8,20 +8,6 @@ import (
 	"reprise/rewrite"
 )
 
-// Each reason for which a call may be counted has its advice, and no other has.
-func TestAdvice(t *testing.T) {
-	claude, _ := rewrite.Lookup("claude")
-	in := rewrite.Invocation{Env: func(string) string { return "" }}
-	for r := range meanings {
-		if _, has := advice[r]; has != rewrite.Missed(claude, in, r) {
-			t.Errorf("%s: counted %v, advice %v", r, !has, has)
-		}
-	}
-	if len(advice) < 15 {
-		t.Errorf("%d advices", len(advice))
-	}
-}
-
 func TestPassedReports(t *testing.T) {
 	row := func(tool, cwd string, r rewrite.Reason, when ledger.Millis, calls int64) ledger.PassedRow {
 		return ledger.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}

@@ -30,12 +30,12 @@ func TestMeanings(t *testing.T) {
 			t.Fatal(err)
 		}
 		found++
-		if meanings[rewrite.Reason(word)] == "" {
+		if reasonTexts[rewrite.Reason(word)].meaning == "" {
 			t.Errorf("%s has no meaning", word)
 		}
 		return true
 	})
-	if found != len(meanings) || found < 40 {
-		t.Errorf("%d reasons, %d meanings", found, len(meanings))
+	if found != len(reasonTexts) || found < 40 {
+		t.Errorf("%d reasons, %d meanings", found, len(reasonTexts))
 	}
 }

@@ -14,22 +14,22 @@ import (
 // Limits of the report, however large the ledger is.
 var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
 
+// reportFile is where the report is written by default.
+const reportFile = "reprise-report.html"
+
 func reportCommand(a *app) *cobra.Command {
 	var file, since, until string
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
-		Long: `Writes one self-contained HTML page: tokens and money by day, with and without resuming, the share from the
-cache, decisions by reason, what resuming saved and how that was determined, and the chains as timelines. It
-contains no prompt, but names of tasks and directories. docs/how-to/measure.md explains each part.`,
+		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
+tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
+decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
+docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if file == "" {
-				return usageError{"report lacks --html FILE", "--html - prints the page"}
-			}
-			return a.report(file, since, until)
-		},
+		RunE: func(*cobra.Command, []string) error { return a.report(file, since, until) },
 	}
-	c.Flags().StringVar(&file, "html", "", "write the page to `FILE`, - for stdout")
+	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
+	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
 	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
 	completeFlag(c, "since", nil)
 	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
@@ -38,29 +38,23 @@ contains no prompt, but names of tasks and directories. docs/how-to/measure.md e
 }
 
 func (a *app) report(file, since, until string) error {
-	period := ledger.Always
-	for _, end := range []struct {
-		text string
-		at   *ledger.Millis
-	}{{since, &period.Since}, {until, &period.Until}} {
-		if end.text == "" {
-			continue
-		}
-		at, err := a.sinceTime(end.text)
-		if err != nil {
-			return err
-		}
-		*end.at = ledger.Millis(at.UnixMilli())
+	period, err := a.period(since, until)
+	if err != nil {
+		return err
 	}
 	var page bytes.Buffer
-	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+	var calls int64
+	err = a.withLedger(func(l *ledger.Ledger, r reporter) error {
 		s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (ledger.Snapshot, error) {
 			return l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {
 			return err
 		}
-		return report.Write(&page, a.page(s, period, r))
+		if calls = managedCalls(s); calls == 0 && period != ledger.Always {
+			return hinted{fmt.Errorf("no managed call was made%s", periodWords(period)), "shimctl log lists the last calls, shimctl stats --by day the days"}
+		}
+		return report.Write(&page, a.page(s, period, r, nil))
 	})
 	if err != nil {
 		return err
@@ -73,5 +67,37 @@ func (a *app) report(file, since, until string) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
+	if file != "-" {
+		fmt.Fprintf(a.stderr, "wrote %s: %s\n", ui.Printable(a.tilde(file)), ui.Count(calls, "managed call"))
+	}
 	return nil
+}
+
+// period reads the two ends of a period; "" is none. It refuses one that ends before it begins.
+func (a *app) period(since, until string) (ledger.Period, error) {
+	period := ledger.Always
+	for _, end := range []struct {
+		text string
+		at   *ledger.Millis
+	}{{since, &period.Since}, {until, &period.Until}} {
+		if end.text == "" {
+			continue
+		}
+		at, err := a.sinceTime(end.text)
+		if err != nil {
+			return period, err
+		}
+		*end.at = ledger.Millis(at.UnixMilli())
+	}
+	if period.Since >= period.Until {
+		return period, usageError{fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one"}
+	}
+	return period, nil
+}
+
+func managedCalls(s ledger.Snapshot) (calls int64) {
+	for _, slice := range managedOnly(s.Slices) {
+		calls += slice.Calls
+	}
+	return calls
 }

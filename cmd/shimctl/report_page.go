@@ -23,12 +23,12 @@ const (
 
 const minuteFormat = "2006-01-02 15:04"
 
-// page returns the report on what was read.
-func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.Page {
+// page returns the report on what was read. With a linker it leads to other pages.
+func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link linker) report.Page {
 	p := report.Page{
 		Title:    "What the shims did",
-		Subtitle: periodWords(period, s.Slices),
-		Footer:   fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat)),
+		Subtitle: subtitle(period, s.Slices),
+		Footer:   a.footer(),
 	}
 	managed := managedOnly(s.Slices)
 	if len(managed) == 0 {
@@ -43,31 +43,49 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter) report.P
 	}
 	st.Saving = saving.New(s.Slices, s.Arms, r.listPrice)
 	spans := newSpans(managed, st, r)
+	p.Headline = sentence(st.Headline())
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
+	linkDays(p.Charts, spans, link)
+	p.Tables = a.tables(s, st.Share(), r)
 	p.Saved = savedTable(st)
 	p.Reasons = decisions(managed, st.Total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
 	for _, c := range s.Chains {
-		p.Chains = append(p.Chains, a.drawnChain(c, r))
+		p.Chains = append(p.Chains, a.drawnChain(c, r, link))
 	}
 	return p
 }
 
-func periodWords(p ledger.Period, slices []ledger.Slice) string {
+// sentence writes words with a capital and a full stop.
+func sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
+
+func (a *app) footer() string {
+	return fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", version(), a.now.UTC().Format(minuteFormat))
+}
+
+func subtitle(p ledger.Period, slices []ledger.Slice) string {
 	if len(slices) == 0 {
-		return ""
+		return strings.TrimSpace(periodWords(p))
 	}
 	first, end := slices[0].Day, slices[len(slices)-1].Day
 	words := day(first)
 	if end > first {
 		words += " to " + day(end)
 	}
+	if more := periodWords(p); more != "" {
+		words += " (calls" + more + ")"
+	}
+	return words
+}
+
+// periodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
+func periodWords(p ledger.Period) (words string) {
 	if p.Since != ledger.Always.Since {
-		words += ", from " + p.Since.Time().Format(minuteFormat) + " on"
+		words += " since " + p.Since.Time().Format(minuteFormat)
 	}
 	if p.Until != ledger.Always.Until {
-		words += ", before " + p.Until.Time().Format(minuteFormat)
+		words += " before " + p.Until.Time().Format(minuteFormat)
 	}
 	return words
 }
@@ -118,6 +136,11 @@ func newSpans(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	return spans
 }
 
+// drawn returns the span without its amounts.
+func (s spanOfDays) drawn() report.Span {
+	return report.Span{Label: s.label(), Short: s.first.Time().Format("2 Jan")}
+}
+
 func (s spanOfDays) label() string {
 	if s.first == s.last {
 		return day(s.first)
@@ -165,14 +188,14 @@ func facts(st stats, all bill, slices []ledger.Slice) []report.Fact {
 	}
 	saved := st.Summary()
 	return []report.Fact{
+		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
+		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
+		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
+		{Name: "tokens", Value: tokens, About: about},
+		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
 		{Name: "managed calls", Value: ui.Thousands(t.Calls), About: calls},
 		{Name: "reused", Value: ui.Amount("share", reuseRate(t)), About: "ran in a session of an earlier call"},
 		{Name: "ended well", Value: ui.Amount("share", rate(t.OK, t.Ended)), About: "of the calls that ended"},
-		{Name: "tokens", Value: tokens, About: about},
-		{Name: "from the cache", Value: ui.Amount("share", cacheRate(t)), About: "of what the models read"},
-		{Name: "cost", Value: all.total.human(), About: strings.Join(all.sources(), ", ")},
-		{Name: "saved cost", Value: savedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
-		{Name: "saved tokens", Value: savedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
 	}
 }
 
@@ -202,14 +225,25 @@ func charts(spans []spanOfDays) []report.Chart {
 		for _, c := range []*report.Chart{&tokens, &others, &money} {
 			c.With, c.Without = "as it was", "without resuming"
 		}
-		tokens.About = "What the days would have taken without resuming is what they took, and what resuming saved."
-		money.About = tokens.About
+		money.About = "Without resuming, a day would have taken what it took and what resuming saved."
+		tokens.About = money.About
 	}
-	return []report.Chart{tokens, others, money, cacheChart("From the cache by "+unit, spans)}
+	return []report.Chart{money, tokens, others, cacheChart("From the cache by "+unit, spans)}
+}
+
+// linkDays lets each column that is one day with calls lead to that day.
+func linkDays(charts []report.Chart, spans []spanOfDays, link linker) {
+	for _, c := range charts {
+		for i, s := range spans {
+			if s.first == s.last && s.sums.Calls > 0 {
+				c.Spans[i].URL = link.to("", "day", day(s.first)).URL
+			}
+		}
+	}
 }
 
 func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Chart {
-	chart := report.Chart{Title: title, Kinds: kinds}
+	chart := report.Chart{Title: title, Kinds: kinds, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}
 	for _, s := range spans {
 		var with, without []report.Amount
 		for _, kind := range kinds {
@@ -223,13 +257,15 @@ func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Ch
 }
 
 func moneyChart(title string, spans []spanOfDays) report.Chart {
-	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}}}
+	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}},
+		Tick: func(nano float64) string { return strings.TrimSuffix(ui.Amount("nano_usd", nano), ".00") }}
 	for _, s := range spans {
 		cost := s.bill.total
 		cost.known = cost.known || s.sums.Calls == 0
 		with, without := moneyAmount(cost, 0), moneyAmount(cost, s.saved[figureIndex("cost")])
-		chart.Spans = append(chart.Spans, report.Span{Label: s.label(),
-			With: []report.Amount{with}, Without: []report.Amount{without}, Sum: with, Instead: without})
+		span := s.drawn()
+		span.With, span.Without, span.Sum, span.Instead = []report.Amount{with}, []report.Amount{without}, with, without
+		chart.Spans = append(chart.Spans, span)
 	}
 	return chart
 }
@@ -237,7 +273,7 @@ func moneyChart(title string, spans []spanOfDays) report.Chart {
 func cacheChart(title string, spans []spanOfDays) report.Chart {
 	percent := func(share float64) string { return ui.Amount("share", share) }
 	chart := report.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, FullText: percent(1)}
+		Kinds: []report.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}
 	for _, s := range spans {
 		share := cacheRate(ledger.Group{Sums: s.sums})
 		chart.Spans = append(chart.Spans, s.column([]report.Amount{newAmount(share, percent)}, nil, percent))
@@ -268,7 +304,9 @@ func (s spanOfDays) column(with, without []report.Amount, text func(float64) str
 		}
 		return newAmount(total, text)
 	}
-	return report.Span{Label: s.label(), With: with, Without: without, Sum: sum(with), Instead: sum(without)}
+	span := s.drawn()
+	span.With, span.Without, span.Sum, span.Instead = with, without, sum(with), sum(without)
+	return span
 }
 
 // moneyAmount returns a cost that is higher by more nano-dollars.
@@ -350,48 +388,4 @@ func decisions(managed []ledger.Slice, all int64) (list []report.Bar) {
 		list[i].Text = fmt.Sprintf("%s, %s", ui.Thousands(list[i].Count), ui.Amount("share", rate(list[i].Count, all)))
 	}
 	return list
-}
-
-func (a *app) drawnChain(c ledger.ChainCalls, r reporter) report.Chain {
-	name := fmt.Sprintf("chain %d", c.ID)
-	if c.Task != "" {
-		name = cut(c.Task)
-		if c.Role != "" {
-			name += ", " + cut(c.Role)
-		}
-	}
-	drawn := report.Chain{Name: name, About: c.Tool + " in " + cut(a.tilde(c.Cwd))}
-	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
-		ui.Count(c.Calls, "call"), ui.Thousands(c.Resumed), c.Updated.Time().Format(minuteFormat))
-	if n := int64(len(c.Latest)); n < c.Calls {
-		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
-	}
-	for _, i := range c.Latest {
-		call := report.Call{Start: float64(i.Started), Duration: math.NaN(), Class: "other", Failed: i.Outcome != "ok" && i.Outcome != ""}
-		words := []string{i.Started.Time().Format(time.DateTime) + " " + decision(i), cmp.Or(i.Outcome, "running")}
-		switch {
-		case i.FellBack != "":
-			call.Class = "fell"
-		case i.Mode.Continues():
-			call.Class = "resume"
-		case i.Mode == rewrite.Fresh:
-			call.Class = "fresh"
-		}
-		if i.Duration.Valid {
-			call.Duration = float64(i.Duration.Int64)
-		}
-		words = append(words, ui.DurationCell(i.Duration).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
-		words = append(words, callCost(r.prices, i).human())
-		call.Text = strings.Join(words, ", ")
-		drawn.Calls = append(drawn.Calls, call)
-	}
-	return drawn
-}
-
-// cut shortens a name, since a rule may capture one of any length from a prompt.
-func cut(name string) string {
-	if runes := []rune(name); len(runes) > mostName {
-		return string(runes[:mostName]) + "…"
-	}
-	return name
 }

@@ -47,7 +47,7 @@ func TestReportSections(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := "Tokens by day|Tokens by day but for cache reads|Money by day|From the cache by day|What resuming saved|Decisions|Chains"
+		want := "Money by day|Tokens by day|Tokens by day but for cache reads|From the cache by day|By project|By tool|By model|By task|What resuming saved|Decisions|Chains"
 		if name == "none" {
 			want = ""
 		}
@@ -148,7 +148,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}
 		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
-		if drawn := charts(spans); drawn[0].Title != "Tokens by "+unit || drawn[3].Title != "From the cache by "+unit {
+		if drawn := charts(spans); drawn[0].Title != "Money by "+unit || drawn[3].Title != "From the cache by "+unit {
 			t.Errorf("%d days: %q, %q", days, drawn[0].Title, drawn[3].Title)
 		}
 		if width := int64(spans[0].last-spans[0].first)/dayLength + 1; width != want.width {

@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 	commands["collector"] = collector
 	commands["sdk"] = caller
 	commands["fakesdk"] = converser
+	commands["model"] = model
+	commands["later"] = later
 	testscript.Main(suite{m}, commands)
 }
 

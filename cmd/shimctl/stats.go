@@ -62,6 +62,7 @@ type stats struct {
 	Since  time.Time
 	Groups []ledger.Group
 	Total  ledger.Group
+	Cached []ledger.CacheRow
 	saving.Saving
 }
 
@@ -94,7 +95,11 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	from := ledger.Millis(since.UnixMilli())
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
-	reading.Go(func() { s.Groups, groupsErr = forGroups.Groups(by, from) })
+	reading.Go(func() {
+		if s.Groups, groupsErr = forGroups.Groups(by, from); groupsErr == nil {
+			s.Cached, groupsErr = forGroups.CacheRows(from)
+		}
+	})
 	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, from, reporter{table}) })
 	reading.Wait()
 	for _, g := range s.Groups {
@@ -136,9 +141,10 @@ func (a *app) printStats(s stats) {
 	fmt.Fprintln(a.stdout)
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
-		return
+	} else {
+		a.printSaving(s)
 	}
-	a.printSaving(s)
+	a.printCache(s.Cached)
 }
 
 func sinceWords(since time.Time) string {

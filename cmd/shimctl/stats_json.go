@@ -17,6 +17,7 @@ type statsReport struct {
 	Saved      saving.Summary    `json:"saved" doc:"what resuming saved, in short"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
 	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
+	Cache      []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
 }
 
 type groupReport struct {
@@ -83,7 +84,7 @@ type savedReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary()}
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Cache: cacheJSON(s.Cached)}
 	if s.Since.UnixMilli() != 0 {
 		since := s.Since.UTC()
 		r.Since = &since

@@ -102,13 +102,17 @@ func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
 	if err != nil {
 		return o, err
 	}
+	cached, err := l.CacheRows(since)
+	if err != nil {
+		return o, err
+	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
 	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
 	if err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 

@@ -110,7 +110,7 @@ func (a *app) statusParts(directory string) (parts []string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	l, err := ledger.OpenReadOnly(path)
+	l, err := ledger.Peek(path)
 	if err != nil {
 		return nil, err
 	}

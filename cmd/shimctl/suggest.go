@@ -63,7 +63,7 @@ func (a *app) suggest(since string, files []string, asJSON bool) error {
 	if asJSON {
 		return a.stdout.PrintJSON(suggestReport{"shimctl.suggest/1", from.UTC(), found})
 	}
-	a.printSuggestions(found)
+	a.printSuggestions(found, files)
 	return nil
 }
 
@@ -109,8 +109,11 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 		}
 	}
 	for _, f := range frames {
-		if len(found) < maxSuggestions && (two == nil || two.begins(f)) {
-			found = append(found, suggestionFor(f, two, len(found)+1))
+		if len(found) == maxSuggestions || two != nil && !two.begins(f) {
+			continue
+		}
+		if s := suggestionFor(f, two, len(found)+1); s.worthIt() {
+			found = append(found, s)
 		}
 	}
 	return found, nil
@@ -159,6 +162,14 @@ func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggest
 	return s
 }
 
+// leastSaved is how many bytes a rule must save to be proposed.
+const leastSaved = 1 << 10
+
+// worthIt reports whether a suggestion saves something, would do so with a longer ttl, or warns.
+func (s suggestion) worthIt() bool {
+	return s.SavedBytes >= leastSaved || s.Resumed == 0 && s.Late > 0 || s.Different
+}
+
 // rule returns the rule in TOML. If nothing names the task it changes nothing yet.
 func (s suggestion) rule(number int) string {
 	var b strings.Builder
@@ -200,7 +211,7 @@ func tomlText(text string) string {
 
 // printSuggestions prints text that can be put into the configuration file as it is: everything
 // that is said about a rule is a comment.
-func (a *app) printSuggestions(found []suggestion) {
+func (a *app) printSuggestions(found []suggestion, files []string) {
 	if len(found) == 0 {
 		fmt.Fprintln(a.stderr, "nothing to suggest: no fresh calls in that time are equal but in one place, and begin as asked for")
 	}
@@ -213,6 +224,25 @@ func (a *app) printSuggestions(found []suggestion) {
 		}
 		fmt.Fprint(a.stdout, s.Rule)
 	}
+	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" }) {
+		fmt.Fprintln(a.stdout)
+		for _, line := range nextSteps(files) {
+			fmt.Fprintln(a.stdout, "# "+ui.Printable(line))
+		}
+	}
+}
+
+// nextSteps say how to use the rules.
+func nextSteps(files []string) []string {
+	steps := []string{"Without a rule: the caller sets REPRISE_TASK to the name of the task, and REPRISE_ROLE to that of the role.",
+		"With a rule: put it into a FILE, with a line that names the task, and then",
+		"  shimctl rule try FILE    shows what it would have made of these calls",
+		"  shimctl rule add FILE    writes it into the configuration"}
+	if len(files) == 2 && !slices.Contains(files, "-") {
+		again := fmt.Sprintf("shimctl suggest --prompt-file %s --prompt-file %s", ui.ShellQuote(files[0]), ui.ShellQuote(files[1]))
+		steps = append(steps[:1], "With a rule: if it is right,", "  "+again+" | shimctl rule try -", "  "+again+" | shimctl rule add -")
+	}
+	return steps
 }
 
 func (s suggestion) comment(a *app) []string {

@@ -71,6 +71,14 @@ func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) 
 	completeFlag(c, "tool", rewrite.Names)
 }
 
+// atMostOneCall is for commands that take a call, or none.
+func atMostOneCall(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageError{fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
+	}
+	return nil
+}
+
 // oneArgument is for commands that take exactly one; what names it.
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

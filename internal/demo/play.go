@@ -66,9 +66,7 @@ func (p Played) Total() (t Call) {
 
 func (c *Call) add(requests int, t standin.Tokens) {
 	c.Requests += requests
-	c.Tokens.Input += t.Input
-	c.Tokens.Cached += t.Cached
-	c.Tokens.Output += t.Output
+	c.Tokens.Add(t)
 }
 
 // Play plays the job below root, an existing directory, with a home, a project and a model of its

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ func BundledTool(args []string, stdout io.Writer) error {
 		return err
 	}
 	if t.stream {
-		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id})
+		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id, "model": "stand-in"})
 	}
 	answer, err := t.ask(stdout)
 	if err != nil {
@@ -54,6 +55,7 @@ const bundledHelp = `Usage: claude [options] [prompt]
   --output-format <format>  text or stream-json
   --verbose                 with stream-json
   --allowedTools <tools>    taken, and not looked at
+  --model <model>           taken, and not looked at
   -r, --resume [id]         go on with a session
 `
 
@@ -72,6 +74,15 @@ type bundledTool struct {
 		CacheWrite int64 `json:"cacheCreationInputTokens"`
 		Output     int64 `json:"outputTokens"`
 	}
+	latest requestUsage
+}
+
+// A requestUsage is the tokens of one request, as the model's API reports them.
+type requestUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
 }
 
 type message struct {
@@ -87,6 +98,14 @@ type part struct {
 	Input     *input `json:"input,omitempty"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	Content   []part `json:"content,omitempty"`
+
+	CacheControl *cacheControl `json:"cache_control,omitempty"`
+}
+
+// A cacheControl is a breakpoint of the provider's cache.
+type cacheControl struct {
+	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"`
 }
 
 type input struct {
@@ -109,6 +128,8 @@ func newBundledTool(args []string) (*bundledTool, error) {
 		case arg == "-p", arg == "--verbose", strings.HasPrefix(arg, "--allowedTools="):
 		case arg == "--output-format":
 			t.stream = value() == "stream-json"
+		case arg == "--model":
+			value() // there is one
 		case arg == "--resume":
 			t.id = value()
 		case strings.HasPrefix(arg, "-"):
@@ -160,7 +181,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 		}
 		t.history = append(t.history, reply)
 		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content}})
+			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content, "usage": t.latest}})
 		}
 		var results []part
 		text := ""
@@ -182,7 +203,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 
 // request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(event{"model": "stand-in", "messages": t.history})
+	body, err := json.Marshal(event{"model": "stand-in", "messages": marked(t.history)})
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
@@ -196,21 +217,26 @@ func (t *bundledTool) request() (m message, err error) {
 	}
 	var reply struct {
 		message
-		Usage struct {
-			Input      int64 `json:"input_tokens"`
-			CacheRead  int64 `json:"cache_read_input_tokens"`
-			CacheWrite int64 `json:"cache_creation_input_tokens"`
-			Output     int64 `json:"output_tokens"`
-		} `json:"usage"`
+		Usage requestUsage `json:"usage"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
 		return m, fmt.Errorf("read the model's reply: %w", err)
 	}
+	t.latest = reply.Usage
 	t.usage.Input += reply.Usage.Input
 	t.usage.CacheRead += reply.Usage.CacheRead
 	t.usage.CacheWrite += reply.Usage.CacheWrite
 	t.usage.Output += reply.Usage.Output
 	return reply.message, nil
+}
+
+// marked returns the messages with a breakpoint at the end of the last, as claude's are.
+func marked(history []message) []message {
+	history = slices.Clone(history)
+	last := &history[len(history)-1]
+	last.Content = slices.Clone(last.Content)
+	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral", os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL")}
+	return history
 }
 
 func (t *bundledTool) save() error {

@@ -30,35 +30,17 @@ type Column struct {
 	Rects []Rect
 	Hit   Rect // the whole column, for the tooltip
 	Text  string
+	URL   string
 }
-
-// top returns the amount of the highest column.
-func (c Chart) top() Amount {
-	if c.Full > 0 {
-		return Amount{c.Full, c.FullText}
-	}
-	var top Amount
-	for _, s := range c.Spans {
-		for _, a := range []Amount{s.Sum, s.Instead} {
-			if known(a.N) && a.N > top.N {
-				top = a
-			}
-		}
-	}
-	return top
-}
-
-// Top returns the scale's end in words, "" if there is nothing to draw.
-func (c Chart) Top() string { return c.top().Text }
 
 func (c Chart) columns() []Column {
-	top := c.top().N
+	_, top := c.scale()
 	slot := drawingWidth / float64(len(c.Spans))
 	w := min(slot*0.85, widestColumn)
 	var columns []Column
 	for i, s := range c.Spans {
 		x := float64(i)*slot + (slot-w)/2
-		column := Column{Hit: rect(float64(i)*slot, 0, slot, drawingHeight, "hit"), Text: c.text(s)}
+		column := Column{Hit: rect(float64(i)*slot, 0, slot, drawingHeight, "hit"), Text: c.text(s), URL: s.URL}
 		if c.Without != "" {
 			column.Rects = append(c.stack(s.Without, x, w/2, top, " without"), c.stack(s.With, x+w/2, w/2, top, "")...)
 		} else {
@@ -94,17 +76,6 @@ func (c Chart) text(s Span) string {
 	return text
 }
 
-// Labels returns the labels below the columns: one for each if they are few.
-func (c Chart) Labels() (labels []string) {
-	if len(c.Spans) > 3 {
-		return []string{c.Spans[0].Label, c.Spans[len(c.Spans)/2].Label, c.Spans[len(c.Spans)-1].Label}
-	}
-	for _, s := range c.Spans {
-		labels = append(labels, s.Label)
-	}
-	return labels
-}
-
 // A Length is a bar and its drawn length.
 type Length struct {
 	Bar
@@ -127,6 +98,7 @@ type Mark struct {
 	Rect
 	Text   string
 	Failed bool
+	URL    string
 }
 
 // Calls differ in length by orders of magnitude, pauses even more. Both are drawn in units of the
@@ -167,7 +139,7 @@ func (c Chain) marks() []Mark {
 		if call.Class != "resume" {
 			y = 45 // distinguished by more than its color
 		}
-		marks = append(marks, Mark{rect(spans[i].x*scale, y, spans[i].w*scale, drawingHeight-y, call.Class), call.Text, call.Failed})
+		marks = append(marks, Mark{rect(spans[i].x*scale, y, spans[i].w*scale, drawingHeight-y, call.Class), call.Text, call.Failed, call.URL})
 	}
 	return marks
 }

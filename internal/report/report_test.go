@@ -27,17 +27,34 @@ func draw(t *testing.T, p Page) string {
 // full is a page with everything in it, with the word in each place that takes one.
 func full(word string) Page {
 	amounts := []Amount{{1, word}, {2, word}}
-	span := Span{Label: word, With: amounts, Without: amounts, Sum: Amount{3, word}, Instead: Amount{3, word}}
+	span := Span{Label: word, Short: word, With: amounts, Without: amounts, Sum: Amount{3, word}, Instead: Amount{3, word}}
 	return Page{
-		Title: word, Subtitle: word, Empty: word, Footer: word, Of: word,
-		Facts: []Fact{{word, word, word}},
+		Title: word, Subtitle: word, Headline: word, Empty: word, Footer: word, Of: word,
+		Trail: []Link{{word, ""}}, Others: []Link{{word, ""}},
+		Latest: []Table{{Title: word, Words: true}}, Timeline: word,
+		Tables: []Table{{Title: word, About: word, Head: []string{word, word}, Rows: []TableRow{{Link{word, ""}, []Link{{word, ""}}}}}},
+		Facts:  []Fact{{word, word, word}},
 		Charts: []Chart{{Title: word, About: word, Kinds: []Kind{{word, "input"}, {word, "output"}}, With: word, Without: word,
+			Tick:  func(float64) string { return word },
 			Spans: []Span{span, span, span, span}}},
 		Reasons: []Bar{{Name: word, About: word, Class: "fresh", Count: 1, Text: word}},
 		Saved: Saved{Words: []string{word}, Head: []string{word, word, word}, Drawn: true,
 			Rows: []Row{{word, word, &Interval{-0.5, -0.4, -0.3}, []Cell{{word, word}}}}},
-		Chains: []Chain{{Name: word, About: word, Summary: word, Calls: []Call{{0, 10, "resume", true, word}, {20, math.NaN(), "fresh", false, word}}}},
+		Chains: []Chain{{Name: Link{word, ""}, About: word, Summary: word, Calls: []Call{{0, 10, "resume", true, word, ""}, {20, math.NaN(), "fresh", false, word, ""}}}},
 	}
+}
+
+// linked is a page as a server sends it, with the word in each text and address.
+func linked(word string) Page {
+	p := full(word)
+	p.Live = Live{"/" + word, word}
+	p.Trail, p.Others = []Link{{word, "/" + word}}, []Link{{word, "/" + word}, {word, ""}}
+	p.Tables[0].Rows[0] = TableRow{Link{word, "/" + word}, []Link{{word, "/" + word}}}
+	p.Chains[0].Name.URL, p.Chains[0].Calls[0].URL = "/"+word, "/"+word
+	for i := range p.Charts[0].Spans {
+		p.Charts[0].Spans[i].URL = "/" + word
+	}
+	return p
 }
 
 // elements reads the page and fails where an element is not closed as it was opened.
@@ -70,12 +87,18 @@ func elements(t *testing.T, page string) (tokens []html.Token) {
 
 // Nothing in a page is fetched, run or sent, whatever names are in it.
 func TestNamesAreEscaped(t *testing.T) {
-	plain := elements(t, draw(t, full("a word")))
+	for _, make := range []func(string) Page{full, linked} {
+		namesAreEscaped(t, make)
+	}
+}
+
+func namesAreEscaped(t *testing.T, make func(string) Page) {
+	plain := elements(t, draw(t, make("a word")))
 	for _, hostile := range []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `</title></style><b>`,
 		`{{.Title}}`, `javascript:alert(1)`, "a\x00b\u2028</svg>", `<!-- `, `&lt;b&gt;`, `]]>`,
 	} {
-		page := draw(t, full(hostile))
+		page := draw(t, make(hostile))
 		tokens := elements(t, page)
 		if len(tokens) != len(plain) {
 			t.Errorf("%q makes other elements", hostile)
@@ -114,11 +137,11 @@ func TestPageIsSelfContained(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	c := Chart{Kinds: []Kind{{"a", "input"}, {"b", "output"}}, With: "was", Without: "would", Spans: []Span{
-		{"mon", []Amount{{30, "30"}, {20, "20"}}, []Amount{{60, "60"}, {40, "40"}}, Amount{50, "50"}, Amount{100, "100"}},
-		{"tue", []Amount{{math.NaN(), "n/a"}, {0, "0"}}, []Amount{{math.NaN(), "n/a"}, {0, "0"}}, Amount{math.NaN(), "n/a"}, Amount{math.NaN(), "n/a"}},
+		{"mon", "m", "", []Amount{{30, "30"}, {20, "20"}}, []Amount{{60, "60"}, {40, "40"}}, Amount{50, "50"}, Amount{100, "100"}},
+		{"tue", "t", "", []Amount{{math.NaN(), "n/a"}, {0, "0"}}, []Amount{{math.NaN(), "n/a"}, {0, "0"}}, Amount{math.NaN(), "n/a"}, Amount{math.NaN(), "n/a"}},
 	}}
-	if c.Top() != "100" {
-		t.Errorf("the highest is %s", c.Top())
+	if c.highest() != 100 {
+		t.Errorf("the highest is %v", c.highest())
 	}
 	columns := c.columns()
 	want := []Rect{
@@ -139,9 +162,64 @@ func TestColumns(t *testing.T) {
 // A chart without a figure says so.
 func TestEmptyChart(t *testing.T) {
 	none := []Amount{{math.NaN(), "n/a"}}
-	page := draw(t, Page{Charts: []Chart{{Title: "Money", Kinds: []Kind{{"cost", "output"}}, Spans: []Span{{"mon", none, none, none[0], none[0]}}}}})
+	page := draw(t, Page{Charts: []Chart{{Title: "Money", Kinds: []Kind{{"cost", "output"}}, Spans: []Span{{"mon", "m", "", none, none, none[0], none[0]}}}}})
 	if !strings.Contains(page, "n/a: no call told.") || strings.Contains(page, "<svg") {
 		t.Error(page)
+	}
+}
+
+// The scale ends at a round number with at most four lines above 0.
+func TestTicks(t *testing.T) {
+	for highest, want := range map[float64]string{1: "1 0.5 0", 0.3: "0.3 0.2 0.1 0", 16.3: "20 15 10 5 0", 20: "20 15 10 5 0", 2001: "3000 2000 1000 0", 7e9: "8e+09 6e+09 4e+09 2e+09 0"} {
+		c := Chart{Tick: func(n float64) string { return fmt.Sprintf("%.3g", n) }, Spans: []Span{{Sum: Amount{N: highest}}}}
+		if highest >= 1000 && highest < 1e6 {
+			c.Tick = func(n float64) string { return fmt.Sprint(n) }
+		}
+		var got []string
+		for _, tick := range c.ticks() {
+			got = append(got, tick.Text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("up to %v: %v", highest, got)
+		}
+	}
+	if ticks := (Chart{Full: 1, Tick: func(float64) string { return "" }}).ticks(); len(ticks) != 3 || ticks[1].Y != "50%" {
+		t.Errorf("up to a given end: %v", ticks)
+	}
+}
+
+// Labels stand below their columns, and the outer ones of many within the drawing.
+func TestLabels(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "0 at 50% middle", 2: "0 at 25% middle, 1 at 75% middle",
+		30: "0 at 0% start, 7 at 25% middle, 15 at 51.67% middle, 22 at 75% middle, 29 at 100% end",
+	} {
+		c := Chart{}
+		for i := range n {
+			c.Spans = append(c.Spans, Span{Short: strconv.Itoa(i)})
+		}
+		var got []string
+		for _, l := range c.labels() {
+			got = append(got, l.Text+" at "+l.X+" "+l.Anchor)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%d columns: %s", n, strings.Join(got, ", "))
+		}
+	}
+}
+
+// A live page runs its own script and nothing else.
+func TestLivePage(t *testing.T) {
+	page := draw(t, linked("a word"))
+	_, after, _ := strings.Cut(page, "<script>")
+	script, _, _ := strings.Cut(after, "</script>")
+	sum := sha256.Sum256([]byte(script))
+	policy := linked("a word").Policy()
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; connect-src 'self'"; script == "" || !strings.HasSuffix(policy, want) {
+		t.Errorf("the policy is %s, want %s", policy, want)
+	}
+	if !strings.Contains(html.UnescapeString(page), policy) {
+		t.Error("the page does not have the policy")
 	}
 }
 
@@ -184,7 +262,7 @@ func TestContrast(t *testing.T) {
 			}
 			colours[m[1]] = c
 		}
-		if len(colours) != 13 {
+		if len(colours) != 14 {
 			t.Errorf("%s: %d colours", mode, len(colours))
 		}
 		for name, colour := range colours {
@@ -192,7 +270,7 @@ func TestContrast(t *testing.T) {
 			switch name {
 			case "paper", "card", "line":
 				continue
-			case "ink", "dim":
+			case "ink", "dim", "link":
 				least = 4.5
 			}
 			for _, ground := range []string{"paper", "card"} {

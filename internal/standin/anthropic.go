@@ -10,6 +10,7 @@ var anthropic = &dialect{
 	name:     Anthropic,
 	messages: "messages",
 	head:     []string{"tools", "system"},
+	cached:   cachedAtBreakpoints,
 	turn:     anthropicTurn,
 	answer:   anthropicAnswer,
 	fail:     anthropicFail,
@@ -93,16 +94,16 @@ func anthropicCall(x *exchange) object {
 	}
 }
 
-// anthropicUsage returns the usage, whose three kinds of input are disjoint. Almost no tokens are
-// neither read from the cache nor written to it, as with the real API when the last message is
-// marked for the cache.
+// anthropicUsage returns the usage, whose three kinds of input are disjoint.
 func anthropicUsage(u Tokens) object {
-	const unmarked = 1
 	return object{
-		"input_tokens":                unmarked,
+		"input_tokens":                u.Input - u.Cached - u.Written,
 		"cache_read_input_tokens":     u.Cached,
-		"cache_creation_input_tokens": u.Input - u.Cached - unmarked,
-		"output_tokens":               u.Output,
+		"cache_creation_input_tokens": u.Written,
+		"cache_creation": object{
+			"ephemeral_5m_input_tokens": u.Written - u.ForHour, "ephemeral_1h_input_tokens": u.ForHour,
+		},
+		"output_tokens": u.Output,
 	}
 }
 

@@ -31,7 +31,7 @@ var apis = map[string]api{
 		message: []any{"error", "message"},
 	},
 	Gemini: {
-		path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: `{"systemInstruction":{},"contents":[TURNS]}`,
+		path: "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", body: `{"systemInstruction":{},"contents":[TURNS]}`,
 		turn:   `{"role":"ROLE","parts":[{"text":"<session_context>TOOBIG</session_context>"},{"text":TEXT}]}`,
 		result: `{"role":"user","parts":[{"functionResponse":{"response":{"output":"hi\n"}}}]}`,
 		model:  "model", delta: []any{"candidates", 0, "content", "parts", 0, "text"},
@@ -42,7 +42,7 @@ var apis = map[string]api{
 		message: []any{"error", "message"}, tooBig: "exceeds the maximum number of tokens allowed",
 	},
 	Chat: {
-		path: "/v1/chat/completions", body: `{"model":"m","stream":true,"messages":[TURNS]}`,
+		path: "/v1/chat/completions", body: `{"model":"m","prompt_cache_key":"k","stream":true,"messages":[TURNS]}`,
 		turn:   `{"role":"ROLE","content":TEXT}`,
 		result: `{"role":"tool","content":"hi\n"}`,
 		model:  "assistant", delta: []any{"choices", 0, "delta", "content"},
@@ -135,12 +135,12 @@ func TestAPITooBig(t *testing.T) {
 
 func TestAPIUsage(t *testing.T) {
 	eachAPI(t, func(t *testing.T, a api, s *Server) {
-		long := a.say("user", strings.Repeat("long ", 400))
+		long := a.say("user", strings.Repeat("long ", 2400))
 		a.ask(t, s, long)
 		_, raw := a.ask(t, s, long, a.say(a.model, "ok"), a.say("user", "next"))
 		input, _ := first(events(raw), a.prompt...).(float64)
 		cached, _ := first(events(raw), a.cached...).(float64)
-		if cached < 500 || cached >= input || input > 700 {
+		if cached < 2500 || cached >= input || input > 3200 {
 			t.Errorf("%v tokens, of which %v cached", input, cached)
 		}
 	})

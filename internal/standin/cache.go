@@ -2,85 +2,87 @@ package standin
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"sync"
+	"time"
 )
 
-// A cache stores the digests of all conversations so far, and of every beginning of them. Unlike a
-// provider's, it never expires by itself. It is the stand-in's only memory.
+// A cache is a provider's prompt cache: digests of the beginnings of prompts, each until it expires. A beginning
+// is cached only if it is sent again byte for byte. It is the stand-in's only memory. An entry exists
+// as soon as its request has been read, not only when the answer begins.
 type cache struct {
-	mu   sync.Mutex
-	seen map[[sha256.Size]byte]bool
+	mu      sync.Mutex
+	now     func() time.Time
+	entries map[digest]entry
 }
 
-// measure counts a request's tokens and stores its conversation. What comes before the messages
-// (system prompt, tools) is the first element of the chain of digests: if it differs, nothing is
-// cached.
-func (c *cache) measure(d *dialect, body object) Tokens {
+type digest = [sha256.Size]byte
+
+type entry struct {
+	until time.Time
+	life  time.Duration
+}
+
+// The lifetimes that the providers document. OpenAI keeps an entry for five to ten minutes of
+// inactivity, or for a day if the request asks for that; Google and Mistral name no time.
+// https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
+// https://developers.openai.com/api/docs/guides/prompt-caching
+const (
+	usualLife = 5 * time.Minute
+	hourLife  = time.Hour
+	dayLife   = 24 * time.Hour
+)
+
+// read reports whether an entry exists. Reading prolongs it by its lifetime.
+func (c *cache) read(key digest) bool {
+	e, ok := c.entries[key]
+	if !ok || !c.now().Before(e.until) {
+		return false
+	}
+	e.until = c.now().Add(e.life)
+	c.entries[key] = e
+	return true
+}
+
+// write stores an entry. One that is kept for longer stays.
+func (c *cache) write(key digest, life time.Duration) {
+	until := c.now().Add(life)
+	if until.After(c.entries[key].until) {
+		c.entries[key] = entry{until, life}
+	}
+}
+
+// measure counts a request's tokens and caches what its API would. An error is the provider's about
+// the request.
+func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.seen == nil {
-		c.seen = map[[sha256.Size]byte]bool{}
+	if c.entries == nil {
+		c.entries = map[digest]entry{}
 	}
-	var u Tokens
-	var digest [sha256.Size]byte
-	hit, size := true, 0
-	for _, part := range parts(d, body) {
-		raw, _ := json.Marshal(part) // parsed from JSON, so it marshals
-		digest = sha256.Sum256(append(digest[:], raw...))
-		size += len(raw)
-		hit = hit && c.seen[digest]
-		if hit {
-			u.Cached = size / 4
-		}
-		c.seen[digest] = true
-	}
-	u.Input = size/4 + 1
-	return u
+	return d.cached(c, prompt{d, model, members(raw)})
 }
+
+// A prompt is what a request asks a model.
+type prompt struct {
+	*dialect
+	model string
+	body  sent
+}
+
+// begin returns the digest of the empty beginning: no two models share a cache.
+func (p prompt) begin() digest { return sha256.Sum256([]byte(p.name + "\x00" + p.model)) }
 
 // ForgetCache expires the cache, so that the next requests pay for their whole input.
 func (s *Server) ForgetCache() {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	clear(s.cache.seen)
+	clear(s.cache.entries)
 }
 
-// parts returns what a provider's cache compares, in its order.
-func parts(d *dialect, body object) []any {
-	head := []any{d.name, body["model"]}
-	for _, name := range d.head {
-		head = append(head, plain(body[name]))
-	}
-	all := []any{head}
-	for _, m := range messages(d, body) {
-		all = append(all, plain(m))
-	}
-	return all
+// after returns the digest of a beginning that goes on with more text.
+func after(beginning digest, more []byte) digest {
+	return sha256.Sum256(append(beginning[:], more...))
 }
 
-// plain removes Anthropic's cache_control marks. They move from message to message as a
-// conversation grows, and turn a bare string into a text block (claude 2.1.329), while the marked
-// content stays the same.
-func plain(v any) any {
-	switch v := v.(type) {
-	case object:
-		kept := object{}
-		for key, value := range v {
-			if text, ok := value.(string); ok && key == "content" {
-				value = []any{object{"type": "text", "text": text}}
-			}
-			if key != "cache_control" {
-				kept[key] = plain(value)
-			}
-		}
-		return kept
-	case []any:
-		kept := make([]any, len(v))
-		for i, value := range v {
-			kept[i] = plain(value)
-		}
-		return kept
-	}
-	return v
-}
+// tokens returns how many tokens so many bytes are.
+func tokens(size int) int { return size / 4 }

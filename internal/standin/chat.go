@@ -11,6 +11,7 @@ var chat = &dialect{
 	name:     Chat,
 	messages: "messages",
 	head:     []string{"tools"},
+	cached:   mistralCache.cached,
 	turn:     chatTurn,
 	answer:   chatAnswer,
 	fail:     chatFail,

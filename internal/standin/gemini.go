@@ -11,6 +11,7 @@ var gemini = &dialect{
 	name:     Gemini,
 	messages: "contents",
 	head:     []string{"systemInstruction", "tools"},
+	cached:   geminiCache.cached,
 	turn:     geminiTurn,
 	answer:   geminiAnswer,
 	fail:     geminiFail,

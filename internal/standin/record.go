@@ -24,9 +24,20 @@ type Request struct {
 
 // Tokens are counts of tokens, of four bytes each.
 type Tokens struct {
-	Input  int // the whole input, the cached part included
-	Cached int // the part that an earlier request had already sent
-	Output int
+	Input   int // the whole input, the cached part included
+	Cached  int // the part that was read from the cache
+	Written int // the part that was written to a cache with breakpoints
+	ForHour int // of these, what is kept for an hour
+	Output  int
+}
+
+// Add adds more tokens.
+func (t *Tokens) Add(more Tokens) {
+	t.Input += more.Input
+	t.Cached += more.Cached
+	t.Written += more.Written
+	t.ForHour += more.ForHour
+	t.Output += more.Output
 }
 
 // Requests returns all requests so far, in order of arrival.

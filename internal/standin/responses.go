@@ -10,6 +10,7 @@ var responses = &dialect{
 	name:     Responses,
 	messages: "input",
 	head:     []string{"instructions", "tools"},
+	cached:   openaiCache.cached,
 	turn:     responsesTurn,
 	answer:   responsesAnswer,
 	fail:     responsesFail,

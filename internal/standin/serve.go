@@ -17,6 +17,7 @@ type dialect struct {
 	name     string
 	messages string   // the field that contains the conversation
 	head     []string // the fields that count as coming before it
+	cached   func(c *cache, p prompt) (Tokens, error)
 	turn     func(message object) turn
 	answer   func(x *exchange)
 	fail     func(x *exchange)
@@ -86,10 +87,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.fail(x)
 		return
 	}
-	x.usage = s.cache.measure(d, body)
+	if x.usage, err = s.cache.measure(d, model(r.URL.Path, body), raw); err != nil {
+		x.json(http.StatusBadRequest, object{"type": "error", "error": object{"type": "invalid_request_error", "message": err.Error()}})
+		return
+	}
 	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4
 	s.charge(serial, x.usage)
 	d.answer(x)
+}
+
+// model returns the name of the model that is asked. Google's API has it in the path.
+func model(path string, body object) string {
+	if _, name, ok := strings.Cut(path, "/models/"); ok {
+		name, _, _ = strings.Cut(name, ":")
+		return name
+	}
+	return asString(body["model"])
 }
 
 // read returns the body. None of the CLIs compresses it, so a compressed body is an error.

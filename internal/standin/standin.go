@@ -4,8 +4,8 @@
 //
 // Its invariant: an answer depends only on its request. "What number" is answered from a "remember number N"
 // in the conversation that was sent, so the answer proves whether a CLI really carried its session over. Only
-// usage figures depend on the past: a conversation that starts with messages already seen is reported as read
-// from the cache, as a provider would.
+// usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
+// by the rules that its provider documents.
 //
 // It never connects to another address, listens only on a loopback address, and never stores or logs a credential.
 //
@@ -34,6 +34,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // Options configure a Server. The zero value is the usual configuration.
@@ -42,6 +43,8 @@ type Options struct {
 	Addr string
 	// Log receives one line of JSON for each request, if it is not nil.
 	Log io.Writer
+	// Now is the cache's clock, time.Now if nil.
+	Now func() time.Time
 	// Reply, if it is not nil, is called first; if it returns false, the stand-in answers itself.
 	Reply func(Request) (Reply, bool)
 }
@@ -69,6 +72,10 @@ func Start(options Options) (*Server, error) {
 		options: options,
 		url:     "http://" + listener.Addr().String(),
 		done:    make(chan error, 1),
+		cache:   cache{now: options.Now},
+	}
+	if s.cache.now == nil {
+		s.cache.now = time.Now
 	}
 	s.http = &http.Server{Handler: s}
 	go func() { s.done <- s.http.Serve(listener) }()

@@ -86,8 +86,7 @@ func add(costs map[string]*cost, decision string, one cost) {
 		costs[decision] = c
 	}
 	c.calls += one.calls
-	c.tokens.Input += one.tokens.Input
-	c.tokens.Cached += one.tokens.Cached
+	c.tokens.Add(one.tokens)
 }
 
 // errand returns the prompt of a round: in the first the agent reads, the others request something

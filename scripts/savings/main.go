@@ -6,14 +6,16 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"reprise/internal/demo"
 	"reprise/internal/standin"
+	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
@@ -30,13 +32,38 @@ func main() {
 
 // A cost is what a job cost.
 type cost struct {
-	calls, resumed, requests, bytes int
-	tokens                          standin.Tokens
-	took                            time.Duration
+	calls, resumed, requests int
+	tokens                   standin.Tokens
+	first                    standin.Tokens // of the first request of each resumed call
 }
 
 // added returns the tokens that no cache had.
 func (c cost) added() int { return c.tokens.Input - c.tokens.Cached }
+
+// weighted returns the tokens, each at its price relative to one of input.
+func (c cost) weighted() int {
+	const hour = 2 // a token that is kept for an hour
+	t := c.tokens
+	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
+	return int(ledger.WeightInput*float64(unmarked) + ledger.WeightCacheRead*float64(t.Cached) +
+		ledger.WeightCacheWrite*float64(brief) + hour*float64(t.ForHour) + ledger.WeightOutput*float64(t.Output))
+}
+
+// found returns the share of a resumed call's first request that the cache had.
+func (c cost) found() string {
+	if c.first.Input == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(c.first.Cached)/float64(c.first.Input))
+}
+
+// pins returns the versions of a tool to measure: both generations of claude, the newest of the others.
+func pins(tool string) []realcli.Pin {
+	if tool == realcli.Claude.Tool {
+		return []realcli.Pin{realcli.SmallerClaude, realcli.Claude}
+	}
+	return []realcli.Pin{realcli.Pins[tool]}
+}
 
 func run(tools []string) error {
 	shims, err := os.MkdirTemp("", "reprise-savings-")
@@ -51,29 +78,15 @@ func run(tools []string) error {
 		fmt.Printf("%s: %s\n", s.name, s.what)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nTOOL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tBYTES SENT\tTOKENS SENT\tTOKENS NO CACHE HAD\tSECONDS\t")
+	fmt.Fprintln(w, "\nTOOL\tVERSION\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tRESUMES FOUND\t")
 	for _, tool := range tools {
 		if !slices.Contains(rewrite.Names, tool) {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
 		}
-		real, err := realcli.Install(realcli.Pins[tool])
-		if err != nil {
-			return err
-		}
-		for _, s := range shapes {
-			fmt.Fprintln(os.Stderr, "playing", tool, s.name)
-			without, err := play(s, tool, real, "")
-			if err != nil {
+		for _, pin := range pins(tool) {
+			if err := measure(w, pin, shims); err != nil {
 				return err
 			}
-			with, err := play(s, tool, real, shims)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", tool, s.name, with.calls, with.resumed,
-				change(without.requests, with.requests), change(without.bytes, with.bytes),
-				change(without.tokens.Input, with.tokens.Input), change(without.added(), with.added()),
-				change(int(without.took.Seconds()+0.5), int(with.took.Seconds()+0.5)))
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -81,6 +94,29 @@ func run(tools []string) error {
 	}
 	if slices.Contains(tools, "claude") {
 		return loses(shims)
+	}
+	return nil
+}
+
+// measure plays each shape with one version of a tool, and writes a row for it.
+func measure(w io.Writer, pin realcli.Pin, shims string) error {
+	real, err := realcli.Install(pin)
+	if err != nil {
+		return err
+	}
+	for _, s := range shapes {
+		fmt.Fprintln(os.Stderr, "playing", pin.Tool, pin.Version, s.name)
+		without, err := play(s, pin.Tool, real, "")
+		if err != nil {
+			return err
+		}
+		with, err := play(s, pin.Tool, real, shims)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", pin.Tool, pin.Version, s.name, with.calls, with.resumed,
+			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
+			change(without.added(), with.added()), change(without.weighted(), with.weighted()), with.found())
 	}
 	return nil
 }
@@ -112,6 +148,11 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 			if s.env != nil {
 				call.Env = s.env(tool, role)
 			}
+			if s.commits {
+				if err := commit(w.Project); err != nil {
+					return c, err
+				}
+			}
 			answer, _, err := c.call(w, call, s.prompt(j, role))
 			if err != nil {
 				return c, fmt.Errorf("%s, %s, round %d: %w", tool, s.name, j.round, err)
@@ -126,14 +167,22 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	return c, j.check(s)
 }
 
+// commit commits all changes, as callers do between rounds.
+func commit(project string) error {
+	git := exec.Command("sh", "-c", `git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
+	git.Dir = project
+	if out, err := git.CombinedOutput(); err != nil {
+		return fmt.Errorf("commit: %w: %s", err, out)
+	}
+	return nil
+}
+
 // call makes one call and adds its cost. It returns the answer, and the shim's decision, "" without
 // it.
 func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
-	began := time.Now()
 	r, err := w.Run(call)
-	c.took += time.Since(began)
 	if err != nil {
 		return "", "", err
 	}
@@ -143,12 +192,13 @@ func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, d
 	c.calls++
 	if decision = demo.Decision(r.Stderr); strings.HasPrefix(decision, "resume") {
 		c.resumed++
+		if len(r.Asked) > 0 {
+			c.first.Add(r.Asked[0].Tokens)
+		}
 	}
 	for _, asked := range r.Asked {
 		c.requests++
-		c.bytes += asked.Size
-		c.tokens.Input += asked.Tokens.Input
-		c.tokens.Cached += asked.Tokens.Cached
+		c.tokens.Add(asked.Tokens)
 	}
 	return strings.TrimSpace(r.Stdout), decision, nil
 }

@@ -17,6 +17,8 @@ type shape struct {
 	prompt func(j *job, role string) string
 	roles  []string
 	env    func(tool, role string) []string
+	// commits is whether the caller commits before each call.
+	commits bool
 }
 
 // A job is what has happened so far.
@@ -34,17 +36,23 @@ var shapes = []shape{
 	{
 		name: "steroids", what: "coder and reviewer, the latest notes in the place of the ones before; the task is named",
 		prompt: latest, roles: []string{"coder", "reviewer"},
-		env: func(tool, role string) []string {
-			if tool == "claude" {
-				return nil // the preset reads the task from the prompt
-			}
-			return []string{"REPRISE_TASK=0a1b2c3d", "REPRISE_ROLE=" + role}
-		},
+		env: named,
+	},
+	{
+		name: "commits", what: "as steroids, and the caller commits before each call",
+		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, commits: true,
 	},
 	{
 		name: "transcript", what: "one coder in a conversation that is sent whole each time",
 		prompt: transcript, roles: []string{"coder"},
 	},
+}
+
+func named(tool, role string) []string {
+	if tool == "claude" {
+		return nil // the preset reads the task from the prompt
+	}
+	return []string{"REPRISE_TASK=0a1b2c3d", "REPRISE_ROLE=" + role}
 }
 
 func standards(n int) string {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/internal/standin"
+	"reprise/ledger"
+)
+
+// clockFile says, beside the model's address, how far the model's clock is ahead.
+const clockFile = "clock"
+
+// model is a model for the bundled tool until it is interrupted. It writes its address into a file.
+func model() {
+	ahead := func() time.Duration {
+		text, _ := os.ReadFile(clockFile)
+		d, _ := time.ParseDuration(strings.TrimSpace(string(text)))
+		return d
+	}
+	s, err := standin.Start(standin.Options{Now: func() time.Time { return time.Now().Add(ahead()) }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(os.Args[1]+".new", []byte(s.URL()), 0o600), os.Rename(os.Args[1]+".new", os.Args[1])); err != nil {
+		log.Fatal(err)
+	}
+	done := make(chan os.Signal, 1)
+	signal.Notify(done, os.Interrupt)
+	<-done
+	if err := s.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// later lets time pass for the model and, by moving all that was recorded into the past, for the ledger.
+func later() {
+	d, err := time.ParseDuration(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	was, _ := os.ReadFile(clockFile)
+	before, _ := time.ParseDuration(strings.TrimSpace(string(was)))
+	db, errOpen := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"))
+	if err := errors.Join(os.WriteFile(clockFile, []byte((before+d).String()), 0o600), errOpen); err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	for table, times := range map[string][]string{
+		"chains": {"created", "updated"}, "sessions": {"created", "last_used"}, "invocations": {"started"}, "meters": {"last"},
+	} {
+		for _, column := range times {
+			if _, err := db.Exec(fmt.Sprintf("UPDATE %s SET %s = %s - ?", table, column, column), d.Milliseconds()); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestCacheWarnings(t *testing.T) {
+	row := func(tool string, idle ledger.Idle, judged, missed int64) ledger.CacheRow {
+		return ledger.CacheRow{Tool: tool, Model: "m", Idle: idle, Calls: judged + 1, Judged: judged, Missed: missed}
+	}
+	for want, r := range map[string]ledger.CacheRow{
+		"claude, model m: 3 of 5 calls resumed after under 5 min found little in the provider's cache: the beginning": row("claude", ledger.Briefly, 5, 3),
+		"CLAUDE_CODE_PROMPT_CACHE_TTL=1h":  row("claude", ledger.Within, 3, 3),
+		"shorter pauses":                   row("codex", ledger.Within, 3, 3),
+		"or the provider dropped it early": row("vibe", ledger.Briefly, 9, 8),
+		`ttl = "1h"`:                       row("gemini", ledger.Longer, 3, 3),
+	} {
+		got := cacheWarnings([]ledger.CacheRow{r})
+		if len(got) != 1 || got[0].Kind != "cache" || got[0].Tool != r.Tool || !strings.Contains(got[0].Says, want) {
+			t.Errorf("%+v: %+v, want %q", r, got, want)
+		}
+	}
+	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 2, 2), row("claude", ledger.Within, 6, 3)}); got != nil {
+		t.Errorf("too few: %+v", got)
+	}
+}

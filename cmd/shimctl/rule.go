@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+)
+
+func ruleCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rule COMMAND", Short: "try a rule on past calls, or add one to the configuration",
+		Long:                  "Tries a rule on the calls in the ledger, or adds one to the configuration.",
+		DisableFlagsInUseLine: true,
+	}
+	makeGroup(c)
+	c.AddCommand(ruleTryCommand(a), ruleAddCommand(a))
+	return c
+}
+
+// maxRuleFile exceeds any real file of rules.
+const maxRuleFile = 1 << 20
+
+// readRules reads a file of rules; "-" is stdin. It returns the text as well.
+func (a *app) readRules(name string) (text string, rules []config.Rule, err error) {
+	f, err := a.openPrompt(name)
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", nil, fmt.Errorf("read rules: %w", err)
+	}
+	if name == "-" {
+		name = "stdin"
+	}
+	rules, err = config.ParseRules(name, string(data), a.getenv("HOME"))
+	return string(data), rules, err
+}
+
+// findRules returns the rules of a file or, if there is no such file, those of a name: the user's or built-in ones.
+func (a *app) findRules(cfg config.Config, name string) (rules []config.Rule, isFile bool, err error) {
+	if _, err := os.Stat(name); name == "-" || err == nil || !errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "/") {
+		_, rules, err := a.readRules(name)
+		return rules, true, err
+	}
+	if rules = cfg.RulesNamed(name); len(rules) == 0 {
+		hint := "shimctl config show lists your rules, docs/how-to/orchestrators.md the built-in ones"
+		if near := config.Nearest(name, cfg.RuleNames()); near != "" {
+			hint = fmt.Sprintf("did you mean %q", near)
+		}
+		return nil, false, usageError{fmt.Sprintf("%q is neither a file nor the name of a rule", name), hint}
+	}
+	return rules, false, nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"reprise/internal/report"
+	"reprise/ledger"
+)
+
+// A site makes the pages of the server.
+type site struct {
+	app    *app
+	source *source
+	reporter
+	base string // path of all pages
+	now  func() time.Time
+}
+
+// Limits of a page, however large the ledger is.
+var (
+	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60}
+	mostLast   = 10
+	mostCalls  = 500
+)
+
+// errNoPage reports that an address leads nowhere.
+var errNoPage = errors.New("there is nothing at this address; it may have been pruned")
+
+func newSite(a *app, s *source, r reporter, base string) *site { return &site{a, s, r, base, time.Now} }
+
+func (s *site) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/version", s.version)
+	for pattern, make := range map[string]maker{
+		"/{$}":          (*site).overview,
+		"/day/{day}":    (*site).day,
+		"/chain/{id}":   (*site).chain,
+		"/call/{id}":    (*site).call,
+		"/{nowhere...}": func(*site, *app, *ledger.Ledger, *http.Request) (report.Page, error) { return report.Page{}, errNoPage },
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, make) })
+	}
+	return mux
+}
+
+// A maker makes a page. The app has the time of the request.
+type maker func(*site, *app, *ledger.Ledger, *http.Request) (report.Page, error)
+
+// version writes the version of the data, which a page compares with its own.
+func (s *site) version(w http.ResponseWriter, _ *http.Request) {
+	err := s.source.read(func(_ *ledger.Ledger, version string) error {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, err := fmt.Fprint(w, version)
+		return err
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
+	a := *s.app
+	a.now = s.now()
+	live := report.Live{URL: s.base + "version"}
+	var page report.Page
+	err := s.source.read(func(l *ledger.Ledger, version string) (err error) {
+		live.Version = version
+		page, err = make(s, &a, l, r)
+		return err
+	})
+	status := http.StatusOK
+	if err != nil {
+		status = statusOf(err)
+		page = report.Page{Title: http.StatusText(status), Empty: a.tildeIn(err.Error()), Trail: s.trail()}
+	}
+	page.Live = live
+	page.Footer = cmp.Or(page.Footer, a.footer())
+	var out bytes.Buffer
+	if err := report.Write(&out, page); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
+	w.WriteHeader(status)
+	_, _ = out.WriteTo(w) // the browser may be gone
+}
+
+func statusOf(err error) int {
+	var usage usageError
+	switch {
+	case errors.Is(err, errNoPage):
+		return http.StatusNotFound
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+// trail returns the links to the pages above one.
+func (s *site) trail(above ...report.Link) []report.Link {
+	return append([]report.Link{{Text: "All days", URL: s.base}}, above...)
+}
+
+// periods are those that the overview offers; the first is what it shows if none is named.
+var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"}, {"1d", "24 hours"}, {"", "always"}}
+
+func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page, error) {
+	since, until := r.FormValue("since"), r.FormValue("until")
+	if !r.URL.Query().Has("since") {
+		since = periods[0].since
+	}
+	period, err := a.period(since, until)
+	if err != nil {
+		return report.Page{}, err
+	}
+	snapshot, err := l.Snapshot(period, s.prices.LongPrompt(), mostDrawn)
+	if err != nil {
+		return report.Page{}, err
+	}
+	last, err := l.InvocationRows(ledger.Wanted{Limit: mostLast})
+	if err != nil {
+		return report.Page{}, err
+	}
+	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
+	for _, other := range periods {
+		link := report.Link{Text: other.name}
+		if other.since != since || until != "" {
+			link.URL = s.base + "?since=" + other.since
+		}
+		p.Others = append(p.Others, link)
+	}
+	if len(last) > 0 {
+		calls := s.callsTable(last, true)
+		calls.Title = "Last calls"
+		p.Latest = []report.Table{calls}
+	}
+	return p, nil
+}
+
+func (s *site) day(a *app, l *ledger.Ledger, r *http.Request) (report.Page, error) {
+	day, err := time.Parse(time.DateOnly, r.PathValue("day"))
+	if err != nil {
+		return report.Page{}, errNoPage
+	}
+	period := ledger.Period{Since: ledger.Millis(day.UnixMilli()), Until: ledger.Millis(day.AddDate(0, 0, 1).UnixMilli())}
+	snapshot, err := l.Snapshot(period, s.prices.LongPrompt(), mostOfADay)
+	if err != nil {
+		return report.Page{}, err
+	}
+	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
+	p.Title, p.Subtitle, p.Trail = day.Format("Monday, 2 January 2006"), "in UTC", s.trail()
+	p.Charts = nil // a chart of one column says nothing
+	p.Of = "The chains with a call on this day."
+	return p, nil
+}
+
+// pathNumber returns the number of a chain or a call in an address.
+func pathNumber(r *http.Request) (int64, error) {
+	n, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, errNoPage
+	}
+	return n, nil
+}

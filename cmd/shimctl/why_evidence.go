@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/internal/ui"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// whyFacts are what the ledger knows about a call's chain when the call was made.
+type whyFacts struct {
+	chain   ledger.ChainRow
+	session ledger.SessionRow     // the call's own
+	before  *ledger.SessionRow    // the chain's newest before that, nil if there is none
+	last    *ledger.InvocationRow // the chain's call before this one
+	running *ledger.InvocationRow // a call of the chain that was running
+}
+
+func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err error) {
+	if i.Chain == 0 {
+		return f, nil
+	}
+	chains, err := l.Chains(ledger.Wanted{Chain: i.Chain})
+	if err != nil || len(chains) == 0 {
+		return f, err
+	}
+	f.chain = chains[0]
+	for n := range f.chain.Sessions {
+		switch s := &f.chain.Sessions[n]; {
+		case s.ID == i.Session:
+			f.session = *s
+		case s.ID < i.Session && f.before == nil:
+			f.before = s
+		}
+	}
+	calls, err := l.InvocationRows(ledger.Wanted{Chain: i.Chain})
+	if err != nil {
+		return f, err
+	}
+	for n := range calls {
+		c := &calls[n]
+		if c.ID >= i.ID {
+			continue
+		}
+		f.last = cmp.Or(f.last, c)
+		if !c.Duration.Valid || c.Started+ledger.Millis(c.Duration.Int64) > i.Started {
+			f.running = cmp.Or(f.running, c)
+		}
+	}
+	return f, nil
+}
+
+// evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
+func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
+	said := []string{}
+	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	switch {
+	case i.FellBack != "":
+		say("It was to be resumed because %s (%s).", meaning(i.Reason), i.Reason)
+	case i.Mode.Continues() && f.chain.Task == "":
+		say("Its task has no name: the prompt itself showed that it continues the session's work.")
+	}
+	if i.Detail != "" {
+		say("More exactly: %s (%s).", meaning(i.Detail), i.Detail)
+	}
+	if changed := i.Changed(); len(changed) > 0 {
+		say("What changed: %s.", strings.Join(changed, ", "))
+	}
+	if i.FellBack == "" && f.before != nil {
+		said = append(said, a.sessionEvidence(i, f)...)
+	}
+	switch {
+	case i.Reason == rewrite.Leased && f.running != nil:
+		say("Call %d was running.", f.running.ID)
+	case slices.Contains([]rewrite.Reason{rewrite.PreviousFailed, rewrite.PreviousKilled, rewrite.PreviousUnknown, rewrite.SessionDead}, i.Reason) && f.last != nil:
+		say("The chain's call before it, %d, ended thus: %s.", f.last.ID, outcomeCell(*f.last).Human)
+	}
+	if i.Rule != "" {
+		say("Rule %s matched.", i.Rule)
+	}
+	switch {
+	case !i.Mode.Continues():
+	case i.SentBytes < i.PromptBytes:
+		say("Of its prompt of %s, %s were sent.", ui.Size(i.PromptBytes), ui.Size(i.SentBytes))
+	default:
+		say("Its whole prompt was sent, %s.", ui.Size(i.PromptBytes))
+	}
+	return said
+}
+
+// sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
+func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string) {
+	cfg := a.configured()
+	policy := policyFor(cfg, i.Rule)
+	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
+	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	switch i.Reason {
+	case rewrite.Idle:
+		if idle >= 0 { // it has not been used since
+			say("The session had been idle for %s; ttl is %s now.", ui.Duration(idle), ui.Duration(policy.TTL))
+		}
+	case rewrite.TooOld:
+		say("The session had been started %s before; max_age is %s now.", ui.Duration(age), ui.Duration(policy.MaxAge))
+	case rewrite.ContextFull:
+		if c := f.before.Context; c.Limit > 0 {
+			say("The session had used %s of %s tokens of context; context_limit is %g now.", ui.Thousands(c.Used), ui.Thousands(c.Limit), cfg.ContextLimit)
+		}
+	case rewrite.ModelChanged:
+		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
+	case rewrite.RuntimeChanged:
+		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
+			say("The version was %s, and %s afterwards.", was, is)
+		}
+	}
+	return said
+}
+
+func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }
+
+// policyFor returns the policy of a rule of the user's, and otherwise that of the file: no preset has one of its own.
+func policyFor(cfg config.Config, rule string) config.Policy {
+	at := slices.IndexFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == rule })
+	if at < 0 {
+		return cfg.Policy
+	}
+	return cfg.Rules[at].Policy
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/config"
+	"reprise/internal/ui"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+func testApp() *app {
+	return &app{stdout: ui.Screen{Writer: io.Discard}, stderr: ui.Screen{Writer: io.Discard}, now: time.Now()}
+}
+
+// For each reason there is, why says what it means and what would change it, and gives a command that exists: of a
+// call that has the reason, of one whose resume was given up for it, of passed calls, and without any.
+func TestWhy(t *testing.T) {
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, walked := testApp(), 0
+	for reason, text := range reasonTexts {
+		i := ledger.InvocationRow{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: reason, PromptBytes: 9, SentBytes: 9}
+		refused := i
+		refused.Reason, refused.FellBack = rewrite.Extends, reason
+		p := passedReport{Reason: reason, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
+		general, err := a.findWhy(l, reporter{}, string(reason))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := map[string]*whyReport{"of none": general, "of passed calls": a.whyPassed(p)}
+		for name, row := range map[string]ledger.InvocationRow{"of a call": i, "of a refused call": refused} {
+			if reports[name], err = a.whyCall(l, reporter{}, row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, w := range reports {
+			walked++
+			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", reason, text.meaning), " " + text.advice + ".", text.setting} {
+				if !strings.Contains(w.Text, part) {
+					t.Errorf("%s, %s: no %q in %q", reason, name, part, w.Text)
+				}
+			}
+			if text.meaning == "" || text.advice == "" || strings.ContainsAny(w.Command, "{}") {
+				t.Errorf("%s, %s: %+v", reason, name, w)
+			}
+			checkCommand(t, w.Command)
+			if reports["of a call"].Call == nil || reports["of passed calls"].Passed == nil {
+				t.Errorf("%s, %s: neither a call nor passed ones", reason, name)
+			}
+		}
+		if text.setting == "" {
+			continue
+		}
+		if _, err := config.Parse("c.toml", text.setting+"\n", "/home"); err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	if walked < 4*70 {
+		t.Errorf("only %d answers", walked)
+	}
+}
+
+// A session is dead for another reason, and that one can be changed.
+func TestWhyOfADeadSession(t *testing.T) {
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w, err := testApp().whyCall(l, reporter{}, ledger.InvocationRow{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.SessionDead, Detail: rewrite.RefusedContext})
+	if err != nil || w.Setting != reasonTexts[rewrite.RefusedContext].setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// checkCommand checks that a command line is one of shimctl's, with flags and arguments that it takes, or a call of a
+// tool, with variables that the shim reads.
+func checkCommand(t *testing.T, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	words = slices.DeleteFunc(words, func(word string) bool { return strings.HasPrefix(word, "<") })
+	variables := []string{"REPRISE_TASK", "REPRISE_ROLE", "REPRISE_FRESH", "REPRISE_OFF"}
+	for len(words) > 0 && strings.Contains(words[0], "=") {
+		if name, _, _ := strings.Cut(words[0], "="); !slices.Contains(variables, name) {
+			t.Errorf("%s: the shim reads no variable %s", line, name)
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		t.Fatalf("%q is no command", line)
+	}
+	if tool, ok := rewrite.Lookup(words[0]); ok {
+		if headless := tool.Descriptor().Headless; len(words) < len(headless) || !slices.Equal(words[:len(headless)], headless) {
+			t.Errorf("%s: not headless", line)
+		}
+		return
+	}
+	if words[0] != "shimctl" {
+		t.Fatalf("%s: neither shimctl nor a tool", line)
+	}
+	c, rest, err := testApp().root().Find(words[1:])
+	if err != nil || !c.HasParent() || c.HasSubCommands() {
+		t.Fatalf("%s: no command of shimctl: %v", line, err)
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	if c.Name() == "explain" {
+		checkCommand(t, strings.Join(c.Flags().Args(), " "))
+	}
+}

@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+)
+
+// An Idle is how long a session had not been used when a call resumed it.
+type Idle int
+
+// The idle times that differ for the providers' caches: the shortest documented lifetime is five
+// minutes, the longest that a caller can choose is an hour.
+const (
+	Briefly Idle = iota // under five minutes
+	Within              // five to sixty minutes
+	Longer
+)
+
+const (
+	briefIdle = 5 * 60_000
+	hourIdle  = 60 * 60_000
+)
+
+// A resumed call's prompt is that of its first request, or the sum over all requests if the tool reports
+// nothing else: the later ones then hide a miss. Below heldEnough some providers cache nothing. Of what a
+// session held, its last answer is never in the cache; that is seldom a quarter.
+const (
+	promptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
+	readTokens   = "coalesce(first_read, cache_read)"
+	heldEnough   = "held >= 4096"
+	missedCache  = heldEnough + " AND 4 * " + readTokens + " < 3 * min(held, " + promptTokens + ")"
+)
+
+// A CacheRow is what resumed calls of one tool, model and idle time found in the provider's cache. Tokens are
+// those of each call's first request, or of all its requests if the tool reports only sums.
+type CacheRow struct {
+	Tool, Model  string
+	Idle         Idle
+	Calls        int64
+	Prompt, Read int64 // tokens sent, and those of them that came from the cache
+	Firsts       int64 // calls whose first request is known
+	Held, Whole  int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
+	Judged       int64 // calls whose sessions held enough to be cached
+	Missed       int64 // of these, those that read less than three quarters of it from the cache
+}
+
+// CacheRows sums up the calls since that time that were resumed and ended well.
+func (l *Ledger) CacheRows(since Millis) ([]CacheRow, error) {
+	var all []CacheRow
+	err := each(l.db, `SELECT tool, coalesce(model, ''), CASE WHEN idle < ?1 THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
+		count(*), sum(`+promptTokens+`), sum(`+readTokens+`), count(first_prompt),
+		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
+		sum(`+heldEnough+`), sum(`+missedCache+`)
+		FROM invocations WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND started >= ?6
+		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+		func(rows *sql.Rows) error {
+			var r CacheRow
+			err := rows.Scan(&r.Tool, &r.Model, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole, &r.Judged, &r.Missed)
+			all = append(all, r)
+			return err
+		}, briefIdle, hourIdle, Briefly, Within, Longer, since)
+	if err != nil {
+		return nil, fmt.Errorf("sum up cache use: %w", err)
+	}
+	return all, nil
+}

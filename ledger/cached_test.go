@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// A request is one whose prompt has so many tokens, of which the cache had some.
+type request struct{ prompt, read int64 }
+
+// callAt makes a call of a named task. Its session holds its first request and what was added until its end.
+func callAt(t *testing.T, l *Ledger, now Millis, task string, first, sum request, holds int64) Decision {
+	t.Helper()
+	c := testCall(l, fmt.Sprintf(base, now), now)
+	c.Task, c.Rule, c.Scope = task, "r", "r"
+	c.Limits.TTL = 24 * hour
+	d, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := d.NativeID
+	if id == "" {
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+	}
+	o := goodOutcome(id, "done", now)
+	o.Seen.Model, o.Seen.ContextUse.Used = "opus", holds
+	o.Seen.Usage = rewrite.Usage{Known: true, CacheRead: sum.read, CacheWrite: sum.prompt - sum.read}
+	if first.prompt > 0 {
+		o.Seen.First = rewrite.Usage{Known: true, CacheRead: first.read, CacheWrite: first.prompt - first.read}
+	}
+	finish(t, l, ticket, o)
+	return d
+}
+
+func TestCacheRows(t *testing.T) {
+	l, _ := newLedger(t)
+	const start = 100 * hour
+	none := request{}
+	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
+	callAt(t, l, start+minute, "t", request{11_000, 7_500}, request{22_000, 20_000}, 12_000)             // a hit
+	callAt(t, l, start+2*minute, "t", request{12_500, 8_999}, request{60_000, 50_000}, 13_000)           // a miss that the sum hides
+	callAt(t, l, start+7*minute, "t", none, request{13_500, 1_000}, 14_000)                              // a miss, by the sum alone
+	callAt(t, l, start+7*minute+briefIdle, "t", none, request{45_000, 31_000}, 15_000)                   // unclear: not a miss
+	callAt(t, l, start+7*minute+briefIdle+hourIdle, "t", request{15_500, 0}, request{15_500, 0}, 16_000) // an hour later
+	callAt(t, l, start, "short", request{3_000, 0}, request{3_000, 0}, 3_000)
+	callAt(t, l, start+1, "short", request{3_100, 0}, request{3_100, 0}, 3_100) // too short for any cache
+
+	rows, err := l.CacheRows(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []CacheRow{
+		{"claude", "opus", Briefly, 3, 11_000 + 12_500 + 3_100, 7_500 + 8_999, 3, 10_000 + 12_000 + 3_000, 11_000 + 12_500 + 3_100, 2, 1},
+		{"claude", "opus", Within, 2, 13_500 + 45_000, 32_000, 0, 0, 0, 2, 1},
+		{"claude", "opus", Longer, 1, 15_500, 0, 1, 15_000, 15_500, 1, 1},
+	}
+	if fmt.Sprint(rows) != fmt.Sprint(want) {
+		t.Errorf("cache rows %+v, want %+v", rows, want)
+	}
+	if rows, err = l.CacheRows(start + 7*minute + briefIdle + 1); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
+		t.Errorf("the last hour: %+v %v", rows, err)
+	}
+}
+
+// Two resumes in a row that miss the cache, and cost more for it, are enough.
+func TestMissedResumesAreSuspendedEarly(t *testing.T) {
+	for name, c := range map[string]struct {
+		read, sum int64 // of each resume's first request and of all its input, in tokens
+		resumes   int   // before the suspension, or all of them
+		want      rewrite.Reason
+	}{
+		"missed and dearer":     {0, 60_000, minMissed, rewrite.Dearer},
+		"missed, not dearer":    {0, 10_000, minRuns + 2, rewrite.Unrelated},
+		"not missed and dearer": {10_000, 60_000, minRuns, rewrite.Dearer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := newLedger(t)
+			now := 100 * hour
+			for i := range minRuns {
+				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0}, 10_000)
+			}
+			resume := func() rewrite.Reason {
+				now += minute
+				return callAt(t, l, now, "task 0", request{10_500, c.read}, request{c.sum, c.read}, 10_500).Reason
+			}
+			for i := range c.resumes {
+				if got := resume(); got != rewrite.Unrelated {
+					t.Fatalf("resume %d: %s", i+1, got)
+				}
+			}
+			if got := resume(); got != c.want {
+				t.Errorf("after %d resumes: %s, want %s", c.resumes, got, c.want)
+			}
+		})
+	}
+}
+
+// A hit in between shows that the cost has another cause.
+func TestMissedResumesCountInARow(t *testing.T) {
+	var m Meter
+	for _, missed := range []bool{true, false, true} {
+		m.add(rewrite.Usage{}, 0, 1)
+		m.noteCache(missed)
+	}
+	if m.Missed != 1 || m.counts(1) {
+		t.Errorf("%+v", m)
+	}
+}

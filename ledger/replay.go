@@ -1,0 +1,131 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+)
+
+// A Naming is what a rule would have made of a call: the names, and the policy for calls of that name.
+type Naming struct {
+	Scope, Task, Role string
+	Prove             bool // Task separates jobs, but the prompt must show that it continues
+	Never             bool // it belongs to no chain
+	ResumeSame        bool // an identical prompt resumes
+	TTL, MaxAge       Millis
+}
+
+// A ReplayedCall is a fresh call that no rule named, and what would have become of it with a name.
+type ReplayedCall struct {
+	Naming
+	ID        int64
+	Tool, Cwd string
+	Started   Millis
+	Was       rewrite.Reason
+	Mode      rewrite.Mode
+	Reason    rewrite.Reason
+	Bytes     int64 // of its prompt
+	Saved     int64 // of these, by estimate, those that would not have been sent
+}
+
+// A replayedJob is what the replay knows about a chain that a name would have made.
+type replayedJob struct {
+	last  *freshCall
+	began Millis
+}
+
+// Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
+// them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
+// notice an edited conversation, and neither a commit that is gone nor a session that is.
+func (l *Ledger) Replay(since Millis, name func(tool, cwd string) (Naming, bool)) (replayed []ReplayedCall, err error) {
+	type key struct{ tool, cwd, home, scope, task, role string }
+	jobs := map[key]replayedJob{}
+	err = l.freshCalls(since, func(c *freshCall) {
+		n, ok := name(c.tool, c.cwd)
+		if !ok {
+			return
+		}
+		if n.Role == "" {
+			n.Role = c.role // the caller's own
+		}
+		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes}
+		job := key{c.tool, c.cwd, c.home, n.Scope, n.Task, n.Role}
+		switch before := jobs[job]; {
+		case n.Never:
+			r.Reason = rewrite.Never
+		case n.Task == "" || n.Prove: // the prompts alone decide, as they did
+		default:
+			r.decide(before, c)
+			if !r.Mode.Continues() {
+				before.began = c.started
+			}
+			jobs[job] = replayedJob{c, before.began}
+		}
+		replayed = append(replayed, r)
+	})
+	return replayed, err
+}
+
+// decide decides on a call that continues a job.
+func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
+	if job.last == nil {
+		r.Reason = rewrite.FirstCall
+		return
+	}
+	facts := Facts{Fingerprints: c.fingerprints.named(), Place: c.place}
+	changed, _ := whatChanged(facts, &ChainFacts{Fingerprints: job.last.fingerprints.named(), Place: job.last.place})
+	relation := relate(job.last.blocks, c.blocks)
+	switch {
+	case job.last.lastUsed > c.started:
+		r.Reason = rewrite.Leased
+	case relation == rewrite.BaseChanged, relation == rewrite.Identical && !r.ResumeSame:
+		r.Reason = relation
+	case !job.last.good:
+		r.Reason = rewrite.PreviousFailed
+	case changed != "":
+		r.Reason = changed
+	case c.started-job.last.lastUsed > r.TTL:
+		r.Reason = rewrite.Idle
+	case c.started-job.began > r.MaxAge:
+		r.Reason = rewrite.TooOld
+	default:
+		r.Mode, r.Reason = rewrite.Resume, relation
+		r.Saved = int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
+	}
+}
+
+// named returns the fingerprints without what counts only for calls without a name.
+func (f Fingerprints) named() Fingerprints {
+	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == rewrite.JobChanged })
+	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
+		f.Settings = NewDigests(list)
+	}
+	return f
+}
+
+// relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
+func relate(before, now []rewrite.Digest) rewrite.Reason {
+	kept := len(now) - fresh(before, now)
+	switch {
+	case slices.Equal(before, now):
+		return rewrite.Identical
+	case kept == len(now):
+		return rewrite.BaseChanged
+	case contains(now, before):
+		return rewrite.Extends
+	case 2*kept > len(before):
+		return rewrite.Revises
+	}
+	return rewrite.Unrelated
+}
+
+// fresh counts the blocks of a prompt that an earlier one does not have.
+func fresh(before, now []rewrite.Digest) (n int) {
+	for _, d := range now {
+		if !slices.Contains(before, d) {
+			n++
+		}
+	}
+	return n
+}

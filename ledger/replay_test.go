@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// What the replay says of calls without a name is what the ledger decides on the same calls with the name.
+func TestReplay(t *testing.T) {
+	part := func(name string) string { return name + ": " + strings.Repeat("keep functions small; ", 40) }
+	prompt := func(parts ...string) string {
+		for i := range parts {
+			parts[i] = part(parts[i])
+		}
+		return strings.Join(parts, "\n\n")
+	}
+	steps := []struct {
+		prompt string
+		change func(*Call)
+		fails  bool
+		want   rewrite.Reason
+	}{
+		{prompt: prompt("a", "b", "c", "d", "one"), want: rewrite.FirstCall},
+		{prompt: prompt("a", "b", "c", "d", "two"), want: rewrite.Revises},
+		{prompt: prompt("a", "b", "c", "d", "two"), want: rewrite.Identical},
+		{prompt: prompt("x", "y"), want: rewrite.Unrelated},
+		{prompt: prompt("x"), want: rewrite.BaseChanged},
+		{prompt: prompt("x", "z"), want: rewrite.Extends},
+		{prompt: prompt("x", "z", "v"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: rewrite.ModelChanged},
+		{prompt: prompt("q"), change: func(c *Call) { c.Fingerprints.Model = "big"; c.Now += c.Limits.TTL + 1 }, want: rewrite.Idle},
+		{prompt: prompt("r"), change: func(c *Call) { c.Fingerprints.Model = "big" }, fails: true, want: rewrite.Unrelated},
+		{prompt: prompt("s"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: rewrite.PreviousFailed},
+		{prompt: prompt("t"), change: func(c *Call) { c.Cwd = "/elsewhere" }, want: ""},
+	}
+	play := func(task string) (l *Ledger, reasons []rewrite.Reason) {
+		l, _ = newLedger(t)
+		now := Millis(1_800_000_000_000)
+		for i, step := range steps {
+			c := testCall(l, step.prompt, now)
+			c.Task, c.Limits.Unnamed = task, UnnamedOff
+			if step.change != nil {
+				step.change(c)
+			}
+			now = max(now, c.Now) + 1000
+			d, ticket := beginCall(t, l, c)
+			id := d.NativeID
+			if id == "" {
+				id = fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			}
+			outcome := goodOutcome(id, "done", now)
+			if step.fails {
+				outcome.Exit = 1
+			}
+			if err := l.Finish(ticket, outcome); err != nil {
+				t.Fatal(err)
+			}
+			reasons = append(reasons, d.Reason)
+		}
+		return l, reasons
+	}
+	_, named := play("job")
+	l, _ := play("")
+	policy := testCall(l, "", 0).Limits
+	calls, err := l.Replay(0, func(tool, cwd string) (Naming, bool) {
+		return Naming{Scope: "rule", Task: "job", TTL: policy.TTL, MaxAge: policy.MaxAge}, cwd == "/project"
+	})
+	if err != nil || len(calls) != len(steps)-1 {
+		t.Fatalf("%d calls, %v", len(calls), err)
+	}
+	for i, c := range calls {
+		if c.Reason != steps[i].want || c.Reason != named[i] || c.Mode.Continues() != (c.Reason == rewrite.Revises || c.Reason == rewrite.Extends || c.Reason == rewrite.Unrelated) {
+			t.Errorf("call %d: %s (%s), want %s; with the name it is %s", i+1, c.Mode, c.Reason, steps[i].want, named[i])
+		}
+	}
+	if saved := calls[1].Saved; saved < calls[1].Bytes/3 || saved > calls[1].Bytes || calls[0].Saved != 0 || calls[3].Saved != 0 {
+		t.Errorf("saved %d of %d bytes, %d, %d", saved, calls[1].Bytes, calls[0].Saved, calls[3].Saved)
+	}
+	for _, n := range []Naming{{Never: true, Task: "job"}, {Prove: true, Task: "job"}, {}} {
+		calls, err := l.Replay(0, func(string, string) (Naming, bool) { return n, true })
+		if err != nil || len(calls) != len(steps) || calls[1].Mode.Continues() {
+			t.Errorf("%+v: %+v, %v", n, calls, err)
+		}
+	}
+}
+
+// A variable that names a CI job keeps calls apart only as long as they have no name.
+func TestReplayIgnoresJobVariables(t *testing.T) {
+	with := func(list ...Digest) Fingerprints { return Fingerprints{Settings: NewDigests(list)} }
+	job, option := Digest{rewrite.JobChanged, "CI_JOB_ID", "1"}, Digest{rewrite.SettingsChanged, "--agents", "2"}
+	if with(job, option).named() != with(option) || with(job).named() != with() || with().named() != with() {
+		t.Errorf("%q, %q", with(job, option).named(), with(job).named())
+	}
+	if old := (Fingerprints{Settings: "a digest without names"}); old.named() != old {
+		t.Errorf("%q", old.named())
+	}
+}
