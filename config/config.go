@@ -46,10 +46,11 @@ type Policy struct {
 	Budget    Budget
 }
 
-// Budget is what a job may use up before the user is warned.
+// Budget is what a job may use up before the user is warned, or its calls are stopped.
 type Budget struct {
 	CallsPerHour  int     // 0: no limit
 	DollarsPerDay float64 // 0: no limit
+	Stop          bool    // further calls fail
 }
 
 // Tool is the configuration of one tool.

@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 		{"error_limit", "error_limit = 0", func(c *Config) { c.ErrorLimit = 0 }},
 		{"context_limit", "context_limit = 0.5", func(c *Config) { c.ContextLimit = 0.5 }},
 		{"context_limit, whole", "context_limit = 1", func(c *Config) { c.ContextLimit = 1 }},
-		{"budget", "[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5", func(c *Config) { c.Budget = Budget{CallsPerHour: 0, DollarsPerDay: 2.5} }},
+		{"budget", "[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5\nstop = true", func(c *Config) { c.Budget = Budget{DollarsPerDay: 2.5, Stop: true} }},
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
 		{"log", "[log]\nlevel = \"off\"\nmax_bytes = 2048", func(c *Config) { c.Log = Log{LogOff, 2048} }},
 		{"dotted", `log.level = "debug"`, func(c *Config) { c.Log.Level = LogDebug }},

@@ -52,6 +52,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
 		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
 		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
+		{"budget.stop", boolean(func(t *T) *bool { return &policy(t).Budget.Stop })},
 	}
 }
 

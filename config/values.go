@@ -35,6 +35,7 @@ func (c Config) Values() []Value {
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
 		{"budget.calls_per_hour", strconv.Itoa(c.Budget.CallsPerHour), "a chain that makes more calls in an hour is warned about; 0: no limit"},
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},
+		{"budget.stop", strconv.FormatBool(c.Budget.Stop), "true: further calls of such a chain fail instead"},
 		{"presets", strconv.FormatBool(c.Presets), "whether the built-in rules are used"},
 		{"presets_off", listed(c.PresetsOff), "built-in rules that are not used"},
 		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session from which so many runs failed is not resumed; 0: no limit"},

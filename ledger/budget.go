@@ -36,7 +36,7 @@ func (b Budget) Exceeded(s Spending) rewrite.Reason {
 // Conditions on calls. A repeated prompt without a name begins a chain of its own, so all of a tool in a
 // directory are one job.
 const (
-	countedCalls = "mode <> 'observe'"
+	countedCalls = "mode NOT IN ('observe', 'stopped')"
 	isRepeat     = "reason = 'identical' AND (SELECT task FROM chains WHERE id = chain_id) = ''"
 )
 
@@ -45,7 +45,22 @@ func (l *Ledger) decide(c *Call, facts Facts) Decision {
 	d := c.decide(facts)
 	d.Spent = l.spent(c, d)
 	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
+	if d.Exceeded != "" && c.Limits.Stop {
+		return Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+	}
 	return d
+}
+
+// recordStopped records a call that does not run. It counts for no budget: else a caller that tries again would never
+// be let through.
+func (l *Ledger) recordStopped(c *Call, d Decision) error {
+	return l.write(func(tx *sql.Tx) error {
+		var id int64
+		return insert(tx, &id, `INSERT INTO invocations
+			(id, chain_id, rule, tool, cwd, started, duration, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+			VALUES (`+unusedID("invocations")+`, (SELECT id FROM chains WHERE id = ?), ?, ?, ?, ?, 0, ?, ?, ?, ?, 0, 'failed')`,
+			d.Chain, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, c.Format, len(c.Prompt.Text))
+	})
 }
 
 // spent returns what the job of a call has used up with this call. If that cannot be read it counts

@@ -85,6 +85,42 @@ func TestBudgetOfRepeatedPrompts(t *testing.T) {
 	}
 }
 
+// A call that is stopped counts for nothing, so the job goes on when the hour is over.
+func TestStopped(t *testing.T) {
+	l, _ := newLedger(t)
+	const began = 100 * day
+	call := func(task string, now Millis) *Call {
+		c := testCall(l, fmt.Sprintf(base, 1), now)
+		c.Task, c.Limits.Budget, c.Limits.Stop = task, Budget{CallsPerHour: 2}, true
+		return c
+	}
+	for _, task := range []string{"T-1", ""} { // repeated prompts count without the first
+		var modes []rewrite.Mode
+		for i := range Millis(7) {
+			d, ticket, err := l.Begin(call(task, began+i*1000))
+			if err != nil || (ticket == nil) != (d.Mode == rewrite.Stopped) {
+				t.Fatalf("%+v, %v, %v", d, ticket, err)
+			}
+			modes = append(modes, d.Mode)
+			if ticket != nil {
+				finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+i*1000+1))
+			}
+		}
+		if modes[1] == rewrite.Stopped || modes[3] != rewrite.Stopped || modes[6] != rewrite.Stopped {
+			t.Errorf("task %q: %q", task, modes)
+		}
+		d, ticket, err := l.Begin(call(task, began+anHour+7000))
+		if err != nil || d.Mode == rewrite.Stopped {
+			t.Errorf("task %q, an hour later: %+v, %v", task, d, err)
+		}
+		finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+anHour+7001))
+	}
+	last, err := l.InvocationRows(Wanted{Reason: rewrite.TooManyCalls, Limit: 1})
+	if err != nil || len(last) != 1 || last[0].Mode != rewrite.Stopped || last[0].Outcome != "failed" || last[0].SentBytes != 0 {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
 func TestNoBudget(t *testing.T) {
 	if why := (Budget{}).Exceeded(Spending{1_000_000, 1 << 60}); why != "" {
 		t.Error(why)

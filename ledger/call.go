@@ -74,7 +74,7 @@ const maxDecisions = 4
 // Begin decides on a call and records it: the chain, the session with its lease, the invocation. It
 // reads the facts without a lock; the write checks that the session is still free. It first records
 // the outcomes in the spool, since they may be the session's own. If the call must wait for the
-// session, Begin returns ErrHeld and records nothing.
+// session, Begin returns ErrHeld and records nothing. If the decision is Stopped there is no ticket.
 func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
@@ -96,6 +96,12 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	d := l.decide(c, facts)
+	if d.Mode == rewrite.Stopped {
+		if err := l.recordStopped(c, d); err != nil {
+			return Decision{}, nil, fmt.Errorf("record call: %w", err)
+		}
+		return d, nil, nil
+	}
 	if c.Wait && d.Reason == rewrite.Leased {
 		return d, nil, ErrHeld
 	}

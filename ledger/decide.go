@@ -127,6 +127,7 @@ type Limits struct {
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Budget        Budget  // of its job
+	Stop          bool    // a call of a job that is over its budget does not run
 }
 
 // A Decision is how a call is handled: its mode, and the chain it belongs to.

@@ -174,6 +174,7 @@ func (c *call) matchRules() rewrite.Reason {
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
+	c.record.Limits.Stop = c.rule.Budget.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint

@@ -19,15 +19,16 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 		for n < len(rows) && rows[n].SameJob(job) {
 			n++
 		}
-		var spent ledger.Spending
+		var reported ledger.Spending
 		var cost sum
 		for _, row := range rows[:n] {
-			spent.Calls += row.Calls
+			reported.Calls, reported.Cost = reported.Calls+row.Calls, reported.Cost+row.Cost
 			cost = cost.plus(a.spentOn(r, row))
 		}
-		rows, spent.Cost = rows[n:], cost.nano
-		budget := rulePolicy(c, job.Rule).Budget
-		exceeded := shim.Budget(budget).Exceeded(spent)
+		rows = rows[n:]
+		budget, spent := rulePolicy(c, job.Rule).Budget, reported
+		spent.Cost = cost.nano
+		exceeded := exceededBy(budget, spent)
 		if exceeded == "" {
 			continue
 		}
@@ -35,9 +36,20 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 		if exceeded == rewrite.BudgetSpent {
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.human(), budget.DollarsPerDay)
 		}
+		if budget.Stop && exceededBy(budget, reported) != "" {
+			says += "; further calls are stopped"
+		}
 		warnings = append(warnings, warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Says: a.jobName(job) + " " + says})
 	}
 	return warnings
+}
+
+// exceededBy returns which limit a job has exceeded, or with its next call would, if that is stopped.
+func exceededBy(b config.Budget, spent ledger.Spending) rewrite.Reason {
+	if b.Stop {
+		spent.Calls++
+	}
+	return shim.Budget(b).Exceeded(spent)
 }
 
 func (a *app) spentOn(r reporter, j ledger.JobSpending) sum {

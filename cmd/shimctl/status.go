@@ -216,6 +216,9 @@ func (a *app) figures(o overview) *ui.Table {
 	if observed := o.bill.calls - managed; observed > 0 {
 		calls = append(calls, fmt.Sprintf("%d observed", observed))
 	}
+	if o.bill.stopped > 0 {
+		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.stopped))
+	}
 	add("managed calls", ui.NumberCell(managed), calls...)
 	add("reused", ui.ShareCell(o.bill.resumed, managed), "of the managed calls")
 	add("prompts", ui.SizeCell(o.bill.asked), fmt.Sprintf("of which %s were sent", ui.Size(o.bill.sent)))

@@ -21,7 +21,6 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
-	"reprise/shim"
 )
 
 func statuslineCommand(a *app) *cobra.Command {
@@ -204,7 +203,7 @@ func (a *app) lastDecision(l *ledger.Ledger, cfg config.Config, directory string
 	if err != nil {
 		return nil, err
 	}
-	switch shim.Budget(rulePolicy(cfg, i.Rule).Budget).Exceeded(spent) {
+	switch exceededBy(rulePolicy(cfg, i.Rule).Budget, spent) {
 	case rewrite.TooManyCalls:
 		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Count(spent.Calls, "call")+" of this job in an hour"))
 	case rewrite.BudgetSpent:
