@@ -59,6 +59,7 @@ type Ticket struct {
 	source     int64          // the session that its own is a copy of, 0 for none
 	cut        bool           // only part of source was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
+	finished   bool           // FinishEarly has recorded its outcome
 }
 
 // ErrHeld reports that another process uses the session that a call would resume.

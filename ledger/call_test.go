@@ -223,7 +223,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	footprint := c.Prompt.Footprint()
 	wantRow(t, "what it was sent", two, map[string]any{
 		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening, "base_lines": string(encodeLines(footprint.Lines)), "shape": string(encodeShape(footprint.Shape)),
-		"gist": string(encodeMarks(rewrite.NewTraces(c.Prompt, "The second answer.", nil, l.Key()).Gist))})
+		"gist": string(encodeMarks(rewrite.NewTraces(c.Prompt, []string{"The second answer."}, nil, l.Key()).Gist))})
 }
 
 // The things of a session that many runs have touched are bounded, and up to there none is lost, whatever bytes

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"reprise/rewrite"
 )
@@ -97,24 +98,15 @@ func (o *Outcome) state() (state State, outcome string) {
 // A Turn is a later turn of a run whose caller has gone on with its session in the same process.
 type Turn struct {
 	Started Millis
-	Bytes   int             // of what the caller sent
-	Prompt  *rewrite.Prompt // all that the session had been sent by then
+	Bytes   int // of what the caller sent
 	Outcome Outcome
 }
 
-// Finish records how the run ended and releases the lease. It records each later turn as an
-// observed call of the same session. If the ledger cannot be written, it
-// keeps the outcome in the spool for the next process that writes.
+// Finish records how the run ended and releases the lease. The call's prompt is then all that the
+// session was sent. Finish records each later turn as an observed call of the same session. If the
+// ledger cannot be written, it keeps the outcome in the spool for the next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
-	e := t.pendingOutcome(t.call.Prompt, o)
-	e.Ledger = l.name()
-	for i := range later {
-		turn := &later[i]
-		e.Later = append(e.Later, pendingTurn{
-			Started: turn.Started, Bytes: turn.Bytes, Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format,
-			Ending: t.pendingOutcome(turn.Prompt, &turn.Outcome),
-		})
-	}
+	e := l.pendingOutcome(t, o, later)
 	err := l.write(e.record)
 	if err == nil {
 		return nil
@@ -125,32 +117,73 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
-func (t *Ticket) pendingOutcome(prompt *rewrite.Prompt, o *Outcome) pendingOutcome {
-	e := pendingOutcome{Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Task: t.call.Task,
-		FellBack: t.fellBack, Transcript: t.transcript, Outcome: *o}
-	if t.Session != 0 {
-		base := prompt.Footprint()
-		e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
-		e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
-		traces := rewrite.NewTraces(prompt, o.Seen.Answer, o.Seen.Files, t.key)
-		e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
-		answer := rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, t.key)
-		e.Answer, e.Said = encodeAnswer(answer), encodeSaid(answer)
+// FinishEarly is Finish for a run whose turns are over while its tool still runs. If it fails, it
+// keeps nothing: Finish will record the outcome.
+func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
+	e := l.pendingOutcome(t, o, later)
+	if err := l.write(e.record); err != nil {
+		return fmt.Errorf("record turns: %w", explain(err))
 	}
-	s := &o.Seen
-	e.Outcome.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+	t.finished = true
+	return nil
+}
+
+// pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
+func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutcome {
+	e := pendingOutcome{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd,
+		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
+	for i := range later {
+		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
+		turn.Outcome = turn.Outcome.withoutTexts()
+		e.Later = append(e.Later, turn)
+	}
+	if t.Session == 0 {
+		return e
+	}
+	base := t.call.Prompt.Footprint()
+	e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
+	e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
+	var news []*rewrite.StreamState
+	if !t.finished {
+		news = append(news, &o.Seen)
+	}
+	for i := range later {
+		news = append(news, &later[i].Outcome.Seen)
+	}
+	e.addSaid(t, news)
+	return e
+}
+
+// addSaid adds digests of what the turns have said and touched.
+func (e *pendingOutcome) addSaid(t *Ticket, turns []*rewrite.StreamState) {
+	var answers, files []string
+	for _, s := range turns {
+		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
+		answer := rewrite.NewAnswer(s.Answer, s.Texts, t.key)
+		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
+	}
+	traces := rewrite.NewTraces(t.call.Prompt, answers, files, t.key)
+	e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
+}
+
+// withoutTexts returns the outcome without what the model said.
+func (o *Outcome) withoutTexts() Outcome {
+	out, s := *o, &o.Seen
+	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
-	return e
+	return out
 }
 
 func (e *pendingOutcome) record(tx *sql.Tx) error {
 	o := &e.Outcome
+	if e.Finished {
+		return e.recordRest(tx)
+	}
 	if err := e.recordRefusal(tx); err != nil {
 		return err
 	}
-	if first, err := e.recordInvocation(tx); err != nil || !first {
+	if first, err := o.recordInvocation(tx, e.Invocation); err != nil || !first {
 		return err
 	}
 	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
@@ -159,48 +192,74 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
-	if err := e.recordSession(tx); err != nil {
-		return err
-	}
 	if o.Good() && o.Seen.Usage.Known {
 		if err := e.meter(tx); err != nil {
 			return err
 		}
 	}
+	return e.recordTurns(tx)
+}
+
+// recordRest records what came after FinishEarly: turns that claude began by itself, or only the
+// session's new state. It records turns once: a process may have died before it could remove them
+// from the spool.
+func (e *pendingOutcome) recordRest(tx *sql.Tx) error {
+	if len(e.Later) == 0 {
+		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", e.Outcome.File, e.Outcome.Stamp, e.Session)
+		return err
+	}
+	var known bool
+	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM invocations WHERE session_id = ? AND id <> ? AND started = ?)",
+		e.Session, e.Invocation, e.Later[0].Started).Scan(&known)
+	if err != nil || known {
+		return err
+	}
+	return e.recordTurns(tx)
+}
+
+// recordTurns records the later turns, the session, and that it is free.
+func (e *pendingOutcome) recordTurns(tx *sql.Tx) error {
 	for i := range e.Later {
-		if err := e.Later[i].record(tx); err != nil {
+		turn := &e.Later[i]
+		if err := e.recordTurn(tx, turn); err != nil {
+			return err
+		}
+		if err := resetRoles(tx, e.Cwd, e.Task, turn.Outcome.Resets); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
+	if err := e.recordSession(tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", e.last().Now, e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
 	return err
 }
 
-// record records a turn of the session that has been recorded up to the one before.
-func (p *pendingTurn) record(tx *sql.Tx) error {
-	e := &p.Ending
-	err := insert(tx, &e.Invocation, `INSERT INTO invocations
+func (e *pendingOutcome) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
+	var id int64
+	err := insert(tx, &id, `INSERT INTO invocations
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Chain, e.Session, p.Rule, p.Tool, e.Cwd, p.Started, rewrite.Observe, rewrite.NextTurn, p.Format, p.Bytes, p.Bytes)
-	if err != nil {
-		return err
+		e.Chain, e.Session, turn.Rule, turn.Tool, e.Cwd, turn.Started, rewrite.Observe, rewrite.NextTurn, turn.Format, turn.Bytes, turn.Bytes)
+	if err == nil {
+		_, err = turn.Outcome.recordInvocation(tx, id)
 	}
-	if _, err := e.recordInvocation(tx); err != nil {
-		return err
+	return err
+}
+
+// last returns the outcome of the latest turn.
+func (e *pendingOutcome) last() *Outcome {
+	if n := len(e.Later); n > 0 {
+		return &e.Later[n-1].Outcome
 	}
-	if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
-		return err
-	}
-	return e.recordSession(tx)
+	return &e.Outcome
 }
 
 // recordInvocation reports whether the invocation had no outcome yet.
-func (e *pendingOutcome) recordInvocation(tx *sql.Tx) (first bool, err error) {
-	o := &e.Outcome
+func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
 	_, outcome := o.state()
 	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
@@ -210,7 +269,7 @@ func (e *pendingOutcome) recordInvocation(tx *sql.Tx) (first bool, err error) {
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
 		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, e.Invocation)
+		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation)
 	if err != nil {
 		return false, err
 	}
@@ -238,13 +297,10 @@ func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 
 func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
-	o := &e.Outcome
+	o := e.last()
 	state, _ := o.state()
 	s := &o.Seen
-	errorsMore, turnsMore := 0, 1
-	if state != Live {
-		errorsMore, turnsMore = 1, 0
-	}
+	errorsMore, turnsMore := e.count()
 	why := s.Refusal
 	if why != "" {
 		state = Dead
@@ -270,4 +326,22 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 	// A copy's source is continued again, but not forever.
 	_, err = tx.Exec("UPDATE sessions SET errors = errors + 1 WHERE id = (SELECT parent_id FROM sessions WHERE id = ?)", e.Session)
 	return err
+}
+
+// count returns how many of the turns failed, and how many did not.
+func (e *pendingOutcome) count() (failed, ended int) {
+	add := func(o *Outcome) {
+		if state, _ := o.state(); state == Live {
+			ended++
+		} else {
+			failed++
+		}
+	}
+	if !e.Finished {
+		add(&e.Outcome)
+	}
+	for i := range e.Later {
+		add(&e.Later[i].Outcome)
+	}
+	return failed, ended
 }

@@ -28,16 +28,14 @@ func (p Period) holds() string {
 
 // A Snapshot is the content of a report, all from one moment.
 type Snapshot struct {
-	Slices      []Slice
-	Directories []Slice // the same calls, by working directory too
-	Tasks       []Slice // and by task
-	Arms        []ChainSums
-	Chains      []ChainCalls // the most recently used first
+	Slices []Slice // by directory and task too
+	Arms   []ChainSums
+	Chains []ChainCalls // the most recently used first
 }
 
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
-	Key               string // the directory or the task, if they are grouped by that
+	Cwd, Task         string // only in a snapshot, and OtherKeys if they are not among those with the most calls
 	Day               Millis // its beginning, in UTC
 	Tool, Rule, Model string // Model that answered
 	Mode              rewrite.Mode
@@ -51,6 +49,9 @@ type Slice struct {
 	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
 	Sums
 }
+
+// OtherKeys stands for all directories or tasks but those with the most calls.
+const OtherKeys = "\x00"
 
 // Side returns what the calls are counted as.
 func (s Slice) Side() Side { return ClassifyRun(s.Mode, s.Reason, s.FellBack) }
@@ -70,6 +71,7 @@ type ChainCalls struct {
 type SnapshotLimits struct {
 	Chains int // of the recently used ones, those with the most calls
 	Calls  int // of each of them, the latest
+	Keys   int // directories and tasks
 }
 
 // recently is how many recently used chains the displayed ones are chosen from.
@@ -79,13 +81,8 @@ const recently = 500
 // longPrompt tokens separately. It blocks no writer.
 func (l *Ledger) Snapshot(p Period, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
-		for _, grouped := range []struct {
-			list *[]Slice
-			key  string
-		}{{&s.Slices, "''"}, {&s.Directories, "cwd"}, {&s.Tasks, "coalesce((SELECT task FROM chains WHERE id = chain_id), '')"}} {
-			if *grouped.list, err = readSlices(q, p, longPrompt, grouped.key); err != nil {
-				return fmt.Errorf("sum up days: %w", err)
-			}
+		if s.Slices, err = readFineSlices(q, p, longPrompt, most.Keys); err != nil {
+			return fmt.Errorf("sum up days: %w", err)
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
 			if s.Arms, err = arms(q, p); err != nil {
@@ -126,7 +123,7 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 // Slices sums up the calls of the period, as a snapshot does.
 func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) error {
-		list, err = readSlices(q, p, longPrompt, "''")
+		list, err = readSlices(q, p, longPrompt, "'', ''")
 		return err
 	})
 	if err != nil {
@@ -146,24 +143,24 @@ const (
 	belowDay = iota
 )
 
-// readSlices sums up the calls that are alike and have the same key, an expression. It makes SQLite
-// sort by as few columns as possible and computes here what follows from them: for a million calls
+// readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
+// with their arguments. It makes SQLite sort by as few columns as possible and computes here what follows from them: for a million calls
 // each column takes a tenth of a second.
-func readSlices(q rowsQueryer, p Period, longPrompt int64, key string) (list []Slice, err error) {
+func readSlices(q rowsQueryer, p Period, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0))
-		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
+		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, keys)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, p, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
 		var bits, prompts, sent, leftOut int64
-		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Key,
+		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Cwd, &s.Task,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut); err != nil {
 			return err
@@ -183,9 +180,37 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64, key string) (list []S
 		slice.Add(sums)
 		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
 		return nil
-	})
+	}, args...)
 	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
 	return list, err
+}
+
+// readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
+// to sort: only the directories and tasks with the most calls are told apart.
+func readFineSlices(q rowsQueryer, p Period, longPrompt int64, most int) ([]Slice, error) {
+	cwds, err := mostCalled(q, "SELECT cwd FROM invocations", p, most)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := mostCalled(q, "SELECT coalesce(task, '') FROM invocations LEFT JOIN chains c ON c.id = chain_id", p, most)
+	if err != nil {
+		return nil, err
+	}
+	return readSlices(q, p, longPrompt, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
+		coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
+			WHERE task IN (SELECT value FROM json_each(?))), char(0))`, encodeJSON(cwds), encodeJSON(tasks))
+}
+
+// mostCalled returns the values of the query's column that the most managed calls have.
+func mostCalled(q rowsQueryer, query string, p Period, most int) (values []string, err error) {
+	err = each(q, query+" WHERE "+managed+" AND "+p.holds()+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
+		func(rows *sql.Rows) error {
+			var value string
+			err := rows.Scan(&value)
+			values = append(values, value)
+			return err
+		}, p.Since, p.Until, most)
+	return values, err
 }
 
 // pieceSize is how many calls are sorted at a time: that takes far fewer comparisons than sorting
@@ -193,8 +218,8 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64, key string) (list []S
 const pieceSize = 2000
 
 // inPieces runs a query that groups the calls of the period, once for each piece of the table. %s
-// in it is the condition. Each piece yields its own row for a group.
-func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error) error {
+// in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
+func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error, args ...any) error {
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ?")
 	next := func(condition string, bound any) (first sql.NullInt64, err error) {
 		err = each(q, "SELECT min(id) FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
@@ -203,7 +228,7 @@ func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error)
 	first, err := next("started >= ?", p.Since)
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
-		if err = each(q, query, read, first.Int64, last, p.Since, p.Until); err == nil {
+		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until})...); err == nil {
 			first, err = next("id > ?", last)
 		}
 	}

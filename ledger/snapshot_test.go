@@ -16,7 +16,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err := fill(l, 2000); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 7, Calls: 4})
+	s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,15 +45,13 @@ func TestSnapshotAddsUp(t *testing.T) {
 			t.Errorf("%+v: %+v", side, got)
 		}
 	}
-	directories, tasks := map[string]int64{}, map[string]int64{}
-	for _, slice := range s.Directories {
-		directories[slice.Key] += slice.Calls
+	cwds, tasks := map[string]int64{}, map[string]int64{}
+	for _, slice := range s.Slices {
+		cwds[slice.Cwd] += slice.Calls
+		tasks[slice.Task] += slice.Calls
 	}
-	for _, slice := range s.Tasks {
-		tasks[slice.Key] += slice.Calls
-	}
-	if len(directories) != 50 || directories["/work/49"] != 40 || len(tasks) != 200 || tasks["task 200"] != 10 {
-		t.Errorf("by directory %v, by task %v", directories, tasks)
+	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 51 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1500 {
+		t.Errorf("by directory %v, by task %v", cwds, tasks)
 	}
 	arms, err := l.Arms(0)
 	if err != nil || !slices.Equal(s.Arms, arms) {
@@ -165,7 +163,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Always, 100_000, "''")
+		list, err := readSlices(q, Always, 100_000, "'', ''")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,15 +44,14 @@ type pendingOutcome struct {
 	Said       []byte
 	Outcome    Outcome // without what the model said
 	Later      []pendingTurn
+	Finished   bool // the call has its outcome: only the later turns are news, or the state of the session
 }
 
 // A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.
 type pendingTurn struct {
-	Started    Millis
-	Bytes      int
+	Turn
 	Tool, Rule string
 	Format     rewrite.Format
-	Ending     pendingOutcome
 }
 
 // put stores an outcome atomically.

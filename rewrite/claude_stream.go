@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,6 +69,7 @@ type claudeEvent struct {
 	Version   string `json:"claude_code_version"`
 	Model     string `json:"model"`
 	Parent    string `json:"parent_tool_use_id"`
+	UUID      string `json:"uuid"`
 
 	Message struct {
 		Model   string `json:"model"`
@@ -235,6 +237,7 @@ func (s *claudeStream) learnMessage(e *claudeEvent) {
 	s.learnID(e, true)
 	// claude shows an error as a message of a model with this name.
 	s.seen.Synthetic = e.Message.Model == "<synthetic>"
+	s.seen.Message = e.UUID
 	if s.seen.Synthetic {
 		return
 	}
@@ -315,6 +318,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	}
 	numbers := jsonNumbers(line)
 	s.seen.Totals = encodeTotals(numbers, claudeRunsOn)
+	s.seen.OwnFigures = !atLeast(s.seen.Version, 2, 1, 277) || tellsOwnFigures(numbers)
 	if s.results++; s.fork && s.results == 1 {
 		s.previous = claudeCarried(numbers, s.previous)
 	}
@@ -324,6 +328,11 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	}
 	s.learnUsage(numbers)
 	return line
+}
+
+// tellsOwnFigures reports whether a result has figures of its own part.
+func tellsOwnFigures(numbers []jsonNumber) bool {
+	return slices.ContainsFunc(numbers, func(n jsonNumber) bool { return strings.HasPrefix(n.path, claudeStreamOnlyKey+"\t") })
 }
 
 // claudeRunsOn reports whether the number at path is a running total of the session.

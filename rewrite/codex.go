@@ -16,6 +16,7 @@ var codexDescriptor = Descriptor{
 	Headless:   []string{"codex", "exec"},
 	Unattended: []string{"codex", "exec", "--yolo"},
 	Managed:    []string{"exec", "e"},
+	Servers:    []string{"app-server", "exec-server"},
 	Alone:      []string{"--help", "-h", "--version", "-V"},
 	Nested:     []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
 	LoginKeys:  []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
@@ -140,6 +141,19 @@ func readCodexArgs(args []string, learned Probe) codexArgs {
 // managed reports whether the command line contains exec.
 func (a *codexArgs) managed(args []string) bool {
 	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
+}
+
+// codexServerTools are words after a server's name with which codex starts no server.
+var codexServerTools = []string{
+	"--help", "-h", "--print-startup-config", "daemon", "forward", "generate-internal-json-schema", "generate-json-schema", "generate-ts", "help", "proxy",
+}
+
+// starts reports whether the command line starts a server.
+func (a *codexArgs) starts(args []string) bool {
+	if a.execAt >= len(args) || !slices.Contains(codexDescriptor.Servers, args[a.execAt]) {
+		return false
+	}
+	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool { return slices.Contains(codexServerTools, word) })
 }
 
 func isCodexSubcommand(word string) bool {
@@ -287,6 +301,8 @@ func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
 		return Admin
 	case c.Unknown != "":
 		return UnknownOption
+	case a.starts(in.Args):
+		return AppServer
 	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
 		return NotManaged
 	case !a.managed(in.Args):

@@ -17,6 +17,9 @@ type Descriptor struct {
 	Subcommands []string
 	// Managed, if set, lists the only first words whose calls are not passed through.
 	Managed []string
+	// Servers are first words that start a server whose client creates and resumes sessions itself. Their
+	// calls are passed through and counted.
+	Servers []string
 	// Alone are options whose call is passed through if it has no other argument.
 	Alone []string
 	// Nested are the variables that the tool sets for the commands it runs. A call with one of them

@@ -18,7 +18,7 @@ var geminiDescriptor = Descriptor{
 	Headless:    []string{"gemini"},
 	Unattended:  []string{"gemini", "--yolo", "-p"},
 	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
-	Alone:       []string{"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions"},
+	Alone:       []string{"--help", "-h", "--version", "-v", "--list-sessions"},
 	Nested:      []string{"GEMINI_CLI"}, // set by its shell tool
 	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	Provider:    "gcp.gen_ai",
@@ -45,14 +45,14 @@ func (gemini) Descriptor() *Descriptor { return &geminiDescriptor }
 // arrays, with one value per occurrence.
 var geminiOptions = optionTable{
 	{[]string{"--accept-raw-output-risk"}, NoValue, setting},
-	{[]string{"--acp"}, NoValue, admin},
+	{[]string{"--acp"}, NoValue, server},
 	{[]string{"--admin-policy"}, ManyValues, fileSetting},
 	{[]string{"--allowed-mcp-server-names"}, ManyValues, setting},
 	{[]string{"--allowed-tools"}, ManyValues, setting},
 	{[]string{"--approval-mode"}, OneValue, setting},
 	{[]string{"--debug", "-d"}, NoValue, neutral},
 	{[]string{"--delete-session"}, OptionalValue, admin},
-	{[]string{"--experimental-acp"}, NoValue, admin},
+	{[]string{"--experimental-acp"}, NoValue, server},
 	{[]string{"--extensions", "-e"}, ManyValues, setting},
 	{[]string{"--fake-responses"}, OptionalValue, unmanaged},
 	{[]string{"--fake-responses-non-strict"}, OptionalValue, unmanaged},
@@ -207,6 +207,8 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
 		return Admin
+	case p.has(server):
+		return AppServer
 	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
 		return Interactive
 	case geminiDescriptor.nested(in.Env):

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func toolsTable(tools []*rewrite.Descriptor) string {
 			field string
 			words []string
 		}{
-			{"managed", d.Managed}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
+			{"managed", slices.Concat(d.Managed, d.Servers)}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
 		} {
 			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
 			for _, word := range list.words {

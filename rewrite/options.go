@@ -38,6 +38,7 @@ const (
 	optOut                        // no session is kept
 	unmanaged                     // calls with it are not managed
 	admin                         // --help and the like
+	server                        // starts a server for a client with a protocol of its own
 	model                         // the model
 )
 

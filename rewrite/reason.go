@@ -27,6 +27,7 @@ const (
 	NotManaged      Reason = "not_managed"      // an unmanaged tool or subcommand
 	Interactive     Reason = "interactive"      // a person uses the terminal
 	Admin           Reason = "admin"            // --help, --version, a subcommand
+	AppServer       Reason = "app_server"       // a server whose client creates and resumes sessions itself
 	CallerSession   Reason = "caller_session"   // the caller names a session itself
 	OptedOut        Reason = "opted_out"        // the caller wants no session kept
 	Nested          Reason = "nested"           // called from within a tool's own run
@@ -56,13 +57,15 @@ const NextTurn Reason = "next_turn"
 // Missed reports whether a call that is passed through for a reason is a headless one that the
 // caller may expect to be managed. Calls from within a tool's own run are not.
 func Missed(t Tool, in Invocation, r Reason) bool {
+	d := t.Descriptor()
 	switch r {
+	case AppServer:
+		return !in.StdinTTY && !d.nested(in.Env)
 	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, MessageContent, ControlRequest, StdinOpen, StdinTooBig, StdoutGone,
 		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
 	default:
 		return false
 	}
-	d := t.Descriptor()
 	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
 	return !d.nested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
 }

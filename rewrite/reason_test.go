@@ -78,6 +78,12 @@ func TestMissed(t *testing.T) {
 	if !missed("claude", OptedOut, "-p", "hi") || !missed("codex", UnknownOption, "--new", "exec", "hi") || !missed("codex", Fault, "e", "hi") {
 		t.Error("a headless call is not counted")
 	}
+	if !missed("codex", AppServer, "app-server") || !missed("gemini", AppServer, "--acp") {
+		t.Error("a server is not counted")
+	}
+	if codex, _ := Lookup("codex"); Missed(codex, Invocation{Args: []string{"app-server"}, StdinTTY: true, Env: func(string) string { return "" }}, AppServer) {
+		t.Error("a server at a terminal is counted")
+	}
 	if missed("codex", UnknownOption, "--new") {
 		t.Error("an interactive call is counted")
 	}

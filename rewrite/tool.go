@@ -308,6 +308,7 @@ type StreamState struct {
 	Refusal    Reason   // why the session could not be continued
 	Compacted  bool     // the tool shortened its history
 	Answer     string   // the final answer
+	Message    string   // ID of the model's last message, if the tool names it
 	Texts      []string // everything that the model said, ending with Answer, if the caller is shown it too
 	Exit       int      // the tool's exit code in the caller's format, 0 for its actual one
 	Unshown    []byte   // after End: output that must be shown unchanged if the tool exits with 0
@@ -315,6 +316,9 @@ type StreamState struct {
 	First      Usage // of the run's first request, if the tool reports it
 	Totals     Totals
 	ContextUse Context
+	// OwnFigures reports that a copy of the session can tell its own figures from the session's, also
+	// if it is made before the run has ended.
+	OwnFigures bool
 
 	// Files are those that the run's tools were given to read or change, at most MaxThings of them.
 	Files []string

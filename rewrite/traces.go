@@ -23,14 +23,14 @@ type Traces struct {
 const (
 	MaxThings = 128
 	maxGist   = 128
-	// maxTraced is how many bytes of an answer are read. The caller waits for this when the tool
+	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
 	// has ended, and each run of three words costs a digest: megabytes would take seconds.
 	maxTraced = 256 << 10
 )
 
-// NewTraces digests the answer of a run that was sent p, and the files that the run touched.
-func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
-	answer = answer[:min(len(answer), maxTraced)]
+// NewTraces digests the answers of a run that was sent p, the newest last, and the files that the
+// run touched. A sample is kept of the newest answer only.
+func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 	digest := key.Digester()
 	var said []string
 	first := map[string]bool{} // whether the prompt does not hold a name that was said
@@ -42,8 +42,13 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 	for _, file := range files {
 		add(strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]))
 	}
-	for name := range names(answer) {
-		add(name)
+	left := maxTraced
+	for _, answer := range slices.Backward(answers) {
+		answer = answer[:min(len(answer), left)]
+		left -= len(answer)
+		for name := range names(answer) {
+			add(name)
+		}
 	}
 	if len(first) > 0 {
 		for name := range names(p.Text) {
@@ -56,7 +61,9 @@ func NewTraces(p *Prompt, answer string, files []string, key Key) Traces {
 			t.Things = append(t.Things, newMark(digest(name)))
 		}
 	}
-	t.Gist = gist(answer, digest, maxGist)
+	if n := len(answers); n > 0 {
+		t.Gist = gist(answers[n-1][:min(len(answers[n-1]), maxTraced)], digest, maxGist)
+	}
 	return t
 }
 

@@ -50,7 +50,7 @@ func TestTraces(t *testing.T) {
 		}
 		return out
 	}
-	traces := NewTraces(p, "I changed src/cart.go and wrote addItem in pkg/items.go: addItem.", []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, testKey)
+	traces := NewTraces(p, []string{"I changed src/cart.go and wrote addItem in pkg/items.go: addItem."}, []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, testKey)
 	if want := marks("makefile", "additem", "pkg/items.go", "items.go"); !slices.Equal(traces.Things, want) {
 		t.Errorf("things: %v, want %v", traces.Things, want)
 	}
@@ -61,14 +61,14 @@ func TestTraces(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&many, "file_%d ", i)
 	}
-	long := NewTraces(p, many.String(), nil, testKey)
+	long := NewTraces(p, []string{many.String()}, nil, testKey)
 	if len(long.Things) != MaxThings || len(long.Gist) != maxGist || !slices.IsSorted(long.Gist) {
 		t.Errorf("%d things, %d marks", len(long.Things), len(long.Gist))
 	}
 	if all := gist(many.String(), digest, 1000); !slices.Equal(all[:maxGist], long.Gist) {
 		t.Error("of a long text not the least marks are kept")
 	}
-	if late := NewTraces(p, strings.Repeat("x", maxTraced)+" a few more words, and pkg/late.go", nil, testKey); len(late.Gist) != 0 || len(late.Things) != 0 {
+	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) + " a few more words, and pkg/late.go"}, nil, testKey); len(late.Gist) != 0 || len(late.Things) != 0 {
 		t.Errorf("beyond what is looked at: %d marks, %d things", len(late.Gist), len(late.Things))
 	}
 	for text, want := range map[string]int{"": 0, "one two": 0, "One, two: THREE!": 1, "one two three one two three": 3} {
@@ -168,7 +168,7 @@ func TestEvidenceVerdicts(t *testing.T) {
 	const answer = "I wrote addItem in pkg/items.go, and a test for the empty cart.\nThe totals are computed when an item is added, not when the page is drawn.\nThe cart is kept in the session."
 	sent := sentTo(base, answer)
 	p := NewPrompt(base, testKey)
-	traces := NewTraces(p, answer, nil, testKey)
+	traces := NewTraces(p, []string{answer}, nil, testKey)
 	sent.Things, sent.Gist = traces.Things, traces.Gist
 	for _, tt := range []struct {
 		name, added string
@@ -252,7 +252,7 @@ func TestQuotesOfLongAnswers(t *testing.T) {
 	}
 	answer := strings.Join(words, "\n")
 	sent := sentTo(base, answer)
-	sent.Gist = NewTraces(NewPrompt(base, testKey), answer, nil, testKey).Gist
+	sent.Gist = NewTraces(NewPrompt(base, testKey), []string{answer}, nil, testKey).Gist
 	for text, want := range map[string]Reason{strings.Join(words, " "): HistoryEdited, strings.Join(words[:3*maxGist], " "): HistoryEdited, "Not a word of it.": ""} {
 		if c := Compare(sent, NewPrompt(base+"\n\nPlease fix it.\n\n"+text, testKey)); c.Evidence.Verdict != want {
 			t.Errorf("%.40q: %q, want %q", text, c.Evidence.Verdict, want)

@@ -17,12 +17,14 @@ import (
 // streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
 // for another one's lock.
 type attempt struct {
-	plan    rewrite.Plan
-	stream  rewrite.Stream
-	tool    rewrite.Tool
-	pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
-	fault   func(what string, err error)
-	signals *inbox // signals to forward to the tool
+	plan   rewrite.Plan
+	stream rewrite.Stream
+	tool   rewrite.Tool
+	pinned func(id string, pid int) // called once, when the session's ID is known; nil afterwards
+	// finishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
+	finishEarly func(turns []turn, plan rewrite.Plan)
+	fault       func(what string, err error)
+	signals     *inbox // signals to forward to the tool
 
 	talk      *dialogue // nil unless stdin is a conversation
 	relay     *relay    // of stdin, nil if there is none

@@ -49,6 +49,7 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
+	early    *early // nil unless turns of a conversation were recorded before the tool's end
 	signals  *inbox // for the tool
 
 	facts   ledger.Fingerprints // that a scout was started with

@@ -3,6 +3,7 @@ package shim
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -249,15 +250,25 @@ func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why r
 		return "", rewrite.SessionGone
 	}
 	defer file.Close()
-	tail := make([]byte, min(size, maxTail))
-	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return "", rewrite.SessionMoved
-	}
-	if !bytes.HasSuffix(tail, []byte("\n")) {
+	tail, err := tailOf(file, size)
+	if err != nil {
 		return "", rewrite.SessionMoved
 	}
 	if message = c.tool.ForkPoint(tail); message == "" {
 		return "", rewrite.NoForkPoint
 	}
 	return message, ""
+}
+
+// tailOf returns the end of a session's file as it was when it had that size. The file must have had
+// whole lines then.
+func tailOf(file *os.File, size int64) ([]byte, error) {
+	tail := make([]byte, min(size, maxTail))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	if !bytes.HasSuffix(tail, []byte("\n")) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return tail, nil
 }

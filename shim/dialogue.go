@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -27,6 +28,8 @@ type dialogue struct {
 	closed  bool             // the caller has closed its end, and the tool's stdin is closed
 
 	unlike  bool   // the caller has changed the session by more than messages
+	merged  bool   // some result was not that of exactly one message
+	over    bool   // the turns are over
 	passing []byte // frames of the present piece that pass the gate
 	turns   []turn
 	prompts []prompt // messages without a result yet
@@ -105,6 +108,7 @@ func (a *attempt) takeFrame(line []byte, open bool) {
 	if !open {
 		a.talk.closed = true
 		a.talk.feed.end()
+		a.checkOver()
 		return
 	}
 	f := rewrite.Frame{Line: line}
@@ -165,6 +169,9 @@ func (a *attempt) takeLine(line []byte) []byte {
 	if a.state == stateHolding {
 		a.updateGate()
 	}
+	if seen.Results > results {
+		a.checkOver()
+	}
 	f := rewrite.ReadOutput(line)
 	if f.Kind == rewrite.OtherFrame || a.state == stateRefusing {
 		return shown
@@ -190,14 +197,20 @@ func (a *attempt) pass(from *buffer) {
 	}
 }
 
-// took returns the turns of a run that has ended, each with its own usage. Everything before the first
-// result belongs to the first turn.
+// took returns the turns of a run that has ended. Everything before the first result belongs to the
+// first turn.
 func (d *dialogue) took(seen rewrite.StreamState, ended time.Time) []turn {
 	turns := d.turns
 	if len(d.prompts) > 0 || len(turns) == 0 {
 		seen.Final = seen.Final && len(turns) == 0
 		turns = append(turns, turn{prompts: d.prompts, ended: ended, seen: seen})
 	}
+	return turns
+}
+
+// ownUsage returns turns with each one's own usage in the place of the usage up to its end.
+func ownUsage(turns []turn) []turn {
+	turns = slices.Clone(turns)
 	for i := len(turns) - 1; i > 0; i-- {
 		turns[i].seen.Usage = turns[i].seen.Usage.Since(turns[i-1].seen.Usage)
 	}
@@ -205,9 +218,10 @@ func (d *dialogue) took(seen rewrite.StreamState, ended time.Time) []turn {
 }
 
 // endTurn records a turn that a result ends. A result without a new message belongs to the previous
-// turn.
+// turn, unless that may be in the ledger already.
 func (d *dialogue) endTurn(seen rewrite.StreamState) {
-	if len(d.prompts) == 0 && len(d.turns) > 0 {
+	d.merged = d.merged || len(d.prompts) != 1
+	if len(d.prompts) == 0 && len(d.turns) > 0 && !d.over {
 		last := &d.turns[len(d.turns)-1]
 		last.seen.Continue(seen)
 		last.ended = time.Now()
@@ -215,4 +229,18 @@ func (d *dialogue) endTurn(seen rewrite.StreamState) {
 	}
 	d.turns = append(d.turns, turn{prompts: d.prompts, ended: time.Now(), seen: seen})
 	d.prompts = nil
+}
+
+// checkOver reports the turns once they are over: nothing can be sent any more, and each message has
+// a result of its own.
+func (a *attempt) checkOver() {
+	d := a.talk
+	if d.over || !d.closed || d.merged || d.unlike || a.broken || a.state != stateShowing {
+		return
+	}
+	if len(d.prompts) > 0 || len(d.turns) == 0 {
+		return
+	}
+	d.over = true
+	a.finishEarly(d.turns, a.plan)
 }

@@ -42,7 +42,7 @@
 // through here.
 struct tool {
 	const char *name;
-	const char *const *managed;  // if not empty: all other first words are subcommands
+	const char *const *managed;  // first words that are left to Go; if not empty, all others are subcommands
 	const char *const *commands; // first words
 	const char *const *alone;    // options that are the only argument
 	const char *const *nested;   // variables that the tool sets for its children

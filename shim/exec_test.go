@@ -96,7 +96,9 @@ func TestUnmanaged(t *testing.T) {
 		{"/opt/bin/claude mcp", true},
 		{"claude --version", true},
 		{"codex login status", true},
-		{"codex app-server", true},
+		{"codex app-server", false}, // it is counted
+		{"gemini --acp", false},
+		{"codex mcp", true},
 		{"codex -V", true},
 		{"gemini mcp", true},
 		{"gemini --list-sessions", true},

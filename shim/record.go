@@ -80,74 +80,35 @@ func (c *call) pin(id string, pid int) {
 func (c *call) finish(a *attempt, st status) {
 	seen := *a.stream.Seen()
 	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
-	o := c.outcome(a, st, seen)
-	var later []ledger.Turn
-	if a.talk != nil && c.ticket.Session != 0 {
-		o, later = c.turns(a, st, seen)
+	if a.stopped != 0 && st != (status{}) {
+		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
-	if err := c.ledger.Finish(c.ticket, &o, later...); err != nil {
+	var o ledger.Outcome
+	var err error
+	if a.talk != nil && c.ticket.Session != 0 {
+		o, err = c.finishTurns(a, st, seen)
+	} else {
+		o = c.outcome(seen, st, len(a.plan.Prompt))
+		o.Place = c.place(c.record.Cwd)
+		o.File, o.Stamp = c.sessionFile(seen.ID)
+		err = c.ledger.Finish(c.ticket, &o)
+	}
+	if err != nil {
 		c.log.fault("record outcome", err)
 	}
 	c.log.done(c.decision, c.record.Rule, &o)
 	a.process.witness.close()
 }
 
-// outcome returns the outcome of a run, or of the turn of it that seen is about.
-func (c *call) outcome(a *attempt, st status, seen rewrite.StreamState) ledger.Outcome {
+// outcome returns the outcome of a run or turn, without the state of its session.
+func (c *call) outcome(seen rewrite.StreamState, st status, sent int) ledger.Outcome {
 	o := ledger.Outcome{
-		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen,
-		IDFormat: rewrite.StreamJSON, Sent: len(a.plan.Prompt),
+		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: sent,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
-	if a.stopped != 0 && st != (status{}) {
-		o.Seen.Answer, o.Seen.Texts = "", nil // the answer is cut short, and digests of it would take time
-	}
-	o.File, o.Stamp = c.sessionFile(seen.ID)
-	o.Place = c.place(c.record.Cwd)
-	if o.Seen.ID != "" && o.File == "" {
-		c.log.fault("find session file", os.ErrNotExist)
-	}
 	return o
-}
-
-// turns returns the outcomes of a conversation's turns. All but the last ended while the tool ran.
-func (c *call) turns(a *attempt, st status, seen rewrite.StreamState) (first ledger.Outcome, later []ledger.Turn) {
-	turns := a.talk.took(seen, c.env.Now())
-	sent := c.record.Prompt.Text
-	for i, t := range turns {
-		end := st
-		if i < len(turns)-1 {
-			end = status{}
-		}
-		t.seen.Failed = t.seen.Failed || a.broken
-		o := c.outcome(a, end, t.seen)
-		o.Now = millis(t.ended)
-		bytes, texts := 0, t.prompts
-		if i == 0 {
-			texts = texts[min(1, len(texts)):] // the call's own prompt
-		}
-		for _, p := range texts {
-			sent += "\n\n" + p.text
-			bytes += len(p.text)
-		}
-		if a.talk.unlike && i == len(turns)-1 {
-			o.Seen.Refusal = rewrite.ControlRequest
-		}
-		if i == 0 {
-			if bytes > 0 {
-				c.record.Prompt = rewrite.NewPrompt(sent, c.ledger.Key())
-			}
-			first = o
-			continue
-		}
-		o.Sent = bytes
-		later = append(later, ledger.Turn{
-			Started: millis(t.began()), Bytes: bytes, Prompt: rewrite.NewPrompt(sent, c.ledger.Key()), Outcome: o,
-		})
-	}
-	return first, later
 }
 
 // sessionFile returns the path of the file in which the tool keeps a session, and the session's
@@ -163,6 +124,7 @@ func (c *call) sessionFile(id string) (string, ledger.Stamp) {
 			}
 		}
 	}
+	c.log.fault("find session file", os.ErrNotExist)
 	return "", ""
 }
 

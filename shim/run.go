@@ -88,6 +88,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	}()
 	a := &attempt{
 		plan: plan, tool: c.tool, relay: relay, fault: c.log.fault, signals: c.signals, talk: talk,
+		finishEarly: c.finishEarly,
 	}
 	if c.ticket == nil {
 		a.stream = c.tool.Stream(c.parsed, plan, "")

@@ -10,7 +10,7 @@ static const struct tool tools[] = {
 	},
 	{
 		.name = "codex",
-		.managed = (const char *const[]){"exec", "e", NULL},
+		.managed = (const char *const[]){"exec", "e", "app-server", "exec-server", NULL},
 		.commands = (const char *const[]){NULL},
 		.alone = (const char *const[]){"--help", "-h", "--version", "-V", NULL},
 		.nested = (const char *const[]){"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NULL},
@@ -19,7 +19,7 @@ static const struct tool tools[] = {
 		.name = "gemini",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},
-		.alone = (const char *const[]){"--help", "-h", "--version", "-v", "--acp", "--experimental-acp", "--list-sessions", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", "--list-sessions", NULL},
 		.nested = (const char *const[]){"REPRISE_INSIDE", "GEMINI_CLI", NULL},
 	},
 	{

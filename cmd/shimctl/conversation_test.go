@@ -25,11 +25,13 @@ type frame struct {
 	SessionID string          `json:"session_id,omitempty"`
 	Version   string          `json:"claude_code_version,omitempty"`
 	Message   json.RawMessage `json:"message,omitempty"`
+	UUID      string          `json:"uuid,omitempty"`
 	Errors    []string        `json:"errors,omitempty"`
 	IsError   *bool           `json:"is_error,omitempty"`
 	Result    string          `json:"result,omitempty"`
 	Cost      float64         `json:"total_cost_usd,omitempty"`
 	Usage     map[string]any  `json:"modelUsage,omitempty"`
+	OwnUsage  map[string]any  `json:"model_usage_since_last_result,omitempty"`
 }
 
 type frameRequest struct {
@@ -65,6 +67,7 @@ func caller() {
 	flag.BoolVar(&c.hooks, "hooks", false, "have a hook")
 	flag.BoolVar(&c.silent, "silent", false, "send no initialize")
 	flag.StringVar(&c.raw, "raw", "", "a `file` whose lines are sent before the first message")
+	flag.StringVar(&c.hold, "hold", "", "keep stdin open until this `file` exists")
 	flag.StringVar(&c.session, "session", "", "the session `ID` in each message")
 	flag.BoolVar(&c.long, "long", false, "put a long specification before each message, and paragraphs in the place of |")
 	together := flag.Bool("together", false, "send all messages at once")
@@ -76,7 +79,7 @@ func caller() {
 
 type sdk struct {
 	waits, hooks, silent, long bool
-	raw, session               string
+	raw, session, hold         string
 
 	in    *os.File
 	out   *bufio.Scanner
@@ -101,6 +104,9 @@ func (c *sdk) run(messages []string, together bool) error {
 	}
 	r.Close()
 	err = c.talk(messages, together)
+	if c.hold != "" {
+		await(c.hold)
+	}
 	c.in.Close()
 	for c.out.Scan() {
 		fmt.Println(c.out.Text())
@@ -149,6 +155,16 @@ func (c *sdk) talk(messages []string, together bool) error {
 	return nil
 }
 
+// await waits until a file exists, but not forever: a scenario that fails waits for what it has started.
+func await(path string) {
+	for range 500 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 func (c *sdk) send(text string) { _, _ = c.in.WriteString(text) } // claude may have ended
 
 // until reads up to a frame, and answers what it is asked. The end of stdout is the end.
@@ -187,6 +203,10 @@ func (c *sdk) until(last func(frame) bool) error {
 //	die      at the start of a resume     silent   at initialize, in any run
 //	hook     calls a hook for a message   mcp      asks a server before it answers initialize
 //	limit    ends each turn with an error that is not about the session
+//	linger   writes its costs after the end of its stdin, and stays until $FAKE/go exists
+//	more     then begins one more turn by itself
+//	unsaved  writes its session only at its end
+//	old      reports no figures of its own
 func converser() {
 	fake := os.Getenv("FAKE")
 	mode, _ := os.ReadFile(filepath.Join(fake, "mode"))
@@ -219,6 +239,7 @@ type talker struct {
 	turns    int    // of the session
 	own      int    // of this run
 	next     int    // request
+	unsaved  []frame
 }
 
 func (t *talker) does(word string) bool { return slices.Contains(t.mode, word) }
@@ -259,7 +280,7 @@ func (t *talker) print(f frame) { fmt.Print(f.line()) }
 func (t *talker) run() int {
 	if t.from != "" {
 		text, err := os.ReadFile(t.session(t.from))
-		t.turns = strings.Count(string(text), "\n")
+		t.turns = strings.Count(string(text), `"type":"assistant"`)
 		switch {
 		case err != nil || t.does("refuse"):
 			return t.refuse()
@@ -289,7 +310,24 @@ func (t *talker) run() int {
 			t.print(frame{Type: "control_response", Response: &frameResponse{"success", f.RequestID, map[string]any{"pid": t.n}}})
 		}
 	}
+	t.windDown()
 	return 0
+}
+
+// windDown is what follows the end of stdin.
+func (t *talker) windDown() {
+	if t.does("linger") {
+		time.Sleep(300 * time.Millisecond) // the shim has recorded the turn by then
+		t.keep(frame{Type: "cost-state"})
+		if err := os.WriteFile(t.path("over"), nil, 0o600); err != nil {
+			log.Fatal(err)
+		}
+		await(filepath.Join(t.fake, "go"))
+	}
+	if t.does("more") {
+		t.turn(frame{Message: json.RawMessage(`{"role":"user","content":"<task-notification>"}`)})
+	}
+	t.save()
 }
 
 // read returns the next line.
@@ -336,36 +374,57 @@ func (t *talker) ask(request *frameRequest) {
 	}
 }
 
-// turn answers a message, and keeps it. Costs run on over the session.
+// turn answers a message, and keeps both. Costs run on over the session.
 func (t *talker) turn(f frame) {
 	if t.does("hook") {
 		t.hook()
 	}
 	t.turns++
 	t.own++
-	if err := os.MkdirAll(filepath.Dir(t.session(t.id)), 0o700); err != nil {
-		log.Fatal(err)
-	}
-	var kept []byte
-	if t.from != "" && t.own == 1 {
-		kept, _ = os.ReadFile(t.session(t.from))
-	} else {
-		kept, _ = os.ReadFile(t.session(t.id))
-	}
-	kept = append(kept, fmt.Sprintf("{\"type\":\"assistant\",\"uuid\":\"%s\"}\n", strings.Replace(t.id, "8000", "9000", 1))...)
-	if err := os.WriteFile(t.session(t.id), kept, 0o600); err != nil {
-		log.Fatal(err)
-	}
 	failed, answer := t.does("limit"), fmt.Sprintf("answer %d.%d", t.n, t.own)
-	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
 	model := "m"
 	if failed {
 		model, answer = "<synthetic>", "API Error: 429"
 	}
 	message, _ := json.Marshal(map[string]any{"model": model, "content": []any{map[string]string{"type": "text", "text": answer}}})
-	t.print(frame{Type: "assistant", SessionID: t.id, Message: message})
+	id := fmt.Sprintf("00000000-0000-4000-9%03d-%012d", t.own, t.n)
+	t.keep(frame{Type: "user", Message: f.Message}, frame{Type: "assistant", UUID: id, Message: message})
+	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
+	t.print(frame{Type: "assistant", UUID: id, SessionID: t.id, Message: message})
 	time.Sleep(10 * time.Millisecond)
 	cost, tokens := 0.5*float64(t.turns), 10*t.turns
-	t.print(frame{Type: "result", Subtype: "success", IsError: &failed, Result: answer, SessionID: t.id, Cost: cost,
-		Usage: map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1, "costUSD": cost}}})
+	result := frame{Type: "result", Subtype: "success", IsError: &failed, Result: answer, SessionID: t.id, Cost: cost,
+		Usage: map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1, "costUSD": cost}}}
+	if !t.does("old") {
+		result.OwnUsage = map[string]any{"m": map[string]any{"inputTokens": 10, "outputTokens": 0, "costUSD": 0.5}}
+	}
+	t.print(result)
+}
+
+// keep adds entries to the session.
+func (t *talker) keep(entries ...frame) {
+	if t.unsaved = append(t.unsaved, entries...); !t.does("unsaved") {
+		t.save()
+	}
+}
+
+// save writes what the session's file lacks. It begins as a copy.
+func (t *talker) save() {
+	if len(t.unsaved) == 0 {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(t.session(t.id)), 0o700); err != nil {
+		log.Fatal(err)
+	}
+	kept, err := os.ReadFile(t.session(t.id))
+	if err != nil && t.from != "" {
+		kept, _ = os.ReadFile(t.session(t.from))
+	}
+	for _, entry := range t.unsaved {
+		kept = append(kept, entry.line()...)
+	}
+	if err := os.WriteFile(t.session(t.id), kept, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	t.unsaved = nil
 }

@@ -19,8 +19,11 @@ var bundledCLIs = []bundledCLI{
 	{"codex", "node_modules/@openai/codex-sdk/package.json", "new Codex({ codexPathOverride: %q })"},
 }
 
-// bundledInPython is relative to a virtual environment.
-var bundledInPython = bundledCLI{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "ClaudeAgentOptions(cli_path=%q)"}
+// bundledInPython are relative to a virtual environment.
+var bundledInPython = []bundledCLI{
+	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "ClaudeAgentOptions(cli_path=%q)"},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", `Codex({"codex_path_override": %q})`},
+}
 
 // checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
 // shims.
@@ -46,7 +49,9 @@ func (a *app) checkBundled() (checks []check) {
 		places = append(places, active)
 	}
 	for _, place := range places {
-		look(place, bundledInPython)
+		for _, b := range bundledInPython {
+			look(place, b)
+		}
 	}
 	return checks
 }

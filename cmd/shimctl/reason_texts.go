@@ -19,6 +19,8 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"A headless call is managed", "", "{call}"},
 	rewrite.Admin: {"a subcommand, or a question about the tool itself",
 		"Nothing is missed: the call asks no model", "", "{call}"},
+	rewrite.AppServer: {"an app server (codex app-server, ACP): its client creates and resumes the sessions itself",
+		"The server has no prompt of its own to compare: have its client resume sessions by their IDs", "", "{call}"},
 	rewrite.CallerSession: {"the caller chose a session itself",
 		"Nothing is missed: the caller resumes its sessions itself", "", "{call}"},
 	rewrite.OptedOut: {"the caller wants no session kept",

@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of the report, however large the ledger is.
-var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60}
+var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
 
 // reportFile is where the report is written by default.
 const reportFile = "reprise-report.html"

@@ -47,7 +47,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link lin
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
 	linkDays(p.Charts, spans, link)
-	p.Tables = a.tables(s, st.Share(), r)
+	p.Tables = a.tables(managed, st.Share(), r)
 	p.Saved = savedTable(st)
 	p.Reasons = decisions(managed, st.Total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
@@ -258,7 +258,7 @@ func tokenChart(title string, kinds []report.Kind, spans []spanOfDays) report.Ch
 
 func moneyChart(title string, spans []spanOfDays) report.Chart {
 	chart := report.Chart{Title: title, Kinds: []report.Kind{{Name: "cost", Class: "output"}},
-		Tick: func(nano float64) string { return strings.TrimSuffix(ui.Amount("nano_usd", nano), ".00") }}
+		Tick: moneyTick}
 	for _, s := range spans {
 		cost := s.bill.total
 		cost.known = cost.known || s.sums.Calls == 0
@@ -268,6 +268,18 @@ func moneyChart(title string, spans []spanOfDays) report.Chart {
 		chart.Spans = append(chart.Spans, span)
 	}
 	return chart
+}
+
+// moneyTick writes an amount of a scale without needless zeros.
+func moneyTick(nano float64) string {
+	text := ui.Amount("nano_usd", nano)
+	if dollars, cents, ok := strings.Cut(text, "."); ok {
+		if cents = strings.TrimSuffix(cents, "00"); cents == "" {
+			return dollars
+		}
+		return dollars + "." + cents
+	}
+	return text
 }
 
 func cacheChart(title string, spans []spanOfDays) report.Chart {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -14,7 +13,7 @@ import (
 )
 
 // mostRows limits a table of the report. The last row sums up the others.
-const mostRows = 15
+const mostRows = 16
 
 // A linker returns the address of the page on one thing of a kind: day, chain or call. It is nil in a
 // file, which has no other pages.
@@ -36,24 +35,33 @@ func pathTo(base string) linker {
 // A grouping is a table of the report: slices by one of their properties.
 type grouping struct {
 	title, column, none string
-	slices              []ledger.Slice
 	key                 func(ledger.Slice) string
 }
 
 // tables returns a table for each property that distinguishes the calls.
-func (a *app) tables(s ledger.Snapshot, share func(ledger.Slice) []float64, r reporter) (list []report.Table) {
-	byKey := func(s ledger.Slice) string { return s.Key }
+func (a *app) tables(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) (list []report.Table) {
 	for _, g := range []grouping{
-		{"By project", "directory", "", s.Directories, func(s ledger.Slice) string { return a.tilde(s.Key) }},
-		{"By tool", "tool", "", s.Slices, func(s ledger.Slice) string { return s.Tool }},
-		{"By model", "model", "not known", s.Slices, func(s ledger.Slice) string { return s.Model }},
-		{"By task", "task", "without a task", s.Tasks, byKey},
+		{"By project", "directory", "", func(s ledger.Slice) string { return a.tilde(keyName(s.Cwd)) }},
+		{"By tool", "tool", "", func(s ledger.Slice) string { return s.Tool }},
+		{"By model", "model", "not known", func(s ledger.Slice) string { return s.Model }},
+		{"By task", "task", "without a task", func(s ledger.Slice) string { return keyName(s.Task) }},
 	} {
-		if table := g.table(share, r); len(table.Rows) > 0 {
+		if table := g.table(managed, share, r); len(table.Rows) > 0 {
 			list = append(list, table)
 		}
 	}
 	return list
+}
+
+// otherNames is the name of the last row of a table.
+const otherNames = "all others"
+
+// keyName returns the name of a directory or a task of a slice.
+func keyName(key string) string {
+	if key == ledger.OtherKeys {
+		return otherNames
+	}
+	return key
 }
 
 // A groupSum is a row of such a table.
@@ -65,15 +73,15 @@ type groupSum struct {
 	compare bool    // whether saved is known
 }
 
-func (g grouping) table(share func(ledger.Slice) []float64, r reporter) report.Table {
+func (g grouping) table(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) report.Table {
 	t := report.Table{Title: g.title, Head: []string{g.column, "saved", "cost", "calls", "resumed", "tokens"}}
-	rows := g.sums(share, r)
+	rows := g.sums(managed, share, r)
 	if len(rows) == 1 && rows[0].name == g.none {
 		return t // no call has the property
 	}
 	for n, row := range rows {
 		if n == mostRows-1 && len(rows) > mostRows {
-			rest := groupSum{name: fmt.Sprintf("%d others", len(rows)-n)}
+			rest := groupSum{name: otherNames}
 			for _, more := range rows[n:] {
 				rest.add(more)
 			}
@@ -87,10 +95,10 @@ func (g grouping) table(share func(ledger.Slice) []float64, r reporter) report.T
 }
 
 // sums adds up the managed calls by key, those that saved most first.
-func (g grouping) sums(share func(ledger.Slice) []float64, r reporter) (rows []groupSum) {
+func (g grouping) sums(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) (rows []groupSum) {
 	cost := figureIndex("cost")
 	at := map[string]int{}
-	for _, s := range managedOnly(g.slices) {
+	for _, s := range managed {
 		name := cmp.Or(g.key(s), g.none)
 		i, ok := at[name]
 		if !ok {
@@ -105,8 +113,14 @@ func (g grouping) sums(share func(ledger.Slice) []float64, r reporter) (rows []g
 			rows[i].compare = true
 		}
 	}
+	others := func(g groupSum) int {
+		if g.name == otherNames {
+			return 1
+		}
+		return 0
+	}
 	slices.SortFunc(rows, func(a, b groupSum) int {
-		return cmp.Or(cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.name, b.name))
 	})
 	return rows
 }

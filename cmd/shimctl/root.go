@@ -124,6 +124,8 @@ func flagError(c *cobra.Command, err error) error {
 		switch f.Value.Type() {
 		case "int":
 			hint = "write a whole number, as 20"
+		case "uint16":
+			hint = "write a whole number from 0 to 65535"
 		case "duration":
 			hint = durationHint
 		case "bool":

@@ -23,8 +23,8 @@ func serveCommand(a *app) *cobra.Command {
 		Use: "serve", Short: "show the report live in a browser of this machine",
 		Long: `Serves the report to browsers of this machine, live: the page follows the calls as they start and end, and leads
 from a day to its chains, from a chain to its calls, and to everything recorded about a call. It prints the address, which
-contains a secret that is made anew for each start: nobody can look without it. It only reads the ledger. Ctrl-C
-ends it.`,
+contains a secret that is made anew for each start: without it no other user can look. It only reads the ledger.
+Ctrl-C ends it.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), endings()...)

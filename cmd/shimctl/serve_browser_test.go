@@ -76,6 +76,13 @@ func TestServedPageIsLive(t *testing.T) {
 	if kept := b.evaluate(`window.kept && document.querySelector("details").open && document.activeElement === document.querySelector("summary")`); kept != true {
 		t.Error("the page has lost the reader's place")
 	}
+	b.evaluate(`document.querySelector("main a[href*='/call/50']").focus()`)
+	change(t, path, `CREATE TEMP TABLE copied AS SELECT * FROM invocations WHERE id = 50; UPDATE copied SET id = 51;
+		INSERT INTO invocations SELECT * FROM copied`)
+	b.wait(`document.querySelector("main a[href*='/call/51']") !== null`)
+	if at := b.evaluate(`document.activeElement.textContent`); at != "#50" {
+		t.Errorf("the focus has moved to %v", at)
+	}
 	b.quiet()
 	s.close()
 	b.wait(`document.querySelector("#live span").textContent.startsWith("not connected")`)

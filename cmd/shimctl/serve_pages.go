@@ -37,7 +37,7 @@ func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, er
 	p := report.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []report.Chain{drawn}}
 	p.Chains[0].Name.Text = "" // the page's title
-	table := s.callsTable(calls, false)
+	table := s.callsTable(calls, nil)
 	if len(calls) < c.Calls {
 		table.About = fmt.Sprintf("The latest %d.", len(calls))
 	}
@@ -71,21 +71,39 @@ func (s *site) dayLink(at ledger.Millis) report.Link {
 	return pathTo(s.base).to(day(at), "day", day(at))
 }
 
-func (s *site) chainLink(id int64) report.Link {
+func (s *site) chainLink(id int64, name string) report.Link {
 	if id == 0 {
 		return report.Link{Text: "-"}
 	}
-	return pathTo(s.base).to(fmt.Sprint(id), "chain", fmt.Sprint(id))
+	return pathTo(s.base).to(name, "chain", fmt.Sprint(id))
+}
+
+// chainNames returns the names of the calls' chains.
+func chainNames(l *ledger.Ledger, calls []ledger.InvocationRow) (map[int64]string, error) {
+	names := map[int64]string{}
+	for _, i := range calls {
+		if names[i.Chain] != "" || i.Chain == 0 {
+			continue
+		}
+		chains, err := l.Chains(ledger.Wanted{Chain: i.Chain})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range chains {
+			names[c.ID] = chainName(c.Task, c.Role, c.Cwd, c.Created)
+		}
+	}
+	return names, nil
 }
 
 func (s *site) callLink(id int64) report.Link {
 	return pathTo(s.base).to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
 }
 
-// callsTable lists calls, each with the address of its page; those of several chains with that of their chain.
-func (s *site) callsTable(calls []ledger.InvocationRow, chains bool) report.Table {
+// callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.
+func (s *site) callsTable(calls []ledger.InvocationRow, chains map[int64]string) report.Table {
 	t := report.Table{Title: "Calls", Words: true, Head: []string{"call", "decision", "outcome", "took", "cost", "began"}}
-	if chains {
+	if chains != nil {
 		t.Head = append(t.Head, "chain", "tool")
 	}
 	for _, i := range calls {
@@ -94,8 +112,8 @@ func (s *site) callsTable(calls []ledger.InvocationRow, chains bool) report.Tabl
 			i.Started.Time().Format(time.DateTime)} {
 			row.Cells = append(row.Cells, report.Link{Text: text})
 		}
-		if chains {
-			row.Cells = append(row.Cells, s.chainLink(i.Chain), report.Link{Text: i.Tool})
+		if chains != nil {
+			row.Cells = append(row.Cells, s.chainLink(i.Chain, chains[i.Chain]), report.Link{Text: i.Tool})
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -127,18 +145,24 @@ func (s *site) call(a *app, l *ledger.Ledger, r *http.Request) (report.Page, err
 	if err != nil {
 		return report.Page{}, err
 	}
-	p := report.Page{Title: fmt.Sprintf("Call %d", id), Subtitle: i.Started.Time().Format(time.DateTime) + " UTC", Trail: s.trail(s.dayLink(i.Started))}
+	names, err := chainNames(l, []ledger.InvocationRow{i})
+	if err != nil {
+		return report.Page{}, err
+	}
+	why, err := a.whyCall(l, s.reporter, i)
+	if err != nil {
+		return report.Page{}, err
+	}
+	p := report.Page{Text: why.Text, Command: why.Command, Title: fmt.Sprintf("Call %d", id), Subtitle: i.Started.Time().Format(time.DateTime) + " UTC", Trail: s.trail(s.dayLink(i.Started))}
 	if i.Chain != 0 {
-		link := s.chainLink(i.Chain)
-		link.Text = "chain " + link.Text
-		p.Trail = append(p.Trail, link)
+		p.Trail = append(p.Trail, s.chainLink(i.Chain, names[i.Chain]))
 	}
 	t := report.Table{Title: "What is recorded", Words: true, Head: []string{"field", "value"}}
 	for _, f := range a.callFields(s.reporter, i) {
 		value := report.Link{Text: f.cell.Human}
 		switch f.name {
 		case "chain":
-			value = s.chainLink(i.Chain)
+			value = s.chainLink(i.Chain, fmt.Sprint(i.Chain))
 		case "began":
 			value = s.dayLink(i.Started)
 			value.Text = i.Started.Time().Format(time.DateTime)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/internal/report"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
@@ -24,7 +25,7 @@ type site struct {
 
 // Limits of a page, however large the ledger is.
 var (
-	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60}
+	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
 	mostLast   = 10
 	mostCalls  = 500
 )
@@ -67,6 +68,7 @@ func (s *site) version(w http.ResponseWriter, _ *http.Request) {
 func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
 	a := *s.app
 	a.now = s.now()
+	a.stdout = ui.Screen{} // times are not relative
 	live := report.Live{URL: s.base + "version"}
 	var page report.Page
 	err := s.source.read(func(l *ledger.Ledger, version string) (err error) {
@@ -128,6 +130,10 @@ func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page,
 	if err != nil {
 		return report.Page{}, err
 	}
+	names, err := chainNames(l, last)
+	if err != nil {
+		return report.Page{}, err
+	}
 	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
 	for _, other := range periods {
 		link := report.Link{Text: other.name}
@@ -137,7 +143,7 @@ func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page,
 		p.Others = append(p.Others, link)
 	}
 	if len(last) > 0 {
-		calls := s.callsTable(last, true)
+		calls := s.callsTable(last, names)
 		calls.Title = "Last calls"
 		p.Latest = []report.Table{calls}
 	}

@@ -23,6 +23,8 @@ type Page struct {
 	Subtitle string
 	Others   []Link // the same page of other periods; the current one has no URL
 	Headline string // the page's content in one sentence
+	Text     string // the same in a paragraph
+	Command  string // what to run next
 	Empty    string // replaces all figures
 	Facts    []Fact
 	Latest   []Table

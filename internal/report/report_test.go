@@ -29,7 +29,7 @@ func full(word string) Page {
 	amounts := []Amount{{1, word}, {2, word}}
 	span := Span{Label: word, Short: word, With: amounts, Without: amounts, Sum: Amount{3, word}, Instead: Amount{3, word}}
 	return Page{
-		Title: word, Subtitle: word, Headline: word, Empty: word, Footer: word, Of: word,
+		Title: word, Subtitle: word, Headline: word, Text: word, Command: word, Empty: word, Footer: word, Of: word,
 		Trail: []Link{{word, ""}}, Others: []Link{{word, ""}},
 		Latest: []Table{{Title: word, Words: true}}, Timeline: word,
 		Tables: []Table{{Title: word, About: word, Head: []string{word, word}, Rows: []TableRow{{Link{word, ""}, []Link{{word, ""}}}}}},

@@ -42,10 +42,12 @@ type block struct {
 	life time.Duration // of the breakpoint, 0 if it has none
 }
 
-// newBlock returns a block. A plain string is sent as such: to the cache it is not the block with the same text
-// (anthropics/claude-code#93490).
-func newBlock(before []byte, raw json.RawMessage) block {
+// newBlock returns a block. A plain string is not the block with the same text unless sameText.
+func newBlock(before []byte, raw json.RawMessage, sameText bool) block {
 	parts := members(raw)
+	if parts == nil && sameText {
+		parts = sent{{"type", json.RawMessage(`"text"`)}, {"text", raw}}
+	}
 	if parts == nil {
 		return block{text: append(before, raw...)}
 	}
@@ -65,11 +67,11 @@ func life(control json.RawMessage) time.Duration {
 }
 
 // blocks returns the blocks of a prompt.
-func blocks(p prompt) (all []block) {
+func blocks(p prompt, sameText bool) (all []block) {
 	body := p.body
 	for _, name := range p.head {
 		for _, raw := range elements(body.get(name)) {
-			all = append(all, newBlock(nil, raw))
+			all = append(all, newBlock(nil, raw, sameText))
 		}
 	}
 	// A change of these keeps tools and system, but no message.
@@ -78,7 +80,7 @@ func blocks(p prompt) (all []block) {
 		message := members(raw)
 		before = append(before, message.without("content")...)
 		for _, part := range elements(message.get("content")) {
-			all = append(all, newBlock(before, part))
+			all = append(all, newBlock(before, part, sameText))
 			before = nil
 		}
 	}
@@ -109,7 +111,7 @@ func checkBreakpoints(all []block) error {
 
 // cachedAtBreakpoints measures a prompt of Anthropic's API.
 func cachedAtBreakpoints(c *cache, p prompt) (u Tokens, err error) {
-	all, begin := blocks(p), p.begin()
+	all, begin := blocks(p, c.sameText), p.begin()
 	if err := checkBreakpoints(all); err != nil {
 		return u, err
 	}

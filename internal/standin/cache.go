@@ -13,6 +13,8 @@ type cache struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	entries map[digest]entry
+
+	sameText bool // see Options
 }
 
 type digest = [sha256.Size]byte

@@ -45,6 +45,9 @@ type Options struct {
 	Log io.Writer
 	// Now is the cache's clock, time.Now if nil.
 	Now func() time.Time
+	// SameText makes Anthropic's cache treat a string as the list with this one text block. The documentation calls
+	// the string a short form; reports say that the cache tells them apart (anthropics/claude-code#93490).
+	SameText bool
 	// Reply, if it is not nil, is called first; if it returns false, the stand-in answers itself.
 	Reply func(Request) (Reply, bool)
 }
@@ -72,7 +75,7 @@ func Start(options Options) (*Server, error) {
 		options: options,
 		url:     "http://" + listener.Addr().String(),
 		done:    make(chan error, 1),
-		cache:   cache{now: options.Now},
+		cache:   cache{now: options.Now, sameText: options.SameText},
 	}
 	if s.cache.now == nil {
 		s.cache.now = time.Now

@@ -36,6 +36,7 @@ type Call struct {
 	own     bool // the caller names the session
 	limit   uint64
 	limitAt time.Duration
+	talk    *talk // nil unless stdin is a conversation
 
 	out, errOut bytes.Buffer
 	state       *os.ProcessState
@@ -70,6 +71,11 @@ func (w *World) newCall(t *Thread) *Call {
 // line generates command line and stdin.
 func (c *Call) line(rng *rand.Rand) {
 	t, text := c.thread, c.message.text
+	if t.Format == "frames" {
+		c.Args = []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}
+		c.Sent, c.talk, c.Stdin = text, c.newTalk(text, rng), "talk"
+		return
+	}
 	switch t.Tool {
 	case "claude":
 		c.Args = []string{"-p"}
@@ -145,6 +151,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	for range rng.IntN(3) {
 		s.Said = append([]string{"I am looking at it."}, s.Said...)
 	}
+	s.Hook, s.Wind = rng.IntN(3) == 0, rng.IntN(250)
 	s.Lead, s.Pause = rng.IntN(60), rng.IntN(20)
 	if rng.IntN(3) == 0 {
 		s.Noise = "a warning of the tool's\n"
@@ -162,7 +169,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	switch {
 	case rng.IntN(15) == 0:
 		s.Huge = 100_000 + rng.IntN(2_000_000)
-	case rng.IntN(25) == 0 && t.Format != "stream-json" && t.Style != Transcript:
+	case rng.IntN(25) == 0 && t.Format != "frames" && t.Format != "stream-json" && t.Style != Transcript:
 		s.Said[len(s.Said)-1] += strings.Repeat(" and so on", 10_000+rng.IntN(600_000))
 	}
 	return s
@@ -170,7 +177,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 
 // pickSurroundings generates how the caller reads, and the environment.
 func (c *Call) pickSurroundings(rng *rand.Rand) {
-	if rng.IntN(3) == 0 {
+	if rng.IntN(3) == 0 && c.talk == nil {
 		c.Reader = []string{"slow", "slow", "file", "file", "head", "head", "gone", "closed"}[rng.IntN(8)]
 	}
 	if rng.IntN(20) == 0 {
@@ -336,6 +343,10 @@ func (c *Call) stdin(cmd *exec.Cmd) (feed func(ended <-chan struct{}), err error
 		return nil, err
 	}
 	cmd.Stdin = theirs
+	if c.talk != nil {
+		c.talk.in = ours
+		return func(<-chan struct{}) { theirs.Close() }, nil
+	}
 	return func(ended <-chan struct{}) {
 		theirs.Close()
 		defer ours.Close()
@@ -386,7 +397,10 @@ func (c *Call) outputs(cmd *exec.Cmd) (begin func() <-chan struct{}, err error) 
 		}()
 		go func() {
 			defer close(done)
-			if outRead != nil {
+			switch {
+			case c.talk != nil:
+				c.talk.lead(c, outRead)
+			case outRead != nil:
 				c.read(outRead)
 			}
 			<-errDone

@@ -17,11 +17,16 @@ import (
 // caller sent.
 func (c *Call) check() {
 	c.count()
-	for i := range c.runs {
-		c.checkRun(i, &c.runs[i])
+	runs := c.toolRuns()
+	for i := range runs {
+		c.checkRun(i, &runs[i], runs)
 	}
 	c.checkStatus()
-	c.checkOutput()
+	if c.talk == nil {
+		c.checkOutput()
+	} else {
+		c.checkTalk()
+	}
 	c.checkReason()
 }
 
@@ -54,6 +59,12 @@ func (c *Call) count() {
 	if c.hit {
 		t.add(fmt.Sprintf("signal to the %s: %v", c.Blow.Who, c.Blow.Signal))
 	}
+	if c.talk != nil {
+		t.add("conversations")
+		if c.talk.leaves != "" {
+			t.add("caller " + c.talk.leaves)
+		}
+	}
 	for _, x := range []struct {
 		is   bool
 		what string
@@ -70,7 +81,7 @@ func (c *Call) count() {
 
 // checkRun is the oracle for safety. It compares what this run of the tool was sent, in which
 // session, with what the session knew.
-func (c *Call) checkRun(i int, r *Run) {
+func (c *Call) checkRun(i int, r *Run, runs []Run) {
 	t, w := c.thread, c.world
 	sent, told := marks(c.Sent), marks(r.Prompt)
 	if !r.Resumed {
@@ -84,7 +95,7 @@ func (c *Call) checkRun(i int, r *Run) {
 	if r.Busy {
 		c.fail("two processes at one session")
 	}
-	if i > 1 || i == 1 && (!c.runs[0].Resumed || r.Resumed) {
+	if i > 1 || i == 1 && (!runs[0].Resumed || r.Resumed) {
 		c.fail("run too often")
 	}
 	if w.all && !slices.Equal(r.Args, c.Args) {
@@ -122,10 +133,10 @@ func (c *Call) checkRun(i int, r *Run) {
 			c.fail("LOST: opening or closing of the prompt")
 		}
 	}
-	if before := w.before(r); before != nil && before.Exit != 0 {
+	if before := w.before(r); before != nil && before.Exit != 0 && before.Results != 1+len(before.Later) {
 		c.fail("UNSAFE: resumed after a run that ended with %d (-1: it was killed)", before.Exit)
 	}
-	if w.stale[r.Session] {
+	if w.stale[r.From] {
 		c.fail("UNSAFE: resumed after the clock has jumped")
 	}
 }
@@ -133,7 +144,7 @@ func (c *Call) checkRun(i int, r *Run) {
 // before returns the session's last run before this one, nil if there was none.
 func (w *World) before(r *Run) (last *Run) {
 	for _, other := range w.runs("*") {
-		if other.Session == r.Session && other.Start < r.Start && !other.Refused {
+		if other.Session == r.From && other.Start < r.Start && !other.Refused {
 			last = &other
 		}
 	}
@@ -189,7 +200,7 @@ func (c *Call) exit(r Run) int {
 }
 
 func (c *Call) listensBadly() bool {
-	return c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
+	return c.talk != nil && c.talk.leaves == leavesDead || c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
 }
 
 // checkOutput compares every byte of the tool's last run, in the requested format.
@@ -283,6 +294,8 @@ func (w *World) checkRound() {
 		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id HAVING count(*) > 1")
 	w.checkRows(db, "a chain would not be found by how its session was begun",
 		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND c.first_line <> substr(s.base, 1, 16)")
+	// Each turn of the fake costs a quarter of a dollar, whatever its session had cost before.
+	w.checkRows(db, "a call has another's cost", "SELECT id FROM invocations WHERE tool = 'claude' AND cost % 250000000 <> 0")
 	w.checkLeases(db)
 }
 

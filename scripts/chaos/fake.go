@@ -58,6 +58,9 @@ type request struct {
 	waits  bool   // stdin is always read to its end
 	deaf   bool   // stdin is not read if there is a prompt in argv
 	dir    string // where to record how the run ended, "" for nowhere
+	fork   bool   // resume goes on in a copy
+	at     string // the last message that the copy keeps, "" for all
+	frames bool   // stdin is a conversation
 }
 
 // options yields the options of a command line in which each has a value, after = or as the next
@@ -82,6 +85,22 @@ type turn struct {
 	Type string `json:"type"`
 	Role string `json:"role,omitempty"`
 	Text string `json:"text,omitempty"`
+
+	// What claude's entries have. A turn that is read again has no Message.
+	UUID    string `json:"uuid,omitempty"`
+	Message any    `json:"message,omitempty"`
+}
+
+// entry returns a turn as the tool stores it.
+func (r *Run) entry(name, role, text string) string {
+	if name != "claude" {
+		return toJSON(turn{Type: "response_item", Role: role, Text: text})
+	}
+	id := uuidOf(r.Session + text)
+	if role == "user" {
+		id = newID()
+	}
+	return toJSON(turn{Type: role, Role: role, Text: text, UUID: id, Message: map[string]string{"role": role, "content": text}})
 }
 
 // play is the fake tool's main.
@@ -103,7 +122,9 @@ func play(name string) int {
 	check(err)
 	r := &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:], Resumed: q.resume != "", Dir: cwd, Exit: -1}
 	r.save(dir, call) // it can be killed from now on
-	r.Prompt = tool.compose(q.prompt, readStdin(q))
+	if !q.frames {
+		r.Prompt = tool.compose(q.prompt, readStdin(q))
+	}
 	exit := r.run(name, tool, q, s, dir, call)
 	r.Exit = exit
 	r.save(dir, call)
@@ -147,7 +168,7 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	tool.begins(q, r, s)
 	switch {
 	case q.resume != "":
-		r.Session = q.resume
+		r.Session, r.From = q.resume, q.resume
 		if file = tool.find(q.resume); file == "" {
 			s.OnResume = Unknown
 		}
@@ -156,7 +177,13 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		}
 		if s.OnResume == OtherID {
 			r.Refused, r.Session = true, newID()
+			if q.fork {
+				r.Session = q.resume // in place of a copy
+			}
 			file = tool.path(r.Session, r.Dir)
+		} else if q.fork {
+			r.Session = newID()
+			file = fork(file, tool.path(r.Session, r.Dir), q.at)
 		}
 	case q.id != "":
 		r.Session = q.id
@@ -165,7 +192,12 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		r.Session = newID()
 		file = tool.path(r.Session, r.Dir)
 	}
-	r.Busy = !hold(filepath.Join(dir, "locks", r.Session))
+	r.Busy = !r.Refused && !hold(filepath.Join(dir, "locks", r.Session))
+	if q.frames {
+		turns = r.load(file)
+		r.save(dir, call)
+		return r.converse(tool, q, s, file, turns, dir, call)
+	}
 	if s.Ending == Early && !r.Refused {
 		r.save(dir, call)
 		return r.print(show(name, q.format, s, r, 0), s, s.Code, end)
@@ -187,14 +219,16 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	if turns == 0 && len(r.Asked) == 0 {
 		fmt.Fprintln(f, tool.header(r.Session))
 	}
-	fmt.Fprintln(f, toJSON(turn{"response_item", "user", r.Prompt}))
+	if !r.Refused || !q.fork { // the session that it should have copied stays as it is
+		fmt.Fprintln(f, r.entry(name, "user", r.Prompt))
+	}
 	if r.Refused { // under another ID: the shim must end this run
 		return refuse()
 	}
 	shown := show(name, q.format, s, r, turns+1)
 	if s.Ending == Well || s.Ending == Status {
 		for _, text := range s.Said {
-			fmt.Fprintln(f, toJSON(turn{"response_item", "assistant", text}))
+			fmt.Fprintln(f, r.entry(name, "assistant", text))
 		}
 		if name == "codex" {
 			fmt.Fprint(f, codexFigures(turns+1))
@@ -208,6 +242,17 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		exit = tool.limit(q.format)
 	}
 	return r.print(shown, s, exit, end)
+}
+
+// fork copies a session's file up to a message, and returns the copy's name.
+func fork(from, to, at string) string {
+	text, err := os.ReadFile(from)
+	check(err)
+	if i := strings.Index(string(text), `"uuid":"`+at+`"`); at != "" && i >= 0 {
+		text = text[:i+strings.IndexByte(string(text[i:]), '\n')+1]
+	}
+	check(os.WriteFile(to, text, 0o600))
+	return to
 }
 
 // load reads the session's content and counts its answers.
@@ -282,6 +327,10 @@ func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:])
+	return formatID(b)
+}
+
+func formatID(b [16]byte) string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

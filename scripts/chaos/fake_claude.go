@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,8 +33,14 @@ func (fakeClaude) read(args []string) (q request) {
 			q.resume = value()
 		case name == "--session-id":
 			q.id = value()
-		case name == "--model":
+		case name == "--model", name == "--thinking-display":
 			value()
+		case name == "--input-format":
+			q.frames = value() == "stream-json"
+		case name == "--fork-session":
+			q.fork = true
+		case name == "--resume-session-at":
+			q.at = value()
 		case name == "--verbose":
 			verbose = true
 		case name == "-p":
@@ -70,6 +77,15 @@ func (fakeClaude) find(id string) string {
 
 func (fakeClaude) header(id string) string { return `{"type":"mode","sessionId":"` + id + `"}` }
 
+// claudeOwnUsage is what only stream-json shows: a turn's own part of the running totals.
+const claudeOwnUsage = `,"model_usage_since_last_result":{"fake":{"inputTokens":3,"outputTokens":6,"costUSD":0.25}}`
+
+// uuidOf returns an ID that depends on a text only.
+func uuidOf(text string) string {
+	d := sha256.Sum256([]byte(text))
+	return formatID([16]byte(d[:16]))
+}
+
 // claudeEvents returns the lines of stream-json, each with its newline.
 func claudeEvents(s Script, r *Run, turns int) (lines []string) {
 	session := `"session_id":"` + r.Session + `"`
@@ -82,15 +98,15 @@ func claudeEvents(s Script, r *Run, turns int) (lines []string) {
 		return lines
 	}
 	for i, text := range s.Said {
-		add(`{"type":"assistant","message":{"model":"fake","role":"assistant","content":[{"type":"text","text":%s}],"usage":{"input_tokens":3,"cache_read_input_tokens":900,"output_tokens":6}},"parent_tool_use_id":null,%s}`,
-			toJSON(text), session)
+		add(`{"type":"assistant","message":{"model":"fake","role":"assistant","content":[{"type":"text","text":%s}],"usage":{"input_tokens":3,"cache_read_input_tokens":900,"output_tokens":6}},"parent_tool_use_id":null,"uuid":"%s",%s}`,
+			toJSON(text), uuidOf(r.Session+text), session)
 		if i == 0 && s.Huge > 0 {
 			add(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"%s"}]},"parent_tool_use_id":null,%s}`,
 				strings.Repeat("x", s.Huge), session)
 		}
 	}
-	add(`{"type":"result","subtype":"success","is_error":false,"api_error_status":null,"num_turns":1,"result":%s,%s,"total_cost_usd":%g,"modelUsage":{"fake":{"inputTokens":%d,"outputTokens":%d,"costUSD":%g,"contextWindow":200000}}}`,
-		toJSON(s.Said[len(s.Said)-1]), session, 0.25*float64(turns), 3*turns, 6*turns, 0.25*float64(turns))
+	add(`{"type":"result","subtype":"success","is_error":false,"api_error_status":null,"num_turns":1,"result":%s,%s,"total_cost_usd":%g,"modelUsage":{"fake":{"inputTokens":%d,"outputTokens":%d,"costUSD":%g,"contextWindow":200000}}%s}`,
+		toJSON(s.Said[len(s.Said)-1]), session, 0.25*float64(turns), 3*turns, 6*turns, 0.25*float64(turns), claudeOwnUsage)
 	return lines
 }
 
@@ -105,14 +121,16 @@ func (fakeClaude) shown(format string, s Script, r *Run, turns int) Shown {
 		}
 		return Shown{"", stderr}
 	}
-	last := lines[len(lines)-1]
-	switch format {
-	case "stream-json":
+	if format == "stream-json" {
 		text := strings.Join(lines, "")
 		if s.NoFinal {
 			text = strings.TrimSuffix(text, "\n")
 		}
 		return Shown{text, stderr}
+	}
+	lines[len(lines)-1] = strings.Replace(lines[len(lines)-1], claudeOwnUsage, "", 1)
+	last := lines[len(lines)-1]
+	switch format {
 	case "json":
 		return Shown{last, stderr}
 	case "json-verbose":

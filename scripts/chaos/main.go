@@ -77,7 +77,14 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		return false, root, err
 	}
 	for name := range fakes {
-		if out, err := exec.Command("cp", self, filepath.Join(tools, name)).CombinedOutput(); err != nil {
+		file := name
+		if name == "claude" { // a version that resumes in a copy
+			file = claudeVersion
+			if err := os.Symlink(file, filepath.Join(tools, name)); err != nil {
+				return false, root, err
+			}
+		}
+		if out, err := exec.Command("cp", self, filepath.Join(tools, file)).CombinedOutput(); err != nil {
 			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
 		}
 	}

@@ -32,6 +32,7 @@ type Thread struct {
 	Named  bool // the caller names job and role to the shim
 	Format string
 	Way    Way
+	Hasty  bool // in a conversation the next call begins while the last one is winding down
 
 	rng     *rand.Rand
 	world   *World
@@ -120,7 +121,7 @@ func (w *World) newThreads() {
 			t := &Thread{
 				Key: job + "/" + role, Job: job, Role: role, Tool: tool, Dir: dir, Style: style,
 				Named: named || style == Revised || style == Templates, Format: formats[tool][rng.IntN(len(formats[tool]))],
-				Way: Way(rng.IntN(int(ways))), world: w, rules: rules[template], opening: openings[template], job: common,
+				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
 			if tool == "vibe" && t.Way == OnBoth {
@@ -135,7 +136,7 @@ func (w *World) newThreads() {
 }
 
 var formats = map[string][]string{
-	"claude": {"text", "json", "json-verbose", "stream-json"},
+	"claude": {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
 	"codex":  {"text", "stream-json"},
 	"gemini": {"text", "json", "stream-json"},
 	"vibe":   {"text", "json", "stream-json"},

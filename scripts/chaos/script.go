@@ -30,6 +30,8 @@ type Script struct {
 	Noise    string         // on stderr, before anything else
 	Huge     int            // length in bytes of a line that is not the model's
 	NoFinal  bool           // the last line of events has no newline
+	Hook     bool           // of a conversation: a hook is called for each message
+	Wind     int            // of a conversation: milliseconds between the end of stdin and the tool's own
 }
 
 // An Ending is how a run ends.
@@ -64,8 +66,11 @@ type Run struct {
 	PID     int
 	Start   int64 // nanoseconds since the epoch
 	Args    []string
-	Prompt  string // as it would go to the model
-	Session string // "" if it has none
+	Prompt  string   // as it would go to the model
+	Session string   // "" if it has none
+	From    string   // the session that it resumed, "" if it did not
+	Later   []string // of a conversation: the messages after the first
+	Results int      // of a conversation: how many of its messages were answered
 	Resumed bool
 	Asked   []string // marks in what the session was sent before
 	Said    []string // marks in what it answered before

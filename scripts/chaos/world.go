@@ -117,11 +117,24 @@ func (w *World) visit(t *Thread, slots chan struct{}) {
 		burst.Wait()
 		return
 	}
+	var winding sync.WaitGroup
 	for range n {
 		c := w.newCall(t)
-		w.take(c, slots)
-		t.answered(c.answer())
+		if c.talk == nil || !t.Hasty {
+			w.take(c, slots)
+			t.answered(c.answer())
+			continue
+		}
+		c.beside = true
+		ended := make(chan struct{})
+		winding.Go(func() { w.take(c, slots); close(ended) })
+		select {
+		case <-c.talk.ended:
+			w.tally.add("calls that begin before the last one's end")
+		case <-ended:
+		}
 	}
+	winding.Wait()
 }
 
 func (w *World) take(c *Call, slots chan struct{}) {

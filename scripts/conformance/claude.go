@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-	"syscall"
 
 	"reprise/scripts/parity"
 )
@@ -22,7 +20,7 @@ var claude = cli{
 	same:    list("--thinking-display|summarized"),
 	nested:  "claude -p hi </dev/null",
 	pause:   "HANG",
-	own:     claudeCalls,
+	own:     merged(claudeCalls, framesCalls),
 	jobs:    claudeJobs,
 	resume:  func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} },
 	window:  claudeWindow,
@@ -57,30 +55,8 @@ var claudeJobs = map[string][]call{
 	"two jobs": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
 }
 
-// frames is the command line of a caller that speaks stream-json on stdin, as the agent SDKs do.
-func frames(more ...string) []string {
-	return append(list("--output-format|stream-json|--verbose|--input-format|stream-json"), more...)
-}
-
-const initialize = `{"request_id":"first","type":"control_request","request":{"subtype":"initialize"}}` + "\n"
-
-func message(text string) string {
-	return fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%q},"parent_tool_use_id":null}`+"\n", text)
-}
-
 // claudeCalls are single calls.
 var claudeCalls = map[string]call{
-	"frames":                     {Args: frames(), Stdin: initialize + message("hi remember number 456")},
-	"frames, waiting":            {Args: frames(), Stdin: initialize + message("hi remember number 456"), From: parity.Late},
-	"frames, two messages":       {Args: frames(), Stdin: initialize + message("hi remember number 456") + message("what number")},
-	"frames, no initialize":      {Args: frames("-p"), Stdin: message("RUNTOOL please")},
-	"frames, partial":            {Args: frames("--include-partial-messages", "--replay-user-messages"), Stdin: initialize + message("hi")},
-	"frames, command":            {Args: frames(), Stdin: initialize + message("/cost")},
-	"frames, another model":      {Args: frames(), Stdin: initialize + `{"request_id":"second","type":"control_request","request":{"subtype":"set_model","model":"claude-sonnet-4-5"}}` + "\n" + message("hi")},
-	"frames, no message":         {Args: frames(), Stdin: initialize},
-	"frames, no frame":           {Args: frames(), Stdin: "hi\n"},
-	"frames, 429":                {Args: frames(), Stdin: initialize + message("HTTP429")},
-	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"), Signal: syscall.SIGTERM, At: parity.Middle},
 	"text":                       {Args: list("-p|hi remember number 456")},
 	"json":                       {Args: list("-p|hi remember number 456|--output-format|json")},
 	"json, verbose":              {Args: list("-p|hi remember number 456|--output-format|json|--verbose")},

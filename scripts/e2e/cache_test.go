@@ -10,6 +10,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/ledger"
 	"reprise/scripts/parity"
+	"reprise/scripts/realcli"
 )
 
 // The ledger's figures on the provider's cache are those of the requests: what a resumed call's first request reads
@@ -18,7 +19,7 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 	first := map[string]bool{"claude": true, "codex": true, "gemini": false, "vibe": false} // tools that report it
 	each(t, first, func(t *testing.T, tool string, first bool) {
 		var ahead time.Duration
-		w := newWorldWith(t, tool, true, standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+		w := newWorldWith(t, realcli.Pins[tool], true, standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
 		var prompt, read int64
 		for i, pause := range []time.Duration{0, 2 * time.Minute, 20 * time.Minute} {
 			ahead += pause

@@ -58,13 +58,13 @@ type result struct{ parity.Result }
 
 func newWorld(t *testing.T, tool string, shim bool) *world {
 	t.Helper()
-	return newWorldWith(t, tool, shim, standin.Options{})
+	return newWorldWith(t, realcli.Pins[tool], shim, standin.Options{})
 }
 
-// newWorldWith is newWorld with another model than the usual one.
-func newWorldWith(t *testing.T, tool string, shim bool, model standin.Options) *world {
+// newWorldWith is newWorld with a version of the tool, and with another model than the usual one.
+func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Options) *world {
 	t.Helper()
-	real, err := realcli.Install(realcli.Pins[tool])
+	real, err := realcli.Install(pin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func newWorldWith(t *testing.T, tool string, shim bool, model standin.Options) *
 	if shim {
 		shims = shimBin
 	}
-	w, err := parity.NewWith(t.TempDir(), tool, real, shims, model)
+	w, err := parity.NewWith(t.TempDir(), pin.Tool, real, shims, model)
 	if err != nil {
 		t.Fatal(err)
 	}

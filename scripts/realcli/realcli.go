@@ -30,6 +30,9 @@ var (
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
 var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false}
 
+// OldClaude is the claude of a year before Claude.
+var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false}
+
 // Pins are the CLIs by their names.
 var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
 

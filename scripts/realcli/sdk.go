@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // An SDK is a library that runs a CLI, at the version that the tests were written
@@ -16,15 +15,31 @@ type SDK struct {
 	Name, Version string
 	Packages      []string // as npm or pip takes them, the SDK's own first
 	Python        bool
+	CLI           Pin // of the same time
 }
 
-// The SDKs that there are end-to-end tests for. The AI SDK's provider is the newest that runs
+// The SDKs that there are end-to-end tests for, and those of a year before. The AI SDK's provider is the newest that runs
 // with Node 20.
 var (
 	AgentTS = SDK{"agent-ts", "0.3.330",
-		[]string{"@anthropic-ai/claude-agent-sdk@0.3.330", "@anthropic-ai/sdk@>=0.93.0", "@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8"}, false}
-	AgentPython = SDK{"agent-py", "0.2.187", []string{"claude-agent-sdk==0.2.187"}, true}
-	AISDK       = SDK{"ai-sdk", "3.6.0", []string{"ai-sdk-provider-claude-code@3.6.0", "ai@^6.0.326", "zod@^4.1.8"}, false}
+		[]string{"@anthropic-ai/claude-agent-sdk@0.3.330", "@anthropic-ai/sdk@>=0.93.0", "@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8"}, false, Claude}
+	AgentPython = SDK{"agent-py", "0.2.187", []string{"claude-agent-sdk==0.2.187"}, true, Claude}
+	AISDK       = SDK{"ai-sdk", "3.6.0", []string{"ai-sdk-provider-claude-code@3.6.0", "ai@^6.0.326", "zod@^4.1.8"}, false, Claude}
+
+	// The old Python SDK does not say that it needs an mcp before 2.
+	OldAgentTS     = SDK{"agent-ts", "0.1.44", []string{"@anthropic-ai/claude-agent-sdk@0.1.44", "zod@^3.24.1"}, false, OldClaude}
+	OldAgentPython = SDK{"agent-py", "0.1.7", []string{"claude-agent-sdk==0.1.7", "mcp<2"}, true, OldClaude}
+	OldAISDK       = SDK{"ai-sdk", "2.1.0",
+		[]string{"ai-sdk-provider-claude-code@2.1.0", "@anthropic-ai/claude-agent-sdk@0.1.44", "ai@^5.0.0", "zod@^3.24.1"}, false, OldClaude}
+
+	CodexTS     = SDK{"codex-ts", "0.163.0", []string{"@openai/codex-sdk@0.163.0"}, false, Codex}
+	CodexPython = SDK{"codex-py", "0.1.11", []string{"openai-codex-sdk==0.1.11"}, true, Codex}
+	// It depends on a package that is a codex, so its other dependencies are listed.
+	CodexAppServer = SDK{"codex-app-server", "0.163.0", []string{"--no-deps", "openai-codex==0.163.0", "packaging>=26.2", "pydantic==2.14.3",
+		"pydantic-core==2.50.4", "annotated-types", "typing-extensions", "typing-inspection"}, true, Codex}
+
+	GeminiACP = SDK{"acp", "2.4.0", []string{"@agentclientprotocol/sdk@2.4.0", "zod@^4.1.8"}, false, Gemini}
+	VibeACP   = SDK{"acp", "2.4.0", GeminiACP.Packages, false, Vibe}
 )
 
 // InstallSDK returns the directory of a project that has the SDK: for npm the one with
@@ -56,7 +71,10 @@ func InstallSDK(s SDK) (dir string, err error) {
 		return "", errors.Join(fmt.Errorf("install %s %s: %w", s.Name, s.Version, err), os.RemoveAll(half))
 	}
 	// A virtual environment cannot be moved: the name is a link to it.
-	if err := os.Symlink(filepath.Base(half), dir); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Symlink(filepath.Base(half), dir); err != nil {
+		if errors.Is(err, os.ErrExist) { // another process was faster; its result is as good
+			return dir, os.RemoveAll(half)
+		}
 		return "", errors.Join(fmt.Errorf("install %s: %w", s.Name, err), os.RemoveAll(half))
 	}
 	return dir, nil
@@ -84,9 +102,14 @@ func fillSDKVenv(dir string, s SDK) error {
 	if err := pipInstall(python, s.Packages...); err != nil {
 		return err
 	}
-	bundled, err := output(python, "-c", "import claude_agent_sdk, os; print(os.path.join(os.path.dirname(claude_agent_sdk.__file__), '_bundled'))")
+	bundled, err := filepath.Glob(filepath.Join(dir, "lib", "python3*", "site-packages", "*", "_bundled"))
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(strings.TrimSpace(bundled))
+	for _, folder := range bundled {
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -23,8 +23,13 @@ import (
 
 func main() {
 	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
+	var o wanted
+	flag.StringVar(&o.shape, "shape", "", "play this `shape` only; with losing, only the jobs in which resuming loses")
+	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
+	flag.BoolVar(&o.sameText, "same-text", false, "let the cache of claude's model treat a string as the list with this one text")
 	flag.Parse()
-	if err := run(strings.Split(*tools, ",")); err != nil {
+	o.tools = strings.Split(*tools, ",")
+	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -32,6 +37,7 @@ func main() {
 
 // A cost is what a job cost.
 type cost struct {
+	model                    string // to ask, "" for the tool's own choice
 	calls, resumed, requests int
 	tokens                   standin.Tokens
 	first                    standin.Tokens // of the first request of each resumed call
@@ -57,15 +63,31 @@ func (c cost) found() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(c.first.Cached)/float64(c.first.Input))
 }
 
-// pins returns the versions of a tool to measure: both generations of claude, the newest of the others.
-func pins(tool string) []realcli.Pin {
-	if tool == realcli.Claude.Tool {
-		return []realcli.Pin{realcli.SmallerClaude, realcli.Claude}
-	}
-	return []realcli.Pin{realcli.Pins[tool]}
+// A subject is a version of a tool, and the model that it asks, "" for its own choice.
+type subject struct {
+	realcli.Pin
+	model string
 }
 
-func run(tools []string) error {
+// restatedModel is one for which claude 2.1.329 sends as a list what it repeats as a string in the next request.
+const restatedModel = "claude-opus-5"
+
+// subjects returns what of a tool to measure: both generations of claude, and the newer one with two models.
+func subjects(tool string) []subject {
+	if tool == realcli.Claude.Tool {
+		return []subject{{realcli.SmallerClaude, ""}, {realcli.Claude, ""}, {realcli.Claude, restatedModel}}
+	}
+	return []subject{{realcli.Pins[tool], ""}}
+}
+
+// wanted is what of all to measure.
+type wanted struct {
+	tools        []string
+	shape, model string // "" for all
+	sameText     bool   // see standin.Options
+}
+
+func (o wanted) run() error {
 	shims, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -78,13 +100,16 @@ func run(tools []string) error {
 		fmt.Printf("%s: %s\n", s.name, s.what)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nTOOL\tVERSION\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tRESUMES FOUND\t")
-	for _, tool := range tools {
+	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tRESUMES FOUND\t")
+	for _, tool := range o.tools {
 		if !slices.Contains(rewrite.Names, tool) {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
 		}
-		for _, pin := range pins(tool) {
-			if err := measure(w, pin, shims); err != nil {
+		for _, subject := range subjects(tool) {
+			if o.model != "" && o.model != subject.model {
+				continue
+			}
+			if err := o.measure(w, subject, shims); err != nil {
 				return err
 			}
 		}
@@ -92,29 +117,32 @@ func run(tools []string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if slices.Contains(tools, "claude") {
+	if slices.Contains(o.tools, "claude") && o.model == "" && (o.shape == "" || o.shape == "losing") {
 		return loses(shims)
 	}
 	return nil
 }
 
 // measure plays each shape with one version of a tool, and writes a row for it.
-func measure(w io.Writer, pin realcli.Pin, shims string) error {
-	real, err := realcli.Install(pin)
+func (o wanted) measure(w io.Writer, subject subject, shims string) error {
+	real, err := realcli.Install(subject.Pin)
 	if err != nil {
 		return err
 	}
 	for _, s := range shapes {
-		fmt.Fprintln(os.Stderr, "playing", pin.Tool, pin.Version, s.name)
-		without, err := play(s, pin.Tool, real, "")
+		if o.shape != "" && o.shape != s.name {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "playing", subject.Tool, subject.Version, subject.model, s.name)
+		without, err := o.play(s, subject, real, "")
 		if err != nil {
 			return err
 		}
-		with, err := play(s, pin.Tool, real, shims)
+		with, err := o.play(s, subject, real, shims)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", pin.Tool, pin.Version, s.name, with.calls, with.resumed,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
 			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
 			change(without.added(), with.added()), change(without.weighted(), with.weighted()), with.found())
 	}
@@ -127,13 +155,14 @@ func change(without, with int) string {
 }
 
 // play plays a job in a world of its own.
-func play(s shape, tool, real, shims string) (c cost, err error) {
+func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err error) {
+	tool := subject.Tool
 	root, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
 		return c, fmt.Errorf("make folder: %w", err)
 	}
 	defer os.RemoveAll(root)
-	w, err := parity.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent})
+	w, err := parity.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent, SameText: o.sameText})
 	if err != nil {
 		return c, err
 	}
@@ -141,6 +170,7 @@ func play(s shape, tool, real, shims string) (c cost, err error) {
 	if err := demo.WriteProject(w.Project); err != nil {
 		return c, err
 	}
+	c.model = subject.model
 	j := &job{}
 	for j.round = 1; j.round <= rounds; j.round++ {
 		for _, role := range s.roles {
@@ -182,6 +212,9 @@ func commit(project string) error {
 func (c *cost) call(w *parity.World, call parity.Call, prompt string) (answer, decision string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
+	if c.model != "" {
+		call.Args = append([]string{"--model", c.model}, call.Args...)
+	}
 	r, err := w.Run(call)
 	if err != nil {
 		return "", "", err

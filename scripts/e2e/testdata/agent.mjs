@@ -5,7 +5,9 @@ const { z } = await import(`${process.env.SDK}/node_modules/zod/index.js`)
 
 const [mode, prompt] = process.argv.slice(2)
 const calls = []
-const options = { pathToClaudeCodeExecutable: process.env.CLAUDE, cwd: process.cwd(), stderr: text => console.log('stderr', text) }
+// Old versions report the path of the CLI.
+const stderr = text => { if (!text.startsWith('Spawning Claude Code')) console.log('stderr', text) }
+const options = { pathToClaudeCodeExecutable: process.env.CLI, cwd: process.cwd(), stderr }
 if (mode === 'callbacks') {
   const names = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop']
   options.hooks = Object.fromEntries(names.map(name => [name, [{ hooks: [async input => { calls.push(`${name} ${input.prompt ?? ''}`); return {} }] }]]))

@@ -32,7 +32,7 @@ def show(m):
 
 
 async def main():
-    options = dict(cli_path=os.environ["CLAUDE"], cwd=os.getcwd(), stderr=lambda line: print("stderr", line))
+    options = dict(cli_path=os.environ["CLI"], cwd=os.getcwd(), stderr=lambda line: print("stderr", line))
     if mode == "callbacks":
         names = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
         options.update(hooks={name: [HookMatcher(hooks=[hook])] for name in names}, can_use_tool=may,

@@ -3,12 +3,11 @@ const { generateText } = await import(`${process.env.SDK}/node_modules/ai/dist/i
 const { createClaudeCode } = await import(`${process.env.SDK}/node_modules/ai-sdk-provider-claude-code/dist/index.js`)
 
 // The provider hands only some variables on.
-const settings = { pathToClaudeCodeExecutable: process.env.CLAUDE, cwd: process.cwd(), env: { ...process.env } }
+const settings = { pathToClaudeCodeExecutable: process.env.CLI, cwd: process.cwd(), env: { ...process.env } }
 const messages = []
 for (const turn of process.argv.slice(2)) {
   messages.push({ role: 'user', content: turn })
   const { text } = await generateText({ model: createClaudeCode({ defaultSettings: settings })('sonnet'), messages })
   messages.push({ role: 'assistant', content: text })
   console.log(text)
-  await new Promise(resolve => setTimeout(resolve, 5000)) // the provider does not wait until claude has ended
 }

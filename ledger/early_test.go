@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// A run whose turns are over is recorded while its tool still runs: its session is free at once, and
+// what comes at the end of the run is added once.
+func TestFinishEarly(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket := begin(t, l, "first", 1000)
+	o := goodOutcome(someID, "The first answer.", 2000)
+	second := Turn{Started: 2500, Bytes: 6, Outcome: *goodOutcome(someID, "The second answer.", 3000)}
+	ticket.call.Prompt = rewrite.NewPrompt("first\n\nsecond", l.Key())
+	if err := l.FinishEarly(ticket, o, second); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1"}
+	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
+	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
+		t.Errorf("held %v, %v", held, err)
+	}
+
+	end := *o
+	end.File, end.Stamp = "/file", "7"
+	finish(t, l, ticket, &end)
+	want["stamp"], want["file"] = "7", "/file"
+	wantRow(t, "after its end", row(t, l, "sessions", ticket.Session), want)
+
+	// What could not be recorded at the end comes from the spool, and only once.
+	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
+	e := l.pendingOutcome(ticket, o, []Turn{third})
+	for range 2 {
+		if err := l.spool.put(&e); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Settle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRow(t, "after a turn of its own", row(t, l, "sessions", ticket.Session), map[string]any{"turns": 3, "errors": 0, "last_used": 4000})
+	var calls int
+	if err := l.db.QueryRow("SELECT count(*) FROM invocations WHERE outcome = 'ok'").Scan(&calls); err != nil || calls != 3 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
+
+// If it cannot be recorded early, it is recorded at the end.
+func TestFinishEarlyFails(t *testing.T) {
+	l, _ := newLedger(t)
+	_, ticket := begin(t, l, "first", 1000)
+	o := goodOutcome(someID, "An answer.", 2000)
+	if _, err := l.db.Exec("CREATE TRIGGER refuse BEFORE UPDATE ON sessions BEGIN SELECT raise(ABORT, 'no'); END"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.FinishEarly(ticket, o); err == nil {
+		t.Fatal("it was recorded")
+	}
+	if _, err := l.db.Exec("DROP TRIGGER refuse"); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l, ticket, o)
+	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session), map[string]any{"state": Live, "turns": 1})
+}

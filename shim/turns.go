@@ -1,0 +1,158 @@
+package shim
+
+import (
+	"os"
+	"strings"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A conversation is recorded when its turns are over: the caller has closed its end, and each of its
+// messages has a result. The tool may still be winding down, and the caller's next call must not
+// wait for that: it continues in a copy, cut at the last message that was recorded. As long as the
+// caller may send more, its session is leased.
+
+// An early is what was recorded while the tool still ran.
+type early struct {
+	done  chan struct{}
+	turns int // how many were recorded
+}
+
+// finishEarly records a conversation whose turns are over, in a goroutine, so that the ledger does
+// not delay the tool's output.
+func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
+	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 {
+		return // another call would write to the session that the tool still has, or there is nothing to record
+	}
+	c.early = &early{done: make(chan struct{})}
+	turns = ownUsage(turns)
+	go func() {
+		defer close(c.early.done)
+		c.runSteps(func() rewrite.Reason { c.recordEarly(turns, plan); return "" })
+	}()
+}
+
+// recordEarly records turns, if a copy of the session made now would have all of them.
+func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
+	last := &turns[len(turns)-1]
+	message := last.prompts[0].text
+	if len(turns) == 1 && plan.Resume != "" && !plan.Whole {
+		message = plan.Prompt
+	}
+	file, stamp := c.sessionFile(last.seen.ID)
+	if !last.seen.OwnFigures || !c.storesTurn(file, stamp, message, last.seen.Message) {
+		return
+	}
+	o, later := c.outcomes(turns, status{}, len(plan.Prompt))
+	end := lastOf(&o, later)
+	if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
+		return
+	}
+	own := c.record.Prompt
+	defer func() {
+		if c.early.turns == 0 {
+			c.record.Prompt = own // the end of the run is recorded anyhow
+		}
+	}()
+	c.record.Prompt = c.sentIn(turns)
+	if c.ledger.FinishEarly(c.ticket, &o, later...) == nil {
+		c.early.turns = len(turns)
+	}
+}
+
+// lastOf returns the outcome of the latest turn.
+func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
+	if n := len(later); n > 0 {
+		return &later[n-1].Outcome
+	}
+	return own
+}
+
+// storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
+func (c *call) storesTurn(path string, stamp ledger.Stamp, message, last string) bool {
+	size, err := stamp.FileSize()
+	if err != nil {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	tail, err := tailOf(file, size)
+	return err == nil && rewrite.StoresTurn(tail, message, last)
+}
+
+// finishTurns records what has not been recorded of a conversation whose tool has ended, and returns
+// the outcome of the call's own turn.
+func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (ledger.Outcome, error) {
+	recorded := 0
+	if c.early != nil {
+		<-c.early.done
+		recorded = c.early.turns
+	}
+	turns := ownUsage(a.talk.took(seen, c.env.Now()))
+	if a.broken {
+		for i := range turns {
+			turns[i].seen.Failed = true
+		}
+	}
+	o, later := c.outcomes(turns, st, len(a.plan.Prompt))
+	end := lastOf(&o, later)
+	if a.talk.unlike {
+		end.Seen.Refusal = rewrite.ControlRequest
+	}
+	end.File, end.Stamp = c.sessionFile(seen.ID)
+	end.Place = c.place(c.record.Cwd)
+	switch {
+	case recorded == 0:
+		c.record.Prompt = c.sentIn(turns)
+		return o, c.ledger.Finish(c.ticket, &o, later...)
+	case recorded < len(turns):
+		return o, c.ledger.Finish(c.ticket, &o, later[recorded-1:]...)
+	case st == status{}:
+		return o, c.ledger.Finish(c.ticket, end)
+	}
+	return o, nil // it was ended after its last turn; a copy is cut where that ended
+}
+
+// outcomes returns the outcome of the call's own turn, which was sent so many bytes, and the later
+// turns. All but the last ended while the tool ran.
+func (c *call) outcomes(turns []turn, end status, sent int) (own ledger.Outcome, later []ledger.Turn) {
+	for i, t := range turns {
+		bytes := 0
+		for _, p := range t.prompts {
+			bytes += len(p.text)
+		}
+		st := status{}
+		if i == len(turns)-1 {
+			st = end
+		}
+		if i == 0 {
+			own = c.outcome(t.seen, st, sent)
+			own.Now = millis(t.ended)
+			continue
+		}
+		o := c.outcome(t.seen, st, bytes)
+		o.Now = millis(t.ended)
+		later = append(later, ledger.Turn{Started: millis(t.began()), Bytes: bytes, Outcome: o})
+	}
+	return own, later
+}
+
+// sentIn returns everything that the session was sent by the end of the turns.
+func (c *call) sentIn(turns []turn) *rewrite.Prompt {
+	texts := []string{c.record.Prompt.Text}
+	for i, t := range turns {
+		for n, p := range t.prompts {
+			if i > 0 || n > 0 { // the call's own prompt is there
+				texts = append(texts, p.text)
+			}
+		}
+	}
+	if len(texts) == 1 {
+		return c.record.Prompt
+	}
+	return rewrite.NewPrompt(strings.Join(texts, "\n\n"), c.ledger.Key())
+}
