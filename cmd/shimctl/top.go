@@ -36,13 +36,10 @@ func (a *app) top() error {
 	m := &topModel{app: a, reporter: reporter{list}, now: time.Now}
 	defer m.close()
 	_, err = tea.NewProgram(m, tea.WithInput(a.stdin), tea.WithEnvironment(a.environ)).Run()
-	switch {
-	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled):
+	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) {
 		return context.Canceled
-	case err != nil:
-		return err
 	}
-	return m.broken
+	return err
 }
 
 // topChains is among how many of the chains used last top lets you choose.
@@ -61,6 +58,8 @@ type topData struct {
 
 // read reads what is shown, with the calls of a chain, 0 for none. It opens the ledger once there is one.
 func (m *topModel) read(chain int64) (d topData) {
+	m.using.Lock()
+	defer m.using.Unlock()
 	a := *m.app
 	a.now = m.now()
 	if m.ledger == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,8 +18,8 @@ type topModel struct {
 	app      *app
 	reporter reporter
 	now      func() time.Time
-	ledger   *ledger.Ledger
-	broken   error // why top ended
+	using    sync.Mutex     // of ledger: a read may outlast the screen
+	ledger   *ledger.Ledger // nil until there is one
 
 	data          topData
 	loaded        bool // data was read once
@@ -36,6 +37,8 @@ type topModel struct {
 }
 
 func (m *topModel) close() {
+	m.using.Lock()
+	defer m.using.Unlock()
 	if m.ledger != nil {
 		m.ledger.Close()
 	}
