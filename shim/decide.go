@@ -175,7 +175,7 @@ func (c *call) matchRules() rewrite.Reason {
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
-	c.record.Limits.Stop = c.rule.Budget.Stop && c.talk == nil // an SDK may wait for more than a refusal has
+	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
@@ -214,6 +214,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
 		Budget:       Budget(m.Budget),
+		Stop:         m.Budget.Stop,
 	}
 }
 
