@@ -92,11 +92,11 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Reason: reason, Limit: 1})
+	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Reason: reason}, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.PassedRows(0)
+	rows, err := l.PassedRows(ledger.Filter{})
 	if err != nil {
 		return nil, err
 	}

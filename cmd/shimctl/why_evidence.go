@@ -26,7 +26,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 	if i.Chain == 0 {
 		return f, nil
 	}
-	chains, err := l.Chains(ledger.Wanted{Chain: i.Chain})
+	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
 	if err != nil || len(chains) == 0 {
 		return f, err
 	}
@@ -39,7 +39,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 			f.before = s
 		}
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Chain: i.Chain})
+	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
 	if err != nil {
 		return f, err
 	}
