@@ -79,10 +79,17 @@ func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason
 	for _, reason := range order {
 		if len(names[reason]) > 0 {
 			slices.Sort(names[reason])
-			return reason, names[reason]
+			return reason, withoutWholes(names[reason])
 		}
 	}
 	return otherwise, nil
+}
+
+// withoutWholes removes the name of a setting if a part of it is named as well, after a space.
+func withoutWholes(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(whole string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, whole+" ") })
+	})
 }
 
 // A Place is a directory's place in its history: keyed digests of its repository and of the branch

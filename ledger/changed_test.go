@@ -30,6 +30,8 @@ func TestDigestsDiffer(t *testing.T) {
 		{"a name twice", settings("x", "1", "x", "2"), settings("x", "1"), rewrite.SettingsChanged, []string{"x"}},
 		{"the same two, swapped", settings("x", "1", "x", "2"), settings("x", "2", "x", "1"), rewrite.SettingsChanged, nil},
 		{"the weightiest alone", append(settings("x", "1"), job), settings("x", "2"), rewrite.SettingsChanged, []string{"x"}},
+		{"a part of a whole", settings("f", "1", "f a", "1", "f b", "1"), settings("f", "2", "f a", "1", "f b", "2"), rewrite.SettingsChanged, []string{"f b"}},
+		{"a whole alone", settings("f", "1", "f a", "1", "ff b", "1"), settings("f", "2", "f a", "1", "ff b", "2"), rewrite.SettingsChanged, []string{"f", "ff b"}},
 		{"another guard", []Digest{job}, nil, rewrite.JobChanged, []string{"CI_JOB_ID"}},
 		{"control characters in a name", settings("x\n\ty", "1"), settings("x\n\ty", "2"), rewrite.SettingsChanged, []string{"x??y"}},
 		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), rewrite.SettingsChanged, []string{"? ~?\u0080"}},

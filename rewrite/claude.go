@@ -372,7 +372,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 		default:
 			check(text)
 			if !inSettings(c.Settings, path) {
-				c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+				c.Settings = append(c.Settings, jsonSettings(path, text)...)
 			}
 		}
 	}
@@ -410,7 +410,7 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason)
 		case f.Kind != RequestFrame || f.Subtype != Initialize:
 			return c, "", ControlRequest
 		default:
-			c.Settings = append(c.Settings, Setting{Name: Initialize, Value: jsonCompact(f.Body)})
+			c.Settings = append(c.Settings, jsonSettings(Initialize, jsonCompact(f.Body))...)
 			if startHooks.in([]byte(f.Body)) {
 				return c, "", HookSetting // a resume calls them with other values
 			}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -158,7 +159,8 @@ func TestOpened(t *testing.T) {
 	a, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
 	b, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))), ReadInput([]byte(tsUser))})
 	c, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))), ReadInput([]byte(tsUser))})
-	if len(a.Settings) != 1 || a.Settings[0] != b.Settings[0] || a.Settings[0] == c.Settings[0] {
+	same := func(i int) bool { return a.Settings[i] == c.Settings[i] }
+	if len(a.Settings) != 3 || !slices.Equal(a.Settings, b.Settings) || same(0) || !same(1) || same(2) || a.Settings[2].Name != "initialize systemPrompt" {
 		t.Errorf("%v\n%v\n%v", a.Settings, b.Settings, c.Settings)
 	}
 }

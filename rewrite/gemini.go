@@ -269,7 +269,7 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 			continue
 		}
 		if found {
-			c.Settings = append(c.Settings, Setting{Name: path, Value: text})
+			c.Settings = append(c.Settings, jsonSettings(path, text)...)
 		}
 		switch {
 		case strings.Contains(text, `"SessionStart"`):

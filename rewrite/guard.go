@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -156,6 +157,30 @@ func jsonMember(text, key string) string {
 		}
 		rest = rest[n:]
 	}
+}
+
+// Limits of the JSON objects whose members are compared one by one.
+const (
+	maxMembersText = 64 << 10
+	maxMembers     = 64
+	longestMember  = 100 // bytes of a name
+)
+
+// jsonSettings returns the setting that a text is and, if it is a JSON object, one for each of its members: what differs
+// can then be named.
+func jsonSettings(name, text string) []Setting {
+	settings := []Setting{{Name: name, Value: text}}
+	var members map[string]json.RawMessage
+	if len(text) > maxMembersText || json.Unmarshal([]byte(text), &members) != nil || len(members) > maxMembers {
+		return settings
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if len(key) > longestMember {
+			continue
+		}
+		settings = append(settings, Setting{Name: name + " " + key, Value: jsonCompact(string(members[key]))})
+	}
+	return settings
 }
 
 const jsonSpace = " \t\r\n"

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -220,4 +221,37 @@ func FuzzJSONMember(f *testing.F) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	})
+}
+
+// The members of a JSON object are settings of their own beside the text, which alone decides.
+func TestJSONSettings(t *testing.T) {
+	long := strings.Repeat("k", 101)
+	many := "{"
+	for i := range 65 {
+		many += fmt.Sprintf(`"m%d":1,`, i)
+	}
+	many = strings.TrimSuffix(many, ",") + "}"
+	for text, want := range map[string]string{
+		`{"b": {"x": [1, 2]}, "a" : "y", "e": {}}`: `f a="y" f b={"x":[1,2]} f e=`,
+		`{"a": 1, "` + long + `": 2}`:              "f a=1",
+		"{}":                                       "",
+		"[1]":                                      "",
+		"null":                                     "",
+		`{"a": 1`:                                  "",
+		`{"a": 1} // as JSON5`:                     "",
+		many:                                       "",
+		`{"a": "` + strings.Repeat("x", 64<<10) + `"}`: "",
+	} {
+		list := jsonSettings("f", text)
+		if list[0].Name != "f" || list[0].Value != text {
+			t.Errorf("%.40s: the whole is %+v", text, list[0])
+		}
+		var got []string
+		for _, s := range list[1:] {
+			got = append(got, s.Name+"="+s.Value)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%.40s: %q, want %q", text, got, want)
+		}
+	}
 }

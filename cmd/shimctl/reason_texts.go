@@ -66,7 +66,7 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 
 	rewrite.FirstCall: {"the first call of its chain",
 		"The next call that continues it is resumed. If it continues earlier calls, give all of them the same task name", "", "REPRISE_TASK=NAME {call}"},
-	rewrite.NewJob: {"a new job: no earlier prompt in this directory begins like this one",
+	rewrite.NewJob: {"no earlier prompt in this directory begins like this one",
 		"The next call that continues it is resumed. If it continues earlier calls, give all of them the same task name", "", "REPRISE_TASK=NAME {call}"},
 	rewrite.ForcedFresh: {"the caller asked for a fresh session",
 		"Leave REPRISE_FRESH=1 out", "", "REPRISE_FRESH=0 {call}"},

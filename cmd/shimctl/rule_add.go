@@ -16,7 +16,7 @@ func ruleAddCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add FILE", Short: "add rules to the configuration",
 		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. It writes
-nothing if there is a mistake in either, or already a rule of that name: the two would share their tasks.`,
+nothing if either has a mistake, or if there is a rule of that name, whose tasks the new one would share.`,
 		Args: oneArgument("a file of rules"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.ruleAdd(args[0], dry, asJSON) },
 	}

@@ -18,10 +18,9 @@ func ruleTryCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "try FILE|NAME", Short: "show what a rule would have made of past calls",
 		Long: `Shows which of the latest 20000 fresh calls that no rule matched would have been resumed with a rule, and what that
-would have saved. FILE is a file of rules, - for stdin. NAME is a rule of yours or a preset.
-
-The ledger keeps no variables, options or prompts. For a rule that reads them the figures are upper bounds: as if it
-matched every call, and each run of calls that differ in one place were one task.`,
+would have saved. FILE contains the rule, - is stdin; NAME is a rule of yours or a preset. The ledger keeps no
+variables, options or prompts: for a rule that reads them the figures are upper bounds, as if it matched every
+call, and each run of calls that differ in one place were one task.`,
 		Args: oneArgument("a file of rules, or the name of a rule"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.ruleTry(args[0], since, asJSON) },
 	}
@@ -62,16 +61,14 @@ type triedRule struct {
 }
 
 type triedCall struct {
-	ID        int64          `json:"id" doc:"its number"`
-	Tool      string         `json:"tool" doc:"claude, codex, gemini or vibe"`
-	Directory string         `json:"directory" doc:"its working directory"`
-	Started   time.Time      `json:"started" doc:"when it started"`
-	Was       rewrite.Reason `json:"was_fresh_for" doc:"why it was fresh"`
-	Task      string         `json:"task,omitempty" doc:"its task, with the rule"`
-	Role      string         `json:"role,omitempty" doc:"its role"`
-	Mode      rewrite.Mode   `json:"mode" doc:"fresh or resume"`
-	Reason    rewrite.Reason `json:"reason" doc:"the reason for that"`
-	Saved     int64          `json:"estimated_saved" doc:"estimated bytes not sent"`
+	ID     int64          `json:"id" doc:"its number"`
+	Was    rewrite.Reason `json:"was_fresh_for" doc:"why it was fresh"`
+	Task   string         `json:"task,omitempty" doc:"its task, with the rule"`
+	Role   string         `json:"role,omitempty" doc:"its role"`
+	Mode   rewrite.Mode   `json:"mode" doc:"fresh or resume"`
+	Reason rewrite.Reason `json:"reason" doc:"the reason for that"`
+	Saved  int64          `json:"estimated_saved" doc:"estimated bytes not sent"`
+	call   ledger.ReplayedCall
 }
 
 // maxTried is how many calls of a rule are listed.
@@ -175,7 +172,7 @@ func (t *triedRule) add(c ledger.ReplayedCall) {
 	} else {
 		t.Fresh[c.Reason]++
 	}
-	t.Calls = append(t.Calls, triedCall{c.ID, c.Tool, c.Cwd, c.Started.Time(), c.Was, c.Task, c.Role, c.Mode, c.Reason, c.Saved})
+	t.Calls = append(t.Calls, triedCall{c.ID, c.Was, c.Task, c.Role, c.Mode, c.Reason, c.Saved, c})
 }
 
 // bound adds up, for each directory and role, the calls that are most like each other: no more can be rounds of one task.
@@ -227,15 +224,15 @@ func (t *triedRule) sentences() (said []string) {
 }
 
 func (a *app) printTried(r ruleTryReport) {
-	table := ui.NewTable("CALL", "WHEN", "TOOL", "RULE", "TASK", "ROLE", "WAS", "WOULD BE", "NOT SENT", "DIRECTORY")
+	table := ui.NewTable("CALL", "WHEN", "TOOL", "WOULD BE", "REASON", "NOT SENT", "TASK", "ROLE", "WAS", "RULE", "DIRECTORY")
 	for _, t := range r.Rules {
 		for _, c := range t.Calls {
-			would := ui.TextCell(fmt.Sprintf("%s: %s", c.Mode, c.Reason))
+			would := ui.TextCell(string(c.Mode))
 			if c.Mode.Continues() {
 				would = would.As(ui.Good)
 			}
-			table.Add(ui.IDCell(c.ID), a.whenCell(ledger.Millis(c.Started.UnixMilli())), ui.TextCell(c.Tool), ui.TextCell(t.Rule), ui.TextCell(c.Task),
-				ui.TextCell(c.Role), ui.TextCell(string(c.Was)), would, ui.SizeCell(c.Saved), a.pathCell(c.Directory))
+			table.Add(ui.IDCell(c.ID), a.whenCell(c.call.Started), ui.TextCell(c.call.Tool), would, ui.TextCell(string(c.Reason)), ui.SizeCell(c.Saved),
+				ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(string(c.Was)), ui.TextCell(t.Rule), a.pathCell(c.call.Cwd))
 		}
 	}
 	table.Print(a.stdout)

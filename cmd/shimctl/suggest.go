@@ -28,12 +28,10 @@ func suggestCommand(a *app) *cobra.Command {
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
-		Long: `Proposes rules for fresh calls that differ in one place and that no rule named. It applies none. It reads at
-most the latest 20000 calls.
-
-Similar prompts may be rounds of one task or two tasks of one caller. Only you know which; the comment above
-each rule says what must be true. If you pass the prompts of two different tasks of one caller, the rule takes
-the task from the first line in which they differ; otherwise you have to fill in what names it.`,
+		Long: `Proposes rules for those of the latest 20000 fresh calls that differ in one place and that no rule named. It applies
+none. Similar prompts may be rounds of one task or two tasks of one caller: the comment above each rule says what
+must be true. From the prompts of two different tasks it takes what names the task, the first line in which they
+differ; without them you have to fill that in.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}

@@ -17,9 +17,8 @@ func whyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
-		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it; then it
-prints a command that does so or shows more. With a REASON it explains the last call that has it, or the reason alone.
-Calls that were passed through are explained by their reason.`,
+		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with a
+command that does so or shows more. REASON stands for the last call that has it, also for calls that were passed through.`,
 		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.why(l, r, strings.Join(args, ""), asJSON) })
@@ -44,6 +43,7 @@ type whyReport struct {
 	Evidence []string          `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
 	Text     string            `json:"text" doc:"all of this as a paragraph"`
 	adviceReport
+	rule string // "rule NAME of " if the rule has a policy of its own
 }
 
 // An adviceReport says what a reason means and what would change the decision.
@@ -65,11 +65,11 @@ func (a *app) why(l *ledger.Ledger, r reporter, name string, asJSON bool) error 
 	switch {
 	case err != nil:
 		return err
-	case report == nil:
-		a.stderr.Notice("no call has been made yet")
-		return nil
 	case asJSON:
 		return a.stdout.PrintJSON(report)
+	case report.Text == "":
+		a.stderr.Notice("no call has been made yet")
+		return nil
 	}
 	a.stdout.Sentences("WHY", "", report.Text)
 	if a.stdout.Terminal {
@@ -79,7 +79,7 @@ func (a *app) why(l *ledger.Ledger, r reporter, name string, asJSON bool) error 
 	return nil
 }
 
-// findWhy explains the call that a number or a reason leads to, "" to the last one. It returns nil if there is none.
+// findWhy explains the call that a number or a reason leads to, "" to the last one. If there is none, the report is empty.
 func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, error) {
 	if _, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
 		i, err := findInvocation(l, name)
@@ -92,7 +92,9 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Reason: reason}, Limit: 1})
+	last := ledger.Wanted{Limit: 1}
+	last.Reason = reason
+	calls, err := l.InvocationRows(last)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	case len(calls) > 0:
 		return a.whyCall(l, r, calls[0])
 	case reason == "":
-		return nil, nil
+		return &whyReport{Schema: "shimctl.why/1", Evidence: []string{}}, nil
 	}
 	w := newWhy(reason, rewrite.Names[0], 0)
 	w.Text = w.paragraph("No call in the ledger has this reason.")
@@ -142,7 +144,7 @@ func (w *whyReport) paragraph(decided string) string {
 		sentences = append(sentences, w.Advice+".")
 	}
 	if w.Setting != "" {
-		sentences = append(sentences, fmt.Sprintf("In the configuration file, %s does this; shimctl config path prints the path of the file.", w.Setting))
+		sentences = append(sentences, fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting))
 	}
 	return strings.Join(sentences, " ")
 }
@@ -173,6 +175,12 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 	}
 	call := r.invocation(i)
 	w.Call, w.Evidence = &call, a.evidence(i, facts)
+	if setting := a.settingFor(i, facts); setting != "" && i.FellBack == "" {
+		w.Setting = setting
+	}
+	if cfg := a.configured(); policyFor(cfg, i.Rule) != cfg.Policy {
+		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
+	}
 	w.Text = w.paragraph(a.decided(i, facts))
 	return w, nil
 }

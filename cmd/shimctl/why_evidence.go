@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,9 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 	if i.Chain == 0 {
 		return f, nil
 	}
-	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
+	var its ledger.Wanted
+	its.Chain = i.Chain
+	chains, err := l.Chains(its)
 	if err != nil || len(chains) == 0 {
 		return f, err
 	}
@@ -39,7 +42,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 			f.before = s
 		}
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
+	calls, err := l.InvocationRows(its)
 	if err != nil {
 		return f, err
 	}
@@ -119,6 +122,28 @@ func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string
 		}
 	}
 	return said
+}
+
+// settingFor returns the setting with which a limit would not have kept the call from being resumed, "" if that is not known.
+func (a *app) settingFor(i ledger.InvocationRow, f whyFacts) string {
+	if i.Reason == rewrite.ErrorLimit {
+		return fmt.Sprintf("error_limit = %d", 2*a.configured().ErrorLimit)
+	}
+	if f.before == nil {
+		return ""
+	}
+	more := func(key string, since ledger.Millis) string {
+		return fmt.Sprintf(`%s = "%dh"`, key, max(0, time.Duration(i.Started-since)*time.Millisecond)/time.Hour+1)
+	}
+	switch c := f.before.Context; {
+	case i.Reason == rewrite.Idle:
+		return more("ttl", f.before.LastUsed)
+	case i.Reason == rewrite.TooOld:
+		return more("max_age", f.before.Created)
+	case i.Reason == rewrite.ContextFull && c.Limit > 0 && c.Used < c.Limit:
+		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(c.Limit))/100)
+	}
+	return ""
 }
 
 func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }

@@ -121,3 +121,22 @@ func checkCommand(t *testing.T, line string) {
 		checkCommand(t, strings.Join(c.Flags().Args(), " "))
 	}
 }
+
+// The setting that why gives would have had the call resumed.
+func TestWhySettingsSuffice(t *testing.T) {
+	const hour = 3_600_000
+	f := whyFacts{before: &ledger.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}}}
+	for reason, want := range map[rewrite.Reason]string{
+		rewrite.Idle: `ttl = "6h"`, rewrite.TooOld: `max_age = "16h"`, rewrite.ContextFull: "context_limit = 0.86", rewrite.ErrorLimit: "error_limit = 6",
+		rewrite.ModelChanged: "",
+	} {
+		got := testApp().settingFor(ledger.InvocationRow{Reason: reason, Started: 15*hour + 2}, f)
+		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
+			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
+		}
+	}
+	f.before.Context.Used = 200_001
+	if got := testApp().settingFor(ledger.InvocationRow{Reason: rewrite.ContextFull}, f); got != "" {
+		t.Errorf("beyond the context: %s", got)
+	}
+}

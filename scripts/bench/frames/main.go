@@ -1,11 +1,15 @@
 // Command frames measures how much longer a caller that speaks stream-json waits for the first word of
 // an answer, with the real claude and a stand-in for its model: without the shim, fresh, and resumed.
-// Each round makes all calls, in shuffled order. It needs npm once.
+// Each round makes all calls, in shuffled order. It needs npm once. With -instant a tool that takes no time
+// stands in for claude, so that milliseconds can be seen on a busy machine.
+//
+// The same program, under claude's name, is that tool.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,6 +27,11 @@ import (
 )
 
 func main() {
+	if filepath.Base(os.Args[0]) == "claude" {
+		instant()
+		return
+	}
+	noTime := flag.Bool("instant", false, "measure with a tool that takes no time")
 	rounds := flag.Int("rounds", 10, "how many `rounds` to measure")
 	talks := flag.String("talk", "", "be a caller with this `prompt`, and print what it has waited")
 	waits := flag.Bool("wait", false, "as a caller, wait for the answer to initialize")
@@ -31,7 +40,7 @@ func main() {
 	if *talks != "" {
 		err = call(*talks, *waits)
 	} else {
-		err = run(*rounds)
+		err = run(*rounds, *noTime)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -55,20 +64,20 @@ func call(prompt string, waits bool) error {
 	out := bufio.NewScanner(stdout)
 	out.Buffer(nil, 32<<20)
 	began := time.Now()
-	until := func(kind string) int64 {
+	until := func(kind string) float64 {
 		for out.Scan() {
 			var f struct{ Type string }
 			if json.Unmarshal(out.Bytes(), &f) == nil && f.Type == kind {
 				break
 			}
 		}
-		return time.Since(began).Milliseconds()
+		return float64(time.Since(began).Microseconds()) / 1000
 	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	io.WriteString(in, `{"type":"control_request","request_id":"a","request":{"subtype":"initialize"}}`+"\n")
-	answered := int64(0)
+	answered := 0.0
 	if waits {
 		answered = until("control_response")
 	}
@@ -91,7 +100,7 @@ var kinds = []string{"direct", "fresh", "resumed"}
 // A sample is what a kind of call has waited in each round, in milliseconds.
 type sample struct{ answered, first []float64 }
 
-func run(rounds int) error {
+func run(rounds int, noTime bool) error {
 	dir, err := os.MkdirTemp("", "reprise-frames-")
 	if err != nil {
 		return err
@@ -104,7 +113,7 @@ func run(rounds int) error {
 	if err := parity.Build(shims); err != nil {
 		return err
 	}
-	real, err := realcli.Install(realcli.Pins["claude"])
+	real, err := tool(dir, noTime)
 	if err != nil {
 		return err
 	}
@@ -130,6 +139,39 @@ func run(rounds int) error {
 		report(all, waits)
 	}
 	return nil
+}
+
+// tool returns the directory of the tool that is measured with.
+func tool(dir string, noTime bool) (string, error) {
+	if !noTime {
+		return realcli.Install(realcli.Pins["claude"])
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	real := filepath.Join(dir, "real")
+	return real, errors.Join(os.Mkdir(real, 0o755), os.Symlink(self, filepath.Join(real, "claude")))
+}
+
+// instant is a claude that answers at once.
+func instant() {
+	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", time.Now().UnixNano()%1e12)
+	if i := slices.Index(os.Args, "--resume"); i >= 0 {
+		id = os.Args[i+1]
+	}
+	session := filepath.Join(os.Getenv("HOME"), ".claude/projects/x", id+".jsonl")
+	_ = os.MkdirAll(filepath.Dir(session), 0o700) // without it nothing is resumed, which is reported
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		if !strings.Contains(in.Text(), `"type":"user"`) {
+			fmt.Println(`{"type":"control_response","response":{"subtype":"success","request_id":"a","response":{}}}`)
+			continue
+		}
+		_ = os.WriteFile(session, in.Bytes(), 0o600) // likewise
+		fmt.Printf(`{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"ok"}]},"session_id":%q}`+"\n", id)
+		fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":%q}`+"\n", id)
+	}
 }
 
 // measure makes the calls of one caller. Two rounds before the first fill caches, and leave a session
@@ -178,7 +220,7 @@ func report(all map[string]*sample, waits bool) {
 	direct := all["direct"]
 	for _, kind := range kinds {
 		s := all[kind]
-		fmt.Printf("  %-8s first answer after %5.0f ms at best (%+.0f), median %5.0f (%+.0f in the same round)\n", kind, slices.Min(s.first),
+		fmt.Printf("  %-8s first answer after %6.1f ms at best (%+.1f), median %6.1f (%+.1f in the same round)\n", kind, slices.Min(s.first),
 			slices.Min(s.first)-slices.Min(direct.first), median(s.first), median(less(s.first, direct.first)))
 	}
 	if waits {
