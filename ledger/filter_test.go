@@ -96,7 +96,7 @@ func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
 		check(err)
 		got["export"]++
 	}
-	s, err := l.Snapshot(f, 100_000, SnapshotLimits{Chains: 100, Calls: 100})
+	s, err := l.Snapshot(f, 100_000, SnapshotLimits{Chains: 100, Calls: 100, Keys: 3})
 	check(err)
 	for _, slice := range s.Slices {
 		got["slices"] += int(slice.Calls)

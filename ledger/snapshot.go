@@ -192,7 +192,7 @@ func readFineSlices(q rowsQueryer, f Filter, longPrompt int64, most int) ([]Slic
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := mostCalled(q, "SELECT coalesce(task, '') FROM invocations i LEFT JOIN chains c ON c.id = chain_id", f, most)
+	tasks, err := mostCalled(q, "SELECT coalesce(c.task, '') FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id", f, most)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func readFineSlices(q rowsQueryer, f Filter, longPrompt int64, most int) ([]Slic
 			WHERE task IN (SELECT value FROM json_each(?))), char(0))`, encodeJSON(cwds), encodeJSON(tasks))
 }
 
-// mostCalled returns the values of the query's column that the most managed calls have.
+// mostCalled returns the values of the query's column that the most managed calls have. It calls them i.
 func mostCalled(q rowsQueryer, query string, f Filter, most int) (values []string, err error) {
 	where, args := f.selects("i.")
 	err = each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
@@ -220,9 +220,9 @@ const pieceSize = 2000
 
 // inPieces runs a query that groups the selected calls, once for each piece of the table. %s
 // in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
-func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error, given ...any) error {
+func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
 	p := f.Times()
-	where, args := f.where("")
+	where, ofFilter := f.where("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ? AND "+where)
 	next := func(condition string, bound any) (first sql.NullInt64, err error) {
 		err = each(q, "SELECT min(id) FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
@@ -231,7 +231,7 @@ func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error,
 	first, err := next("started >= ?", p.Since)
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
-		if err = each(q, query, read, slices.Concat(given, []any{first.Int64, last, p.Since, p.Until}, args)...); err == nil {
+		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until}, ofFilter)...); err == nil {
 			first, err = next("id > ?", last)
 		}
 	}
