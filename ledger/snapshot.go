@@ -144,8 +144,8 @@ const (
 )
 
 // readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
-// with their arguments. It makes SQLite sort by as few columns as possible and computes here what follows from them: for a million calls
-// each column takes a tenth of a second.
+// with their arguments. It makes SQLite sort by as few columns as possible and computes here what
+// follows from them: for a million calls each column takes a tenth of a second.
 func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +

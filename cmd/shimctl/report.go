@@ -52,7 +52,7 @@ func (a *app) report(file string, flags *filterFlags) error {
 		if calls = managedCalls(s); calls == 0 && f != (ledger.Filter{}) {
 			return hinted{fmt.Errorf("no managed call was made%s", filterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days"}
 		}
-		return report.Write(&page, a.page(s, f.Times(), r, nil))
+		return report.Write(&page, a.page(s, f.Times(), r, linker{}))
 	})
 	if err != nil {
 		return err
