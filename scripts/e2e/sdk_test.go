@@ -84,7 +84,7 @@ func (j *sdkJob) playRounds(t *testing.T, args func(round int) []string) {
 	if j.kills {
 		fresh = strings.Count(j.shimmed.log(), "\tfresh: previous_failed")
 	}
-	if got := strings.Count(j.shimmed.log(), "\tresume: "); got+fresh != last-1 {
+	if got := j.shimmed.continued(); got+fresh != last-1 {
 		t.Errorf("%d calls were resumed:\n%s", got, j.shimmed.log())
 	}
 	for _, file := range j.shimmed.transcripts() {
