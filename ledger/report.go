@@ -197,6 +197,24 @@ func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
 	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
 
+// RunningRows returns those of the latest calls that are running, the latest first. A call without a session counts for
+// an hour: no lease shows whether its process still lives.
+func (l *Ledger) RunningRows(now Millis) (list []InvocationRow, err error) {
+	rows, err := l.invocationRows("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC", recentCalls)
+	for _, i := range rows {
+		held := i.Started > now-anHour
+		if i.Session != 0 {
+			if held, err = sessionHeld(l.db, i.Session); err != nil {
+				return nil, fmt.Errorf("list calls: %w", err)
+			}
+		}
+		if held {
+			list = append(list, i)
+		}
+	}
+	return list, err
+}
+
 // FindInvocation returns one call, or sql.ErrNoRows if there is none.
 func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	rows, err := l.invocationRows("i.id = ?", id)
@@ -207,6 +225,31 @@ func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 		return InvocationRow{}, err
 	}
 	return rows[0], nil
+}
+
+// recentCalls is among how many of the latest calls LastIn and RunningRows search.
+const recentCalls = 1000
+
+// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
+func (l *Ledger) LastIn(cwd string) (InvocationRow, error) {
+	rows, err := l.invocationRows("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return InvocationRow{}, err
+	}
+	return rows[0], nil
+}
+
+// Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
+func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
+	var began Millis
+	err := l.db.QueryRow("SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?", most).Scan(&began)
+	if err != nil {
+		return 0, fmt.Errorf("list calls: %w", err)
+	}
+	return max(since, began+1), nil
 }
 
 // InvocationRowsSince returns the calls after the given one, and those of running that have ended

@@ -47,6 +47,8 @@ var commands = []func(*app) *cobra.Command{
 	logCommand,
 	whyCommand,
 	tailCommand,
+	topCommand,
+	statuslineCommand,
 	resetCommand,
 	statsCommand,
 	reportCommand,

@@ -131,7 +131,11 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
-	o.warnings = slices.Concat(contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
+	if err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
@@ -254,6 +258,9 @@ func (a *app) figures(o overview) *ui.Table {
 	}
 	if observed := o.bill.calls - managed; observed > 0 {
 		calls = append(calls, fmt.Sprintf("%d observed", observed))
+	}
+	if o.bill.stopped > 0 {
+		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.stopped))
 	}
 	add("managed calls", ui.NumberCell(managed), calls...)
 	add("reused", ui.ShareCell(o.bill.resumed, managed), "of the managed calls")
