@@ -14,8 +14,8 @@ var (
 	decisionOnScreen = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING"}
 )
 
-// tall is how many lines a screen needs for all figures.
-const tall = 38
+// tall is how many lines a screen needs for all figures as a table, and lists that are worth it.
+const tall = 50
 
 // printScreen prints what fits on a terminal's screen, the most important first, and the commands that show
 // the rest.
