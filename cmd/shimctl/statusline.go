@@ -132,7 +132,7 @@ func (a *app) savedToday(l *ledger.Ledger) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices, err := l.Slices(ledger.Period{Since: from, Until: ledger.Always.Until}, 0)
+	slices, err := l.Slices(ledger.Since(from), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (a *app) readTop(l *ledger.Ledger, r reporter, chain int64, d *topData) (er
 	if d.chains, err = l.Chains(ledger.Wanted{Limit: topChains}); err != nil || chain == 0 {
 		return err
 	}
-	d.calls, err = l.InvocationRows(ledger.Wanted{Chain: chain, Limit: topChains})
+	d.calls, err = l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: chain}, Limit: topChains})
 	return err
 }
 
