@@ -1,8 +1,8 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +54,7 @@ var shared = map[reflect.Type]string{
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
 func TestReferences(t *testing.T) {
 	current(t, "../../docs/reference/commands.md", commandReference())
-	current(t, "../../docs/reference/json.md", schemaReference(t))
+	current(t, "../../docs/reference/shimctl.schema.json", schemaReference(t))
 }
 
 func current(t *testing.T, path, want string) {
@@ -119,127 +118,125 @@ func commandReference() string {
 	return b.String()
 }
 
-// commonFields are fields that mean the same in several objects. The page describes each once.
+// commonFields are fields that mean the same in several objects.
 var commonFields = []string{"tool", "forked", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
 	"cost_nano_usd", "cost_at_most_nano_usd", "cost_source"}
 
-// A schemaPage is the page on what --json prints, and what its common fields mean.
-type schemaPage struct {
-	strings.Builder
-	common map[string]string
+// A jsonSchema is a JSON Schema, 2020-12.
+type jsonSchema = map[string]any
+
+// A schemaWriter makes the schema of what --json prints from the doc tags.
+type schemaWriter struct {
+	t      *testing.T
+	common map[string]string // what the common fields mean
 }
 
 func schemaReference(t *testing.T) string {
-	page := schemaPage{common: map[string]string{}}
-	page.WriteString("# What --json prints\n\nThis page is generated from the code. Each answer is an object whose field `schema` holds the heading of its section\n" +
-		"here. Within a schema no field is renamed or changes its meaning. New fields may be added: ignore unknown ones.\n\n" +
-		"- Times are RFC 3339 in UTC, and IDs are whole. Amounts are whole numbers: tokens, bytes, milliseconds, billionths of a dollar.\n" +
-		"- An unknown value is null, never 0.\n" +
-		"- A field with a `?` is left out when it is empty. `[]` marks a list, and the fields of each of its elements.\n" +
-		"- Types such as [`call`](#call) and fields without a description, such as `tool`, occur in several places. They are described [at the\n" +
-		"  end](#common-fields).\n")
+	w := schemaWriter{t, map[string]string{}}
+	defined, answers := jsonSchema{}, []jsonSchema{}
+	for kind, name := range shared {
+		defined[name] = w.object(kind)
+	}
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		page.section(t, name, reflect.TypeOf(schemas[name]))
+		object := w.object(reflect.TypeOf(schemas[name]))
+		object["properties"].(jsonSchema)["schema"] = jsonSchema{"const": name}
+		defined[name] = object
+		answers = append(answers, reference(name))
 	}
-	for _, kind := range slices.SortedFunc(maps.Keys(shared), func(a, b reflect.Type) int { return strings.Compare(shared[a], shared[b]) }) {
-		page.section(t, shared[kind], kind)
-	}
-	page.WriteString("\n## Common fields\n\n")
-	table := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
 	for _, name := range commonFields {
-		if page.common[name] == "" {
+		if w.common[name] == "" {
 			t.Errorf("no object has the common field %s", name)
 		}
-		fmt.Fprintf(table, "    %s\t%s\n", name, page.common[name])
 	}
-	if err := table.Flush(); err != nil {
+	text, err := json.MarshalIndent(jsonSchema{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What shimctl prints with --json",
+		"oneOf": answers, "$defs": defined,
+	}, "", "  ")
+	if err != nil {
 		t.Fatal(err)
 	}
-	return page.String()
+	return string(text) + "\n"
 }
 
-func (p *schemaPage) section(t *testing.T, name string, kind reflect.Type) {
-	fmt.Fprintf(p, "\n## %s\n\n", name)
-	var rows strings.Builder
-	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
-	p.describe(t, table, kind, "")
-	if err := table.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(rows.String()) {
-		p.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
+func reference(name string) jsonSchema {
+	return jsonSchema{"$ref": "#/$defs/" + strings.ReplaceAll(name, "/", "~1")}
 }
 
-// describe writes a line for each field of a struct, and of those in it.
-func (p *schemaPage) describe(t *testing.T, table io.Writer, kind reflect.Type, prefix string) {
+// object returns the schema of a struct.
+func (w schemaWriter) object(kind reflect.Type) jsonSchema {
+	properties, required, all := jsonSchema{}, []string{}, []jsonSchema{}
+	w.fields(kind, properties, &required, &all)
+	object := jsonSchema{"type": "object", "properties": properties, "required": required}
+	if len(all) > 0 {
+		object["allOf"] = all
+	}
+	return object
+}
+
+// fields adds the fields of a struct.
+func (w schemaWriter) fields(kind reflect.Type, properties jsonSchema, required *[]string, all *[]jsonSchema) {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
-		if !f.IsExported() && !f.Anonymous {
+		switch {
+		case !f.IsExported() && !f.Anonymous:
 			continue
-		}
-		if f.Anonymous && shared[f.Type] != "" {
-			fmt.Fprintf(table, "    ...\t\tand all of a %s\n", shared[f.Type])
+		case f.Anonymous && shared[f.Type] != "":
+			*all = append(*all, reference(shared[f.Type]))
 			continue
-		}
-		if f.Anonymous {
-			p.describe(t, table, f.Type, prefix)
+		case f.Anonymous:
+			w.fields(f.Type, properties, required, all)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		about := f.Tag.Get("doc")
 		if name == "" || about == "" {
-			t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
-		}
-		if name == "schema" {
-			continue // every answer has it
+			w.t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
 		}
 		if slices.Contains(commonFields, name) {
-			if known := p.common[name]; known != "" && known != about {
-				t.Errorf("%s.%s: %q, elsewhere %q", kind, f.Name, about, known)
+			if known := w.common[name]; known != "" && known != about {
+				w.t.Errorf("%s.%s: %q, elsewhere %q", kind, f.Name, about, known)
 			}
-			p.common[name], about = about, ""
+			w.common[name] = about
 		}
-		shown := prefix + name
-		if strings.Contains(options, "omitempty") {
-			shown += "?"
+		if !strings.Contains(options, "omitempty") {
+			*required = append(*required, name)
 		}
-		word, inner := typeWord(f.Type)
-		if shared[inner] != "" {
-			word, inner = strings.Replace(word, "object", shared[inner], 1), nil
-		}
-		fmt.Fprintf(table, "    %s\t%s\t%s\n", shown, word, about)
-		if inner != nil {
-			if strings.HasSuffix(word, "[]") {
-				name += "[]"
-			}
-			p.describe(t, table, inner, prefix+name+".")
-		}
+		value := w.value(f.Type)
+		value["description"] = about
+		properties[name] = value
 	}
 }
 
-func typeWord(kind reflect.Type) (word string, inner reflect.Type) {
+// value returns the schema of a field's value.
+func (w schemaWriter) value(kind reflect.Type) jsonSchema {
 	if kind == reflect.TypeFor[time.Time]() {
-		return "time", nil
+		return jsonSchema{"type": "string", "format": "date-time"}
+	}
+	if name := shared[kind]; name != "" {
+		return reference(name)
 	}
 	switch kind.Kind() {
 	case reflect.Pointer:
-		word, inner = typeWord(kind.Elem())
-		return word + "|null", inner
+		value := w.value(kind.Elem())
+		if word, ok := value["type"].(string); ok {
+			value["type"] = []string{word, "null"}
+			return value
+		}
+		return jsonSchema{"anyOf": []jsonSchema{value, {"type": "null"}}}
 	case reflect.Slice:
-		word, inner = typeWord(kind.Elem())
-		return word + "[]", inner
+		return jsonSchema{"type": "array", "items": w.value(kind.Elem())}
 	case reflect.Map:
-		word, inner = typeWord(kind.Elem())
-		return "object of " + word + "s", inner
+		return jsonSchema{"type": "object", "additionalProperties": w.value(kind.Elem())}
 	case reflect.Struct:
-		return "object", kind
+		return w.object(kind)
 	case reflect.Bool:
-		return "boolean", nil
+		return jsonSchema{"type": "boolean"}
 	case reflect.String:
-		return "string", nil
+		return jsonSchema{"type": "string"}
+	case reflect.Float32, reflect.Float64:
+		return jsonSchema{"type": "number"}
 	}
-	return "number", nil
+	return jsonSchema{"type": "integer"}
 }
 
 // Each --json names a schema that is documented; each command and flag stands in the
