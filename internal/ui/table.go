@@ -61,9 +61,6 @@ func (t *Table) Choose(names []string) *Table {
 	return t
 }
 
-// Rows returns the number of rows.
-func (t *Table) Rows() int { return len(t.rows) }
-
 // Add appends a row.
 func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
 
