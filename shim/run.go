@@ -27,6 +27,7 @@ func (c *call) run() int {
 		a.process.witness.close()
 		c.log.refused(c.decision, a.refusal)
 		c.stdin.late = a.lateStdin
+		c.stdin.used = c.stdin.used || c.stdin.data != "" // the refused run may have read the caller's file
 		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
 			c.log.fault("record refusal", err)
 		}

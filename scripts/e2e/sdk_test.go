@@ -84,7 +84,7 @@ func (j *sdkJob) playRounds(t *testing.T, args func(round int) []string) {
 	if j.kills {
 		fresh = strings.Count(j.shimmed.log(), "\tfresh: previous_failed")
 	}
-	if got := strings.Count(j.shimmed.log(), "\tresume: "); got+fresh != last-1 {
+	if got := j.shimmed.continued(); got+fresh != last-1 {
 		t.Errorf("%d calls were resumed:\n%s", got, j.shimmed.log())
 	}
 	for _, file := range j.shimmed.transcripts() {
@@ -158,6 +158,13 @@ func (j *sdkJob) compare(t *testing.T, what string, args ...string) {
 	same(t, what, direct.Stdout+direct.Stderr, shimmed.Stdout+shimmed.Stderr)
 }
 
+// continued returns how many calls went on with an earlier session. One that begins while the one before it
+// winds down is a fork.
+func (w *world) continued() int {
+	log := w.log()
+	return strings.Count(log, "\tresume: ") + strings.Count(log, "\tfork: ")
+}
+
 // log is what shimctl shows of the calls.
 func (w *world) log() string { return w.run("shimctl", parity.Call{Args: []string{"log"}}).Stdout }
 
@@ -169,7 +176,7 @@ func TestAISDK(t *testing.T) {
 		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.", "Thank you. Now a comment at the end of the file is lost."}
 		direct, shimmed := job.run(job.direct, turns...), job.run(job.shimmed, turns...)
 		same(t, "the answers", direct.Stdout+direct.Stderr, shimmed.Stdout+shimmed.Stderr)
-		if got := strings.Count(job.shimmed.log(), "\tresume: "); got != len(turns)-1 {
+		if got := job.shimmed.continued(); got != len(turns)-1 {
 			t.Errorf("%d calls were resumed:\n%s", got, job.shimmed.log())
 		}
 		last := standin.LastUser(shimmed.last(t))
