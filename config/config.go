@@ -43,6 +43,14 @@ type Policy struct {
 	BusyLimit time.Duration // how long a call waits for a session at most if Busy is "wait"
 	Dearer    Dearer
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
+	Budget    Budget
+}
+
+// Budget is what a job may use up before the user is warned, or its calls are stopped.
+type Budget struct {
+	CallsPerHour  int     // 0: no limit
+	DollarsPerDay float64 // 0: no limit
+	Stop          bool    // further calls fail
 }
 
 // Tool is the configuration of one tool.
@@ -137,6 +145,7 @@ func Default() Config {
 			BusyLimit: 30 * time.Second,
 			Dearer:    DearerFresh,
 			Rollout:   1,
+			Budget:    Budget{CallsPerHour: 60, DollarsPerDay: 30},
 		},
 		Presets:      true,
 		ErrorLimit:   3,

@@ -50,6 +50,9 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"busy_wait", duration(time.Hour, func(t *T) *time.Duration { return &policy(t).BusyLimit })},
 		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
+		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
+		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
+		{"budget.stop", boolean(func(t *T) *bool { return &policy(t).Budget.Stop })},
 	}
 }
 
@@ -149,6 +152,15 @@ func integer[T any](least, most int64, set func(*T, int64)) func(*T, any) error 
 }
 
 func share[T any](field func(*T) *float64) func(*T, any) error {
+	return decimal(1, "0.8 is eighty per cent", field)
+}
+
+func dollars[T any](field func(*T) *float64) func(*T, any) error {
+	return decimal(1_000_000, "", field)
+}
+
+// decimal returns the setter of a number from 0 to most.
+func decimal[T any](most float64, hint string, field func(*T) *float64) func(*T, any) error {
 	return func(t *T, value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
@@ -157,8 +169,8 @@ func share[T any](field func(*T) *float64) func(*T, any) error {
 		if !ok {
 			return &mistake{"must be a number, not " + kind(value), ""}
 		}
-		if !(f >= 0 && f <= 1) { // written so that nan is rejected too
-			return &mistake{fmt.Sprintf("must be from 0 to 1, not %v", value), "0.8 is eighty per cent"}
+		if !(f >= 0 && f <= most) { // written so that nan is rejected too
+			return &mistake{fmt.Sprintf("must be from 0 to %s, not %v", number(most), value), hint}
 		}
 		*field(t) = f
 		return nil

@@ -44,21 +44,22 @@ type CacheRow struct {
 	Missed       int64 // of these, those that read less than three quarters of it from the cache
 }
 
-// CacheRows sums up the calls since that time that were resumed and ended well.
-func (l *Ledger) CacheRows(since Millis) ([]CacheRow, error) {
+// CacheRows sums up the selected calls that were resumed and ended well.
+func (l *Ledger) CacheRows(f Filter) ([]CacheRow, error) {
+	where, args := f.selects("")
 	var all []CacheRow
 	err := each(l.db, `SELECT tool, coalesce(model, ''), CASE WHEN idle < ?1 THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
 		count(*), sum(`+promptTokens+`), sum(`+readTokens+`), count(first_prompt),
 		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
 		sum(`+heldEnough+`), sum(`+missedCache+`)
-		FROM invocations WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND started >= ?6
+		FROM invocations WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
 		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
 		func(rows *sql.Rows) error {
 			var r CacheRow
 			err := rows.Scan(&r.Tool, &r.Model, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole, &r.Judged, &r.Missed)
 			all = append(all, r)
 			return err
-		}, briefIdle, hourIdle, Briefly, Within, Longer, since)
+		}, append([]any{briefIdle, hourIdle, Briefly, Within, Longer}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up cache use: %w", err)
 	}

@@ -47,7 +47,7 @@ func TestCacheRows(t *testing.T) {
 	callAt(t, l, start, "short", request{3_000, 0}, request{3_000, 0}, 3_000)
 	callAt(t, l, start+1, "short", request{3_100, 0}, request{3_100, 0}, 3_100) // too short for any cache
 
-	rows, err := l.CacheRows(0)
+	rows, err := l.CacheRows(Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestCacheRows(t *testing.T) {
 	if fmt.Sprint(rows) != fmt.Sprint(want) {
 		t.Errorf("cache rows %+v, want %+v", rows, want)
 	}
-	if rows, err = l.CacheRows(start + 7*minute + briefIdle + 1); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
+	if rows, err = l.CacheRows(Filter{Period: Period{start + 7*minute + briefIdle + 1, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
 		t.Errorf("the last hour: %+v %v", rows, err)
 	}
 }

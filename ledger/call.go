@@ -75,7 +75,7 @@ const maxDecisions = 4
 // Begin decides on a call and records it: the chain, the session with its lease, the invocation. It
 // reads the facts without a lock; the write checks that the session is still free. It first records
 // the outcomes in the spool, since they may be the session's own. If the call must wait for the
-// session, Begin returns ErrHeld and records nothing.
+// session, Begin returns ErrHeld and records nothing. If the decision is Stopped there is no ticket.
 func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
@@ -96,7 +96,13 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	d := c.decide(facts)
+	d := l.decide(c, facts)
+	if d.Mode == rewrite.Stopped {
+		if err := l.recordStopped(c, d); err != nil {
+			return Decision{}, nil, fmt.Errorf("record call: %w", err)
+		}
+		return d, nil, nil
+	}
 	if c.Wait && d.Reason == rewrite.Leased {
 		return d, nil, ErrHeld
 	}
@@ -111,7 +117,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 		case again:
 			return errMoved
 		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain}
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
 		}
 		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
 			return err
@@ -137,7 +143,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return c.decide(facts), chains, nil
+	return l.decide(c, facts), chains, nil
 }
 
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not

@@ -126,6 +126,8 @@ type Limits struct {
 	UnknownWindow int64   // context window assumed if the tool does not report it, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
+	Budget        Budget  // of its job
+	Stop          bool    // a call of a job that is over its budget does not run
 }
 
 // A Decision is how a call is handled: its mode, and the chain it belongs to.
@@ -150,7 +152,10 @@ type Decision struct {
 	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
-	LastUsed   Millis // when the chain's session was last used
+	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
+	Spent    Spending
+	Exceeded rewrite.Reason
+	LastUsed Millis // when the chain's session was last used
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal

@@ -54,15 +54,14 @@ type Invocation struct {
 // that its log can be folded.
 const batch = 1000
 
-// Invocations yields the calls that were started at since or later, in the order of their numbers.
-// It ends with the first error.
-func (l *Ledger) Invocations(since Millis) iter.Seq2[Invocation, error] {
+// Invocations yields the selected calls in the order of their numbers. It ends with the first error.
+func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 	return func(yield func(Invocation, error) bool) {
 		var after int64
-		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), since).Scan(&after)
+		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.Times().Since).Scan(&after)
 		for err == nil {
 			var some []Invocation
-			if some, err = l.invocations(after, since); err != nil || len(some) == 0 {
+			if some, err = l.invocations(after, f); err != nil || len(some) == 0 {
 				break
 			}
 			for _, i := range some {
@@ -78,14 +77,17 @@ func (l *Ledger) Invocations(since Millis) iter.Seq2[Invocation, error] {
 	}
 }
 
-func (l *Ledger) invocations(after int64, since Millis) ([]Invocation, error) {
+func (l *Ledger) invocations(after int64, f Filter) ([]Invocation, error) {
+	where, args := f.where("i.")
+	p := f.Times()
+	args = append([]any{after, p.Since, p.Until}, append(args, batch)...)
 	rows, err := l.db.Query(`
 		SELECT i.id, coalesce(i.chain_id, 0), i.tool, i.cwd, coalesce(c.task, ''), coalesce(c.role, ''), i.rule,
 			i.started, i.duration, i.mode, i.reason, i.detail, i.arm, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''),
 			i.format, coalesce(i.native_id, ''), coalesce(s.model, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes,
 			i.input, i.cache_read, i.cache_write, i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal
 		FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id LEFT JOIN sessions s ON s.id = i.session_id
-		WHERE i.id > ? AND +i.started >= ? ORDER BY i.id LIMIT ?`, after, since, batch)
+		WHERE i.id > ? AND +i.started >= ? AND +i.started < ? AND `+where+` ORDER BY i.id LIMIT ?`, args...)
 	if err != nil {
 		return nil, err
 	}

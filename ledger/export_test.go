@@ -31,7 +31,7 @@ func TestInvocations(t *testing.T) {
 	putCalls(t, l, calls)
 	for since, want := range map[Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
 		n, last := 0, int64(0)
-		for i, err := range l.Invocations(since) {
+		for i, err := range l.Invocations(Filter{Period: Period{since, Always.Until}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestInvocations(t *testing.T) {
 			t.Errorf("since %d: %d calls, want %d", since, n, want)
 		}
 	}
-	for range l.Invocations(0) { // the connection is free again after a break
+	for range l.Invocations(Filter{}) { // the connection is free again after a break
 		break
 	}
 	if err := l.CheckWritable(); err != nil {
@@ -55,7 +55,7 @@ func TestInvocations(t *testing.T) {
 	}
 	l.Close()
 	n := 0
-	for _, err := range l.Invocations(0) {
+	for _, err := range l.Invocations(Filter{}) {
 		if n++; err == nil {
 			t.Error("a closed ledger is read")
 		}
@@ -96,7 +96,7 @@ func BenchmarkInvocations(b *testing.B) {
 	putCalls(b, l, calls)
 	for b.Loop() {
 		n := 0
-		for _, err := range l.Invocations(0) {
+		for _, err := range l.Invocations(Filter{}) {
 			if n++; err != nil {
 				b.Fatal(err)
 			}

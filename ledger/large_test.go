@@ -18,14 +18,17 @@ func BenchmarkLarge(b *testing.B) {
 		b.Fatal(err)
 	}
 	for name, ask := range map[string]func() error{
-		"Totals":       func() error { _, err := l.Totals(); return err },
-		"Slices":       func() error { _, err := l.Slices(Always, 100_000); return err },
-		"SlicesLate":   func() error { _, err := l.Slices(Period{1780000000000 - 30*day, Always.Until}, 100_000); return err },
+		"Totals": func() error { _, err := l.Totals(Filter{}); return err },
+		"Slices": func() error { _, err := l.Slices(Filter{}, 100_000); return err },
+		"SlicesLate": func() error {
+			_, err := l.Slices(Filter{Period: Period{1780000000000 - 30*day, Always.Until}}, 100_000)
+			return err
+		},
 		"LiveChains":   func() error { _, err := l.Chains(Wanted{Live: true, Limit: 10}); return err },
 		"Sessions":     func() error { _, err := l.SessionRows(Wanted{Limit: 50}); return err },
 		"SessionsLike": func() error { _, err := l.SessionsLike("9e3779b1"); return err },
 		"Invocations":  func() error { _, err := l.InvocationRows(Wanted{Limit: 50}); return err },
-		"OfTool":       func() error { _, err := l.InvocationRows(Wanted{Tool: "vibe", Limit: 50}); return err },
+		"OfTool":       func() error { _, err := l.InvocationRows(Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50}); return err },
 		"Chains":       func() error { _, err := l.Chains(Wanted{Limit: 50}); return err },
 	} {
 		b.Run(name, func(b *testing.B) {

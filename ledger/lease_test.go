@@ -109,7 +109,7 @@ func TestWaiting(t *testing.T) {
 	if _, _, err := l.Begin(waiting); !errors.Is(err, ErrHeld) {
 		t.Fatalf("%v", err)
 	}
-	totals, err := l.Totals()
+	totals, err := l.Totals(Filter{})
 	if err != nil || totals.Calls != 1 {
 		t.Errorf("%d calls are recorded, %v", totals.Calls, err)
 	}

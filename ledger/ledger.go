@@ -62,6 +62,21 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
+// Peek opens a ledger of this version for a quick look. It takes no lock and writes nothing; a process that exits
+// soon need not close it.
+func Peek(path string) (*Ledger, error) {
+	db, err := connect(path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{db: db}
+	if err := l.prepare(false); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
+	}
+	return l, nil
+}
+
 // OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is migrated.
 func OpenReadOnly(path string) (*Ledger, error) {
 	l, err := OpenExisting(path)
@@ -136,7 +151,7 @@ func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
 	return info.Mode().Type() == most.Type() && info.Mode().Perm()&^most != 0
 }
 
-func open(path, mode string) (*Ledger, error) {
+func connect(path, mode string) (*sql.DB, error) {
 	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
 	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
 		escapePath(path), mode)
@@ -145,6 +160,14 @@ func open(path, mode string) (*Ledger, error) {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+func open(path, mode string) (*Ledger, error) {
+	db, err := connect(path, mode)
+	if err != nil {
+		return nil, err
+	}
 	l := &Ledger{db: db}
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}

@@ -278,7 +278,7 @@ func BenchmarkStats(b *testing.B) {
 	for _, by := range Bys {
 		b.Run("by="+string(by), func(b *testing.B) {
 			for b.Loop() {
-				if groups, err := l.Groups(by, 0); err != nil || len(groups) == 0 {
+				if groups, err := l.Groups(by, Filter{}); err != nil || len(groups) == 0 {
 					b.Fatal(groups, err)
 				}
 			}
@@ -286,21 +286,14 @@ func BenchmarkStats(b *testing.B) {
 	}
 	b.Run("arms", func(b *testing.B) {
 		for b.Loop() {
-			if arms, err := l.Arms(0); err != nil || len(arms) == 0 {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("sides", func(b *testing.B) {
-		for b.Loop() {
-			if sides, err := l.Sides(0); err != nil || len(sides) == 0 {
+			if arms, err := l.Arms(Filter{}); err != nil || len(arms) == 0 {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("snapshot", func(b *testing.B) {
 		for b.Loop() {
-			if s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
+			if s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
 				b.Fatal(err)
 			}
 		}

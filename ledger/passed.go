@@ -124,11 +124,19 @@ type PassedRow struct {
 	Calls  int64
 }
 
-// PassedRows returns the numbers of calls that were passed through on the days since a time, the
-// latest first.
-func (l *Ledger) PassedRows(since Millis) ([]PassedRow, error) {
-	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest FROM passed WHERE last >= ?
-		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, since)
+// PassedRows returns the numbers of calls that were passed through on the days of the filter's period, the
+// latest first. A filter that selects by more than a tool and a directory selects none.
+func (l *Ledger) PassedRows(f Filter) ([]PassedRow, error) {
+	if !f.OnlyPeriod() {
+		return nil, nil
+	}
+	p := f.Times()
+	where, args := []string{"last >= ?", "last < ?"}, []any{p.Since, p.Until}
+	f.ofPlace(func(condition string, values ...any) {
+		where, args = append(where, strings.ReplaceAll(condition, "$", "")), append(args, values...)
+	})
+	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest FROM passed WHERE `+strings.Join(where, " AND ")+`
+		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list passed calls: %w", err)
 	}

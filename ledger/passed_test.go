@@ -46,18 +46,18 @@ func TestPassed(t *testing.T) {
 	if _, err := os.Stat(path + passedSuffix); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	rows, err := l.PassedRows(0)
+	rows, err := l.PassedRows(Filter{})
 	want := []PassedRow{{passed("/a", day), 3}, {passed("/b", 3), 1}}
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%+v, %v; want %+v", rows, err, want)
 	}
-	if rows, err := l.PassedRows(day); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
+	if rows, err := l.PassedRows(Filter{Period: Period{day, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
 		t.Errorf("since the second day: %+v, %v", rows, err)
 	}
 	if _, _, err := l.DropBefore(day, false); err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := l.PassedRows(0); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
+	if rows, err := l.PassedRows(Filter{}); err != nil || len(rows) != 1 || rows[0].Calls != 1 {
 		t.Errorf("after prune: %+v, %v", rows, err)
 	}
 	if err := l.Check(); err != nil {

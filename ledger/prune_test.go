@@ -139,7 +139,7 @@ func TestDropBefore(t *testing.T) {
 			t.Errorf("dry %v: %d chains, %d calls, %v", dry, chains, calls, err)
 		}
 	}
-	totals, err := l.Totals()
+	totals, err := l.Totals(Filter{})
 	if err != nil || totals.Chains != 2 || totals.Calls != 3 {
 		t.Errorf("%+v, %v", totals, err)
 	}
@@ -276,7 +276,7 @@ func TestForgetLeavesWhatIsHeld(t *testing.T) {
 	if _, err := l.Forget(chains[0], false); !errors.Is(err, ErrInUse) {
 		t.Errorf("%v", err)
 	}
-	if totals, _ := l.Totals(); totals.Calls != 1 {
+	if totals, _ := l.Totals(Filter{}); totals.Calls != 1 {
 		t.Errorf("%+v", totals)
 	}
 }

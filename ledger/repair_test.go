@@ -143,7 +143,7 @@ func TestReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if totals, err := l.Totals(); err != nil || totals.Calls != 0 || bytes.Equal(l.Key(), key) {
+	if totals, err := l.Totals(Filter{}); err != nil || totals.Calls != 0 || bytes.Equal(l.Key(), key) {
 		t.Errorf("%+v, %v", totals, err)
 	}
 	if _, err := Reset(path, suffix); !errors.Is(err, fs.ErrExist) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -88,14 +89,12 @@ func (i *InvocationRow) Changed() []string {
 	return strings.Split(i.changed, "\t")
 }
 
-// A Wanted selects the rows of a list. The zero value selects all.
+// A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
+// selects all.
 type Wanted struct {
-	Chain int64
-	Tool  string
-	// Reason selects the calls with this reason, detail, or reason of a refused resume.
-	Reason rewrite.Reason
-	Live   bool // chains that a call could continue, as far as their session's state shows
-	Limit  int
+	Filter
+	Live  bool // chains that a call could continue, as far as their session's state shows
+	Limit int
 }
 
 // limit returns SQL's LIMIT. A negative one means none.
@@ -108,15 +107,18 @@ func (w Wanted) limit() int {
 
 // Chains returns the chains, the most recently used first.
 func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
+	of := w.Filter
+	of.Chain, of.Tool = 0, ""
+	condition, args := of.ofCalls("chain_id", "c.id")
+	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running}, append(args, w.limit())...)
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns+`
 		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
 		WHERE (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
-			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+sinceBegun+` AND s.state IN (?, ?) AND s.reset = 0))
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`,
-		w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running, w.limit())
+			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+sinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
@@ -134,7 +136,7 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = l.SessionRows(Wanted{Chain: chains[i].ID}); err != nil {
+		if chains[i].Sessions, err = l.SessionRows(Wanted{Filter: Filter{Chain: chains[i].ID}}); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +150,11 @@ func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
 	if w.Chain != 0 {
 		where, order = "chain_id = ? AND (? = '' OR tool = ?)", "id DESC"
 	}
-	return l.sessionRows(where+" ORDER BY "+order+" LIMIT ?", w.Chain, w.Tool, w.Tool, w.limit())
+	of := w.Filter
+	of.Chain, of.Tool = 0, ""
+	condition, args := of.ofCalls("session_id", "sessions.id")
+	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
+	return l.sessionRows(where+" AND "+condition+" ORDER BY "+order+" LIMIT ?", args...)
 }
 
 // SessionsLike returns the sessions whose native ID begins with prefix, the newest first.
@@ -187,12 +193,26 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 
 // InvocationRows returns the calls, the latest first.
 func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
-	where := "?1 = 0"
-	if w.Chain != 0 {
-		where = "i.chain_id = ?1"
+	where, args := w.selects("i.")
+	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
+}
+
+// RunningRows returns those of the latest calls that are running, the latest first. A call without a session counts for
+// an hour: no lease shows whether its process still lives.
+func (l *Ledger) RunningRows(now Millis) (list []InvocationRow, err error) {
+	rows, err := l.invocationRows("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC", recentCalls)
+	for _, i := range rows {
+		held := i.Started > now-anHour
+		if i.Session != 0 {
+			if held, err = sessionHeld(l.db, i.Session); err != nil {
+				return nil, fmt.Errorf("list calls: %w", err)
+			}
+		}
+		if held {
+			list = append(list, i)
+		}
 	}
-	where += " AND (?2 = '' OR i.tool = ?2) AND (?3 = '' OR ?3 IN (i.reason, i.detail, i.fell_back))"
-	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?4", w.Chain, w.Tool, w.Reason, w.limit())
+	return list, err
 }
 
 // FindInvocation returns one call, or sql.ErrNoRows if there is none.
@@ -207,11 +227,37 @@ func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
 	return rows[0], nil
 }
 
+// recentCalls is among how many of the latest calls LastIn and RunningRows search.
+const recentCalls = 1000
+
+// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
+func (l *Ledger) LastIn(cwd string) (InvocationRow, error) {
+	rows, err := l.invocationRows("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return InvocationRow{}, err
+	}
+	return rows[0], nil
+}
+
+// Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
+func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
+	var began Millis
+	err := l.db.QueryRow("SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?", most).Scan(&began)
+	if err != nil {
+		return 0, fmt.Errorf("list calls: %w", err)
+	}
+	return max(since, began+1), nil
+}
+
 // InvocationRowsSince returns the calls after the given one, and those of running that have ended
-// since, the earliest first.
-func (l *Ledger) InvocationRowsSince(id int64, running []int64) ([]InvocationRow, error) {
-	return l.invocationRows(`i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL ORDER BY i.id`,
-		id, encodeJSON(append([]int64{}, running...)))
+// since, the earliest first, as far as the filter selects them.
+func (l *Ledger) InvocationRowsSince(id int64, running []int64, f Filter) ([]InvocationRow, error) {
+	where, args := f.selects("i.")
+	return l.invocationRows(`(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
+		append([]any{id, encodeJSON(append([]int64{}, running...))}, args...)...)
 }
 
 func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, error) {
@@ -263,13 +309,15 @@ type Totals struct {
 	PromptBytes, SentBytes int64 // of the managed calls
 }
 
-// Totals sums up the invocations.
-func (l *Ledger) Totals() (t Totals, err error) {
-	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains), count(*),
+// Totals sums up the selected invocations.
+func (l *Ledger) Totals(f Filter) (t Totals, err error) {
+	chains, ofChains := f.ofCalls("chain_id", "chains.id")
+	where, ofCalls := f.selects("")
+	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+chains+`), count(*),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		coalesce(sum(reason = ?), 0),
-		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations`,
-		rewrite.Fork, rewrite.Fresh, rewrite.Observe, rewrite.Never).
+		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations WHERE `+where,
+		slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, rewrite.Never}, ofCalls)...).
 		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)

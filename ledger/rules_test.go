@@ -114,7 +114,7 @@ func TestNeverBelongsToNoChain(t *testing.T) {
 	c := testCall(l, prompt, 200_000)
 	c.Scope = "judges"
 	expect(t, "a call that would extend it", play(t, l, c), rewrite.FirstCall)
-	totals, err := l.Totals()
+	totals, err := l.Totals(Filter{})
 	if err != nil || totals.Chains != 1 || totals.Never != 3 || totals.Fresh != 4 {
 		t.Errorf("%+v, %v", totals, err)
 	}

@@ -77,19 +77,19 @@ type SnapshotLimits struct {
 // recently is how many recently used chains the displayed ones are chosen from.
 const recently = 500
 
-// Snapshot reads the calls of the period. It counts runs whose prompts together had more than
+// Snapshot reads the selected calls. It counts runs whose prompts together had more than
 // longPrompt tokens separately. It blocks no writer.
-func (l *Ledger) Snapshot(p Period, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
+func (l *Ledger) Snapshot(f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) (err error) {
-		if s.Slices, err = readFineSlices(q, p, longPrompt, most.Keys); err != nil {
+		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
-			if s.Arms, err = arms(q, p); err != nil {
+			if s.Arms, err = arms(q, f); err != nil {
 				return fmt.Errorf("sum up chains: %w", err)
 			}
 		}
-		if s.Chains, err = chainCalls(q, p, most); err != nil {
+		if s.Chains, err = chainCalls(q, f, most); err != nil {
 			return fmt.Errorf("list chains: %w", err)
 		}
 		return nil
@@ -120,10 +120,10 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-// Slices sums up the calls of the period, as a snapshot does.
-func (l *Ledger) Slices(p Period, longPrompt int64) (list []Slice, err error) {
+// Slices sums up the selected calls, as a snapshot does.
+func (l *Ledger) Slices(f Filter, longPrompt int64) (list []Slice, err error) {
 	err = l.inOneMoment(func(q rowsQueryer) error {
-		list, err = readSlices(q, p, longPrompt, "'', ''")
+		list, err = readSlices(q, f, longPrompt, "'', ''")
 		return err
 	})
 	if err != nil {
@@ -144,9 +144,9 @@ const (
 )
 
 // readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
-// with their arguments. It makes SQLite sort by as few columns as possible and computes here what follows from them: for a million calls
-// each column takes a tenth of a second.
-func readSlices(q rowsQueryer, p Period, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
+// with their arguments. It makes SQLite sort by as few columns as possible and computes here what
+// follows from them: for a million calls each column takes a tenth of a second.
+func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
@@ -156,7 +156,7 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64, keys string, args ...
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
 		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, keys)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
-	err = inPieces(q, p, query, func(rows *sql.Rows) error {
+	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
 		var bits, prompts, sent, leftOut int64
@@ -187,29 +187,30 @@ func readSlices(q rowsQueryer, p Period, longPrompt int64, keys string, args ...
 
 // readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
 // to sort: only the directories and tasks with the most calls are told apart.
-func readFineSlices(q rowsQueryer, p Period, longPrompt int64, most int) ([]Slice, error) {
-	cwds, err := mostCalled(q, "SELECT cwd FROM invocations", p, most)
+func readFineSlices(q rowsQueryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
+	cwds, err := mostCalled(q, "SELECT i.cwd FROM invocations i", f, most)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := mostCalled(q, "SELECT coalesce(task, '') FROM invocations LEFT JOIN chains c ON c.id = chain_id", p, most)
+	tasks, err := mostCalled(q, "SELECT coalesce(c.task, '') FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id", f, most)
 	if err != nil {
 		return nil, err
 	}
-	return readSlices(q, p, longPrompt, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
+	return readSlices(q, f, longPrompt, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
 		coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
 			WHERE task IN (SELECT value FROM json_each(?))), char(0))`, encodeJSON(cwds), encodeJSON(tasks))
 }
 
-// mostCalled returns the values of the query's column that the most managed calls have.
-func mostCalled(q rowsQueryer, query string, p Period, most int) (values []string, err error) {
-	err = each(q, query+" WHERE "+managed+" AND "+p.holds()+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
+// mostCalled returns the values of the query's column that the most managed calls have. It calls them i.
+func mostCalled(q rowsQueryer, query string, f Filter, most int) (values []string, err error) {
+	where, args := f.selects("i.")
+	err = each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
 		func(rows *sql.Rows) error {
 			var value string
 			err := rows.Scan(&value)
 			values = append(values, value)
 			return err
-		}, p.Since, p.Until, most)
+		}, append(args, most)...)
 	return values, err
 }
 
@@ -217,10 +218,12 @@ func mostCalled(q rowsQueryer, query string, p Period, most int) (values []strin
 // all of them, and fits into the processor's cache.
 const pieceSize = 2000
 
-// inPieces runs a query that groups the calls of the period, once for each piece of the table. %s
+// inPieces runs a query that groups the selected calls, once for each piece of the table. %s
 // in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
-func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error, args ...any) error {
-	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ?")
+func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
+	p := f.Times()
+	where, ofFilter := f.where("")
+	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ? AND "+where)
 	next := func(condition string, bound any) (first sql.NullInt64, err error) {
 		err = each(q, "SELECT min(id) FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
@@ -228,7 +231,7 @@ func inPieces(q rowsQueryer, p Period, query string, read func(*sql.Rows) error,
 	first, err := next("started >= ?", p.Since)
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
-		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until})...); err == nil {
+		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until}, ofFilter)...); err == nil {
 			first, err = next("id > ?", last)
 		}
 	}
@@ -246,22 +249,26 @@ func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	return &(*list)[i]
 }
 
-func chainCalls(q rowsQueryer, p Period, most SnapshotLimits) (chains []ChainCalls, err error) {
+func chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCalls, err error) {
+	p := f.Times()
+	of := f
+	of.Period = Period{}
+	condition, args := of.ofCalls("chain_id", "c.id")
 	err = each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id) AS calls FROM chains c
-			WHERE updated >= ? AND created < ? ORDER BY updated DESC, id DESC LIMIT ?)
+			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
 		func(rows *sql.Rows) error {
 			var c ChainCalls
 			err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated)
 			chains = append(chains, c)
 			return err
-		}, p.Since, p.Until, recently, most.Chains)
+		}, slices.Concat([]any{p.Since, p.Until}, args, []any{recently, most.Chains})...)
 	if err != nil {
 		return nil, err
 	}
 	for i := range chains {
-		if err := chains[i].read(q, p, most.Calls); err != nil {
+		if err := chains[i].read(q, f, most.Calls); err != nil {
 			return nil, err
 		}
 	}
@@ -271,18 +278,21 @@ func chainCalls(q rowsQueryer, p Period, most SnapshotLimits) (chains []ChainCal
 	return slices.DeleteFunc(chains, func(c ChainCalls) bool { return c.Calls == 0 }), nil
 }
 
-func (c *ChainCalls) read(q rowsQueryer, p Period, most int) error {
-	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations WHERE chain_id = ? AND +started >= ? AND +started < ?",
-		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, c.ID, p.Since, p.Until); err != nil {
+func (c *ChainCalls) read(q rowsQueryer, f Filter, most int) error {
+	p := f.Times()
+	where, args := f.where("i.")
+	args = append([]any{c.ID, p.Since, p.Until}, args...)
+	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? AND "+where,
+		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? ORDER BY id DESC LIMIT ?",
+	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? AND "+where+" ORDER BY id DESC LIMIT ?",
 		func(rows *sql.Rows) error {
 			var i InvocationRow
 			err := rows.Scan(i.columns()...)
 			c.Latest = append(c.Latest, i)
 			return err
-		}, c.ID, p.Since, p.Until, most)
+		}, append(args, most)...)
 	slices.Reverse(c.Latest)
 	return err
 }

@@ -16,34 +16,19 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if err := fill(l, 2000); err != nil {
 		t.Fatal(err)
 	}
-	s, err := l.Snapshot(Always, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
+	s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
-	days, sides := map[string]Sums{}, map[string]Sums{}
+	days := map[string]Sums{}
 	for _, slice := range s.Slices {
-		add := func(to map[string]Sums, key string) {
-			sum := to[key]
-			sum.Add(slice.Sums)
-			to[key] = sum
-		}
-		add(days, fmt.Sprint(slice.Day))
-		if slice.Well {
-			add(sides, fmt.Sprint(slice.Tool, slice.Rule, slice.Model, slice.Side()))
-		}
+		sum := days[fmt.Sprint(slice.Day)]
+		sum.Add(slice.Sums)
+		days[fmt.Sprint(slice.Day)] = sum
 	}
-	groups, err := l.Groups(ByTool, 0)
+	groups, err := l.Groups(ByTool, Filter{})
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
-	}
-	want, err := l.Sides(0)
-	if err != nil || len(want) != len(sides) {
-		t.Errorf("%d sides, want %d, %v", len(sides), len(want), err)
-	}
-	for _, side := range want {
-		if got := sides[fmt.Sprint(side.Tool, side.Rule, side.Model, side.Side)]; got != side.Sums {
-			t.Errorf("%+v: %+v", side, got)
-		}
 	}
 	cwds, tasks := map[string]int64{}, map[string]int64{}
 	for _, slice := range s.Slices {
@@ -53,7 +38,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 51 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1500 {
 		t.Errorf("by directory %v, by task %v", cwds, tasks)
 	}
-	arms, err := l.Arms(0)
+	arms, err := l.Arms(Filter{})
 	if err != nil || !slices.Equal(s.Arms, arms) {
 		t.Errorf("%d chains in arms, want %d, %v", len(s.Arms), len(arms), err)
 	}
@@ -84,7 +69,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 	}
 	period := Period{1000, 3*pieceSize*1_000_000 - 5_000_000}
 	want := map[Slice]Slice{}
-	for i, err := range l.Invocations(period.Since) {
+	for i, err := range l.Invocations(Filter{Period: Period{period.Since, Always.Until}}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +95,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		s.PromptBytes, s.SentBytes, s.LeftOutBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes, s.LeftOutBytes+max(0, i.PromptBytes-i.SentBytes)
 		want[key] = s
 	}
-	got, err := l.Slices(period, 100_000)
+	got, err := l.Slices(Filter{Period: period}, 100_000)
 	if err != nil || len(got) != len(want) || len(got) < 50 {
 		t.Fatalf("%d slices, want %d, %v", len(got), len(want), err)
 	}
@@ -132,7 +117,7 @@ func TestSnapshotPeriod(t *testing.T) {
 	for i := range 4 {
 		playFor(t, l, Millis(i+100)*hour, 1, nil)
 	}
-	s, err := l.Snapshot(Period{101 * hour, 103 * hour}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
+	s, err := l.Snapshot(Filter{Period: Period{101 * hour, 103 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +128,7 @@ func TestSnapshotPeriod(t *testing.T) {
 	if calls != 2 || len(s.Chains) != 1 || s.Chains[0].Calls != 2 || len(s.Chains[0].Latest) != 2 || s.Chains[0].Latest[0].Started != 101*hour {
 		t.Errorf("%d calls, chains %+v", calls, s.Chains)
 	}
-	if s, err = l.Snapshot(Period{200 * hour, 300 * hour}, 100_000, SnapshotLimits{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
+	if s, err = l.Snapshot(Filter{Period: Period{200 * hour, 300 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -163,7 +148,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q rowsQueryer) (n int64) {
-		list, err := readSlices(q, Always, 100_000, "'', ''")
+		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +181,7 @@ func TestGroupsInOrder(t *testing.T) {
 	if _, err := l.db.Exec("UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END"); err != nil {
 		t.Fatal(err)
 	}
-	groups, err := l.Groups(ByRule, 0)
+	groups, err := l.Groups(ByRule, Filter{})
 	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
 		t.Errorf("%+v, %v", groups, err)
 	}

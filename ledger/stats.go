@@ -3,11 +3,6 @@ package ledger
 import (
 	"database/sql"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"reprise/rewrite"
 )
 
 // By is what calls are grouped by.
@@ -15,19 +10,30 @@ type By string
 
 // The groupings.
 const (
-	ByTool  By = "tool"
-	ByRule  By = "rule"
-	ByModel By = "model"
-	ByCwd   By = "cwd"
-	ByDay   By = "day" // in UTC
+	ByTool   By = "tool"
+	ByRule   By = "rule"
+	ByModel  By = "model"
+	ByCwd    By = "cwd"
+	ByTask   By = "task"
+	ByRole   By = "role"
+	ByReason By = "reason" // that of a refused resume, if it was refused
+	ByDay    By = "day"    // in UTC
+	ByWeek   By = "week"   // its Monday, in UTC
 )
 
 // Bys are all groupings.
-var Bys = []By{ByTool, ByRule, ByModel, ByCwd, ByDay}
+var Bys = []By{ByTool, ByRule, ByModel, ByCwd, ByTask, ByRole, ByReason, ByDay, ByWeek}
 
 func (b By) column() string {
-	if b == ByDay {
-		return "strftime('%Y-%m-%d', started / 86400000 * 86400, 'unixepoch')"
+	switch b {
+	case ByDay:
+		return "date(started / 1000, 'unixepoch')"
+	case ByWeek:
+		return "date(started / 1000, 'unixepoch', 'weekday 0', '-6 days')"
+	case ByTask, ByRole:
+		return "coalesce((SELECT " + string(b) + " FROM chains WHERE id = chain_id), '')"
+	case ByReason:
+		return "coalesce(fell_back, reason)"
 	}
 	return "coalesce(" + string(b) + ", '')"
 }
@@ -73,23 +79,24 @@ type Group struct {
 	Sums
 }
 
-// Groups sums up the managed calls since that time. The group with the most calls comes first, days
+// Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
 // are in order.
-func (l *Ledger) Groups(by By, since Millis) ([]Group, error) {
+func (l *Ledger) Groups(by By, f Filter) ([]Group, error) {
 	order := "4 DESC, 1"
-	if by == ByDay {
+	if by == ByDay || by == ByWeek {
 		order = "1"
 	}
+	where, args := f.selects("")
 	var groups []Group
 	err := each(l.db, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
 		count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), %s
-		FROM invocations WHERE %s AND started >= ? GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, order),
+		FROM invocations WHERE %s AND %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, where, order),
 		func(rows *sql.Rows) error {
 			var g Group
 			err := rows.Scan(append([]any{&g.Key, &g.Created, &g.Reused}, g.columns()...)...)
 			groups = append(groups, g)
 			return err
-		}, since)
+		}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
@@ -103,19 +110,19 @@ type ChainSums struct {
 	Sums
 }
 
-// Arms sums up, chain by chain, the calls since that time that were made while there was a control
-// group.
-func (l *Ledger) Arms(since Millis) ([]ChainSums, error) {
-	chains, err := arms(l.db, Period{since, Always.Until})
+// Arms sums up, chain by chain, the selected calls that were made while there was a control group.
+func (l *Ledger) Arms(f Filter) ([]ChainSums, error) {
+	chains, err := arms(l.db, f)
 	if err != nil {
 		return nil, fmt.Errorf("sum up chains: %w", err)
 	}
 	return chains, nil
 }
 
-func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
+func arms(q rowsQueryer, f Filter) (chains []ChainSums, err error) {
+	where, args := f.selects("")
 	// Both keys in one number: SQLite sorts that in two thirds of the time.
-	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+p.holds()+" GROUP BY 1",
+	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
 		func(rows *sql.Rows) error {
 			c := ChainSums{Arm: Control}
 			err := rows.Scan(append([]any{&c.Chain}, c.columns()...)...)
@@ -125,45 +132,8 @@ func arms(q rowsQueryer, p Period) (chains []ChainSums, err error) {
 			c.Chain /= 2
 			chains = append(chains, c)
 			return err
-		}, Control, p.Since, p.Until)
+		}, append([]any{Control}, args...)...)
 	return chains, err
-}
-
-// SideSums are the calls of one tool, rule and model on one side.
-type SideSums struct {
-	Tool, Rule, Model string // Model that answered
-	Side              Side
-	Sums
-}
-
-// Sides sums up the calls since that time that ended well, to compare resumed with fresh ones of
-// the same tool, rule and model.
-func (l *Ledger) Sides(since Millis) ([]SideSums, error) {
-	var names []string
-	for _, reason := range slices.Sorted(maps.Keys(guards)) {
-		names = append(names, "'"+string(reason)+"'")
-	}
-	var sides []SideSums
-	at := map[SideSums]int{} // keyed by the common properties, with all sums zero
-	query := fmt.Sprintf(`SELECT tool, rule, coalesce(model, ''),
-		CASE WHEN `+continued+` THEN '%s' WHEN fell_back IS NOT NULL OR reason IN (%s) THEN '%s' ELSE '%s' END,
-		%s FROM invocations WHERE `+managed+` AND outcome = 'ok' AND reason <> '%s' AND %%s GROUP BY 1, 2, 3, 4`,
-		Resumed, strings.Join(names, ", "), FollowUp, FirstRun, sumColumns, rewrite.Never)
-	err := l.inOneMoment(func(q rowsQueryer) error {
-		return inPieces(q, Period{since, Always.Until}, query, func(rows *sql.Rows) error {
-			var s SideSums
-			var sums Sums
-			if err := rows.Scan(append([]any{&s.Tool, &s.Rule, &s.Model, &s.Side}, sums.columns()...)...); err != nil {
-				return err
-			}
-			placed(&sides, at, s).Add(sums)
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sum up sides: %w", err)
-	}
-	return sides, nil
 }
 
 // each runs a query and reads its rows.

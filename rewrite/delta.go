@@ -5,11 +5,14 @@ import (
 	"strings"
 )
 
+// ShortPromptBytes is the length below which a prompt is sent whole: the sentence that introduces a delta and the
+// opening, which is repeated, leave little to save, and that is not worth the risk of a delta.
+const ShortPromptBytes = 2 << 10
+
 // The limits beyond which a delta is not worth its risk, from DESIGN.
 const (
-	shortPrompt = 2 << 10 // bytes; a shorter prompt is sent whole
-	worthNum    = 2       // a delta longer than 2/3 of the prompt is not sent
-	worthDen    = 3
+	worthNum = 2 // a delta longer than 2/3 of the prompt is not sent
+	worthDen = 3
 )
 
 // The sentences that introduce a delta. Each says exactly how the new prompt follows from the
@@ -100,7 +103,7 @@ func (p *Prompt) delta(c Continuity) (delta string, why Reason) {
 		return "", OtherTemplate
 	case c.Transcript:
 		delta, why = p.newTurn(c)
-	case len(p.Text) < shortPrompt:
+	case len(p.Text) < ShortPromptBytes:
 		return "", ShortPrompt
 	default:
 		delta, why = p.additions(c.base)
@@ -126,7 +129,7 @@ func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum
 // many blocks, of which the delta contains sent, as if all blocks had the same length.
 func EstimateSaving(promptBytes, blocks, sent int) int {
 	delta := promptBytes*sent/max(blocks, 1) + len(addedAtEnd)
-	if promptBytes < shortPrompt || tooLittle(delta, promptBytes) {
+	if promptBytes < ShortPromptBytes || tooLittle(delta, promptBytes) {
 		return 0
 	}
 	return promptBytes - delta

@@ -30,7 +30,7 @@ func TestDeltas(t *testing.T) {
 	const opening = "You are the coder.\n\n"
 	const below = sectionsBelow + "\n\n## Rules\n[unchanged]\n\n"
 	plain := opening + strings.Repeat("Keep it small and be kind to the reader.\n", 120)
-	short := opening + strings.Repeat("x", shortPrompt-len(opening+"\n\n## Review\n\nIt leaks."))
+	short := opening + strings.Repeat("x", ShortPromptBytes-len(opening+"\n\n## Review\n\nIt leaks."))
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"added at the end":      {plain, plain + "\nThe test still fails.", opening + "!"},
 		"a section at the end":  {briefed(), briefed() + "\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
@@ -68,7 +68,7 @@ func TestDeltas(t *testing.T) {
 func TestWholeWhereADeltaMisleads(t *testing.T) {
 	long := strings.Repeat("Keep it small and be kind to the reader.\n", 60)
 	plain := "You are the coder.\n\n" + long
-	short := "You are the coder.\n\n" + strings.Repeat("x", shortPrompt-len("You are the coder.\n\n")-len("\n\nx")-1)
+	short := "You are the coder.\n\n" + strings.Repeat("x", ShortPromptBytes-len("You are the coder.\n\n")-len("\n\nx")-1)
 	lists := "You are the coder.\n\n" + long + "\n**May edit**\n\n- a.py\n\n**Must NOT touch**\n\n- auth.py\n\nEnd with DONE."
 	for name, tt := range map[string]struct {
 		before, after string

@@ -12,6 +12,7 @@ const (
 	Fresh       Mode = "fresh"       // managed, in a new session
 	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
 	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
+	Stopped     Mode = "stopped"     // not run: its job is over a budget that stops
 )
 
 // Continues reports whether the call continues what a session was sent before.
@@ -113,6 +114,12 @@ const (
 	ContextReset        Reason = "context_reset" // a prompt or another role's answer requested it
 	Dearer              Reason = "dearer"        // resumes of its rule have cost more than fresh runs
 	HeldOut             Reason = "held_out"      // kept fresh for comparison
+)
+
+// Reasons why a job is over its budget.
+const (
+	TooManyCalls Reason = "too_many_calls" // in the last hour
+	BudgetSpent  Reason = "budget_spent"   // in the last 24 hours
 )
 
 // Reasons why a call that may copy its session is fresh all the same, as the detail of Leased or

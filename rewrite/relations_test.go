@@ -126,8 +126,8 @@ func TestForks(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	n := len(addedAtEnd)
 	for _, tt := range []struct{ bytes, blocks, sent, want int }{
-		{shortPrompt - 1, 10, 0, 0},
-		{shortPrompt, 10, 0, shortPrompt - n},
+		{ShortPromptBytes - 1, 10, 0, 0},
+		{ShortPromptBytes, 10, 0, ShortPromptBytes - n},
 		{10_000, 10, 1, 9000 - n},
 		{10_000, 10, 10, 0},
 		{10_000, 0, 0, 10_000 - n},

@@ -2,8 +2,8 @@
 // and either becomes it or runs it under supervision, resumed where the ledger
 // shows that the call continues an earlier one.
 //
-// It never prints anything of its own on the caller's stdout, and on stderr only
-// when there is no tool to run or REPRISE_VERBOSE asks for it. It never reads
+// It never prints anything of its own on the caller's stdout, unless the user's budget stops the call, and on stderr
+// only then, when there is no tool to run or REPRISE_VERBOSE asks for it. It never reads
 // configuration from the working directory.
 //
 // Invariant: if anything fails inside reprise before the tool has started, the real
@@ -73,6 +73,9 @@ func Main(env Env) int {
 	}
 	if c.parsed.Mode == rewrite.Observe {
 		return c.observe()
+	}
+	if c.decision.Mode == rewrite.Stopped {
+		return c.stop()
 	}
 	if c.talk != nil && c.talk.waits {
 		return c.scout()

@@ -175,6 +175,7 @@ func (c *call) matchRules() rewrite.Reason {
 		Digest: c.ledger.Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
+	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
@@ -212,7 +213,14 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
+		Budget:       Budget(m.Budget),
+		Stop:         m.Budget.Stop,
 	}
+}
+
+// Budget returns a configured budget as the ledger compares it.
+func Budget(b config.Budget) ledger.Budget {
+	return ledger.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9)}
 }
 
 // sentAgain returns a function that reports whether a part of the prompt must be sent again: a

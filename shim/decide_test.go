@@ -81,13 +81,16 @@ dearer = "resume"
 rollout = 0.75
 unnamed = "off"
 fresh_when = 'anew'
+budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 `, "/h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := ledger.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: minBase, MinEvident: minEvident, Unnamed: ledger.UnnamedEvidence, UnknownWindow: UnknownWindow}
+		MinBase: minBase, MinEvident: minEvident, Unnamed: ledger.UnnamedEvidence, UnknownWindow: UnknownWindow,
+		Budget: ledger.Budget{CallsPerHour: 60, NanoPerDay: 30_000_000_000}}
 	ruled := plain
+	ruled.Budget, ruled.Stop = ledger.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
 	ruled.Unnamed = ledger.UnnamedOff
 	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled} {

@@ -137,11 +137,27 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 }
 
 func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
-	line := l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
+	level := zerolog.InfoLevel
+	if d.Exceeded != "" {
+		level = zerolog.WarnLevel
+	}
+	line := l.line(level).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
 	if len(d.Changed) > 0 {
 		line = line.Strs("changed", d.Changed)
 	}
+	if d.Exceeded != "" {
+		line = overBudget(line, d)
+	}
 	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
+}
+
+func overBudget(line *zerolog.Event, d ledger.Decision) *zerolog.Event {
+	return line.Str("budget", string(d.Exceeded)).Int64("calls_last_hour", d.Spent.Calls).Int64("nano_usd_last_day", d.Spent.Cost)
+}
+
+// stopped logs a call that was not run.
+func (l *log) stopped(d ledger.Decision, rule string) {
+	overBudget(l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)), d).Msg("the call was stopped")
 }
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.

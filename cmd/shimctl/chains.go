@@ -7,20 +7,19 @@ import (
 )
 
 func chainsCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var wanted ledger.Wanted
+	var list *listing
 	c := &cobra.Command{
 		Use: "chains", Short: "list the chains, the last used first",
 		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full
 the session's context is, and which session will be resumed next.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, wanted, asJSON) })
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, list) })
 		},
 	}
-	listFlags(c, &asJSON, &wanted, "shimctl.chains/1")
-	c.Flags().BoolVar(&wanted.Live, "live", false, "only chains with a live session")
-	return c
+	list = a.listFlags(c, "shimctl.chains/1", chainColumns)
+	c.Flags().BoolVar(&list.wanted.Live, "live", false, "only chains with a live session")
+	return paged(c)
 }
 
 type chainsReport struct {
@@ -28,31 +27,43 @@ type chainsReport struct {
 	Chains []chainReport `json:"chains" doc:"the last used first"`
 }
 
-func (a *app) chains(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+func (a *app) chains(l *ledger.Ledger, r reporter, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
 	chains, err := ui.WithProgress(a.stderr, "listing the chains", func() ([]ledger.ChainRow, error) { return l.Chains(wanted) })
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if list.asJSON {
 		return a.stdout.PrintJSON(chainsReport{"shimctl.chains/1", mapped(chains, r.chain)})
 	}
 	if len(chains) == 0 {
 		a.stderr.Notice("there is no such chain yet")
 		return nil
 	}
-	a.chainTable(chains).Print(a.stdout)
+	a.chainTable(chains).Choose(list.names).Print(a.stdout)
 	return nil
 }
 
+var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
+
 func (a *app) chainTable(chains []ledger.ChainRow) *ui.Table {
-	t := ui.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY")
+	t := ui.NewTable(chainColumns...).
+		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
 	for _, c := range chains {
 		s := newest(c)
 		t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(c.Last.Rule), ui.NumberCell(int64(c.Calls)),
 			ui.NumberCell(int64(c.Resumed)), decisionCell(c.Last), a.whenCell(c.Last.Started), contextCell(s.Context), ui.SessionCell(s.NativeID),
-			stateCell(s), a.pathCell(c.Cwd))
+			stateCell(s), a.pathCell(c.Cwd), nameCell(c))
 	}
 	return t
+}
+
+// nameCell returns a cell with a name that people know.
+func nameCell(c ledger.ChainRow) ui.Cell {
+	return ui.TextCell(chainName(c.Task, c.Role, c.Cwd, c.Created))
 }
 
 func newest(c ledger.ChainRow) ledger.SessionRow {

@@ -178,7 +178,7 @@ func (a *app) showSaving(with demo.Played) error {
 	if err != nil {
 		return err
 	}
-	saved, err := readSaving(l, ledger.Always.Since, reporter{prices})
+	saved, err := readSaving(l, ledger.Filter{}, reporter{prices})
 	if err != nil {
 		return err
 	}

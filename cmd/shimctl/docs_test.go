@@ -93,7 +93,8 @@ func commandReference() string {
 		"  2 for a mistake in the command line; 3 if a check has findings.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
-		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
+		"- **Flags of every command:** `--color WHEN`, `--no-pager` and `--help`, as shown for `shimctl` itself.\n")
+	var filters string
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
 	for _, c := range everyCommand(root) {
@@ -101,9 +102,19 @@ func commandReference() string {
 		var help strings.Builder
 		printHelp(&help, c)
 		own, _, _ := strings.Cut(help.String(), "\nflags of every command:\n")
+		own, filtered, _ := strings.Cut(own, "\nfilters:\n")
+		if filtered != "" {
+			filters = filtered
+			own += "\nfilters: see the end of this page\n"
+		}
 		for _, line := range strings.Split(strings.TrimSuffix(own, "\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 		}
+	}
+	b.WriteString("\n## Filters\n\nThese select the calls that a view shows or counts; a chain or session is shown if one of its calls is selected. Each that is\n" +
+		"given must match.\n\n")
+	for _, line := range strings.Split(strings.TrimSuffix(filters, "\n"), "\n") {
+		b.WriteString("    " + line + "\n")
 	}
 	return b.String()
 }
@@ -239,6 +250,7 @@ func TestFlagsAreDocumentedAndTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, filters, _ := strings.Cut(string(reference), "\n## Filters\n")
 	for _, c := range everyCommand((&app{}).root()) {
 		if c.Long == "" || c.Short == "" {
 			t.Errorf("%s says nothing about itself", c.CommandPath())
@@ -258,7 +270,11 @@ func TestFlagsAreDocumentedAndTried(t *testing.T) {
 					t.Errorf("%s: --json: %q names no schema that is documented", c.CommandPath(), f.Usage)
 				}
 			}
-			if !strings.Contains(section, " --"+f.Name+" ") {
+			described := section
+			if isFilter(f) {
+				described = filters
+			}
+			if !strings.Contains(described, " --"+f.Name+" ") {
 				t.Errorf("%s --%s is not in the reference", c.CommandPath(), f.Name)
 			}
 			if !tried(calls, c, f) {

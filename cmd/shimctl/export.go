@@ -20,9 +20,10 @@ import (
 )
 
 type exportFlags struct {
-	format, since    string
+	format           string
 	output, endpoint string
 	timeout          time.Duration
+	filter           *filterFlags
 }
 
 func exportCommand(a *app) *cobra.Command {
@@ -36,12 +37,11 @@ docs/reference/export.md lists what each format contains: no part of a prompt or
 		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context(), f) },
 	}
 	c.Flags().StringVar(&f.format, "format", "ndjson", "the `FORMAT`: ndjson, prometheus or otlp")
-	c.Flags().StringVar(&f.since, "since", "", "only calls since `WHEN`: "+whenWords+" (ndjson, otlp)")
+	f.filter = a.filterFlag(c)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
 	addDuration(c.Flags(), &f.timeout, "timeout", "how long to wait for an answer of the collector, a `TIME` (otlp)")
 	completeFlag(c, "format", exportFormats)
-	completeFlag(c, "since", nil)
 	completeFlag(c, "endpoint", nil)
 	completeFlag(c, "timeout", nil)
 	return c
@@ -53,11 +53,6 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	from, err := a.sinceTime(f.since)
-	if err != nil {
-		return err
-	}
-	since := ledger.Millis(from.UnixMilli())
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err = ledger.OpenMemory()
@@ -66,9 +61,13 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return err
 	}
 	defer l.Close()
+	filter, err := a.filter(l, f.filter)
+	if err != nil {
+		return err
+	}
 	switch f.format {
 	case "otlp":
-		return a.sendSpans(ctx, l, f, since)
+		return a.sendSpans(ctx, l, f, filter)
 	case "prometheus":
 		sums, err := ui.WithProgress(a.stderr, "adding the calls up", func() (export.Figures, error) { return readFigures(l) })
 		if err != nil {
@@ -78,7 +77,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, sums) })
 	}
 	write := func() error {
-		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(since)) })
+		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(filter)) })
 	}
 	if f.output == "" && a.stdout.Terminal {
 		return write() // shows the progress
@@ -89,14 +88,17 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 // check refuses flags that the format does not use: they would be meant for
 // another one.
 func (f exportFlags) check() error {
-	wants := map[string]string{"ndjson": "since output", "prometheus": "output", "otlp": "since endpoint"}[f.format]
+	wants := map[string]string{"ndjson": "output", "prometheus": "output", "otlp": "endpoint"}[f.format]
 	if wants == "" {
 		return usageError{fmt.Sprintf("there is no format %q", f.format), "one of " + strings.Join(exportFormats, ", ")}
 	}
-	for name, value := range map[string]string{"since": f.since, "output": f.output, "endpoint": f.endpoint} {
+	for name, value := range map[string]string{"output": f.output, "endpoint": f.endpoint} {
 		if value != "" && !strings.Contains(wants, name) {
 			return usageError{fmt.Sprintf("--%s does not go with --format %s", name, f.format), "shimctl export --help lists the flags"}
 		}
+	}
+	if name := f.filter.given(); f.format == "prometheus" && name != "" {
+		return usageError{fmt.Sprintf("--%s does not go with --format prometheus", name), "it counts all calls: a counter that shrinks means a restart"}
 	}
 	if f.format == "otlp" && f.endpoint == "" {
 		return usageError{"--format otlp needs an --endpoint", "--endpoint http://127.0.0.1:4318 is a collector on this machine"}
@@ -109,7 +111,7 @@ func (f exportFlags) check() error {
 
 func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	f.Version = config.Version
-	totals, err := l.Totals()
+	totals, err := l.Totals(ledger.Filter{})
 	if err != nil {
 		return f, err
 	}
@@ -120,7 +122,7 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	if f.Sessions, err = l.Sessions(); err != nil {
 		return f, err
 	}
-	f.Passed, err = l.PassedRows(0)
+	f.Passed, err = l.PassedRows(ledger.Filter{})
 	return f, err
 }
 
@@ -138,7 +140,7 @@ func (a *app) output(path string, mode fs.FileMode, write func(io.Writer) error)
 // command line.
 const headersEnv = "OTEL_EXPORTER_OTLP_HEADERS"
 
-func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, since ledger.Millis) error {
+func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, filter ledger.Filter) error {
 	url, err := export.TracesURL(f.endpoint)
 	if err != nil {
 		return usageError{err.Error(), "--endpoint http://127.0.0.1:4318 is a collector on this machine"}
@@ -148,7 +150,7 @@ func (a *app) sendSpans(ctx context.Context, l *ledger.Ledger, f exportFlags, si
 		return fmt.Errorf("read %s: %w", headersEnv, err)
 	}
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
-	sent, err := ui.WithProgress(a.stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(since)) })
+	sent, err := ui.WithProgress(a.stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(filter)) })
 	for _, said := range sent.Said {
 		fmt.Fprintf(a.stderr, "the collector says: %q\n", said)
 	}

@@ -91,7 +91,7 @@ func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
 	if err != nil {
 		return ledger.ChainRow{}, err
 	}
-	chains, err := l.Chains(ledger.Wanted{Chain: found.ID})
+	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: found.ID}})
 	if err == nil && len(chains) == 0 {
 		err = noChain(name) // all its calls were pruned
 	}

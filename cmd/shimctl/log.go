@@ -12,8 +12,7 @@ import (
 )
 
 func logCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var wanted ledger.Wanted
+	var list *listing
 	c := &cobra.Command{
 		Use: "log [CALL]", Short: "list the last calls, or show one",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
@@ -22,20 +21,15 @@ recorded about that call, and what its reasons mean.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
 				if len(args) == 1 {
-					return a.logOne(l, r, args[0], asJSON)
+					return a.logOne(l, r, args[0], list.asJSON)
 				}
-				if err := checkReason(wanted.Reason); err != nil {
-					return err
-				}
-				return a.log(l, r, wanted, asJSON)
+				return a.log(l, r, list)
 			})
 		},
 	}
-	listFlags(c, &asJSON, &wanted, "shimctl.log/1")
-	c.Flags().StringVar((*string)(&wanted.Reason), "reason", "", "only those with this `REASON`")
-	completeFlag(c, "reason", reasonCompletions())
+	list = a.listFlags(c, "shimctl.log/1", callColumns)
 	c.ValidArgsFunction = a.completeCall
-	return c
+	return paged(c)
 }
 
 type logReport struct {
@@ -43,26 +37,33 @@ type logReport struct {
 	Invocations []invocationReport `json:"invocations" doc:"the calls, the latest last"`
 }
 
-func (a *app) log(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
 	calls, err := ui.WithProgress(a.stderr, "listing the calls", func() ([]ledger.InvocationRow, error) { return l.InvocationRows(wanted) })
 	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal the end stays on the screen
-	if asJSON {
+	if list.asJSON {
 		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
 	}
 	if len(calls) == 0 {
 		a.stderr.Notice("no such call has been made yet")
 		return nil
 	}
-	a.callTable(r, calls).Print(a.stdout)
+	a.callTable(r, calls).Choose(list.names).Print(a.stdout)
 	return nil
 }
 
+var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
+	"SESSION", "RULE", "DIRECTORY"}
+
 func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
-	t := ui.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
-		"SESSION", "RULE", "DIRECTORY")
+	t := ui.NewTable(callColumns...).
+		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "CHAIN", "TOOL")
 	for _, i := range calls {
 		t.Add(a.callRow(r, i)...)
 	}

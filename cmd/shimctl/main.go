@@ -35,6 +35,7 @@ type app struct {
 	environ        []string
 	accountHome    string // see shim.Env
 	now            time.Time
+	leavePager     func() // nil if no command was started
 }
 
 // commands are the constructors of the subcommands.
@@ -46,6 +47,8 @@ var commands = []func(*app) *cobra.Command{
 	logCommand,
 	whyCommand,
 	tailCommand,
+	topCommand,
+	statuslineCommand,
 	resetCommand,
 	statsCommand,
 	reportCommand,
@@ -96,6 +99,9 @@ func (a *app) main(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	if a.leavePager != nil {
+		a.leavePager()
+	}
 	if err == nil || errors.Is(err, errFindings) {
 		err = cmp.Or(a.stdout.Err(), err) // most of what is printed is not looked at line by line
 	}

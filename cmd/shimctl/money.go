@@ -86,6 +86,7 @@ type bill struct {
 	never     int64 // of the fresh ones, those that a rule makes independent
 	asked     int64 // bytes of the callers' prompts
 	sent      int64 // bytes of what the models were sent
+	stopped   int64 // calls that were not run; not in any other number
 	byTool    int64 // calls of those whose price the tool reported
 	byList    int64 // those whose tokens were priced by the list
 	notKnown  int64 // calls of which nothing is known
@@ -99,6 +100,10 @@ type bill struct {
 }
 
 func (b *bill) add(t *prices.Table, s ledger.Slice) {
+	if s.Mode == rewrite.Stopped {
+		b.stopped += s.Calls
+		return
+	}
 	b.calls += s.Calls
 	switch s.Mode {
 	case rewrite.Resume:

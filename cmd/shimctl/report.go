@@ -18,7 +18,8 @@ var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
 const reportFile = "reprise-report.html"
 
 func reportCommand(a *app) *cobra.Command {
-	var file, since, until string
+	var file string
+	var f *filterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
@@ -26,35 +27,32 @@ tokens by day, with and without resuming, the share from the cache, the same by 
 decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
 docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.report(file, since, until) },
+		RunE: func(*cobra.Command, []string) error { return a.report(file, f) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
 	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
-	completeFlag(c, "since", nil)
-	c.Flags().StringVar(&until, "until", "", "only calls before `WHEN`")
-	completeFlag(c, "until", nil)
+	f = a.filterFlag(c)
 	return c
 }
 
-func (a *app) report(file, since, until string) error {
-	period, err := a.period(since, until)
-	if err != nil {
-		return err
-	}
+func (a *app) report(file string, flags *filterFlags) error {
 	var page bytes.Buffer
 	var calls int64
-	err = a.withLedger(func(l *ledger.Ledger, r reporter) error {
+	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+		f, err := a.filter(l, flags)
+		if err != nil {
+			return err
+		}
 		s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (ledger.Snapshot, error) {
-			return l.Snapshot(period, r.prices.LongPrompt(), mostDrawn)
+			return l.Snapshot(f, r.prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {
 			return err
 		}
-		if calls = managedCalls(s); calls == 0 && period != ledger.Always {
-			return hinted{fmt.Errorf("no managed call was made%s", periodWords(period)), "shimctl log lists the last calls, shimctl stats --by day the days"}
+		if calls = managedCalls(s); calls == 0 && f != (ledger.Filter{}) {
+			return hinted{fmt.Errorf("no managed call was made%s", filterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days"}
 		}
-		return report.Write(&page, a.page(s, period, r, nil))
+		return report.Write(&page, a.page(s, f.Times(), r, linker{}))
 	})
 	if err != nil {
 		return err
@@ -71,28 +69,6 @@ func (a *app) report(file, since, until string) error {
 		fmt.Fprintf(a.stderr, "wrote %s: %s\n", ui.Printable(a.tilde(file)), ui.Count(calls, "managed call"))
 	}
 	return nil
-}
-
-// period reads the two ends of a period; "" is none. It refuses one that ends before it begins.
-func (a *app) period(since, until string) (ledger.Period, error) {
-	period := ledger.Always
-	for _, end := range []struct {
-		text string
-		at   *ledger.Millis
-	}{{since, &period.Since}, {until, &period.Until}} {
-		if end.text == "" {
-			continue
-		}
-		at, err := a.sinceTime(end.text)
-		if err != nil {
-			return period, err
-		}
-		*end.at = ledger.Millis(at.UnixMilli())
-	}
-	if period.Since >= period.Until {
-		return period, usageError{fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one"}
-	}
-	return period, nil
 }
 
 func managedCalls(s ledger.Snapshot) (calls int64) {

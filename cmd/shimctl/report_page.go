@@ -47,7 +47,7 @@ func (a *app) page(s ledger.Snapshot, period ledger.Period, r reporter, link lin
 	p.Facts = facts(st, all, s.Slices)
 	p.Charts = charts(spans)
 	linkDays(p.Charts, spans, link)
-	p.Tables = a.tables(managed, st.Share(), r)
+	p.Tables = a.tables(managed, st.Share(), r, link)
 	p.Saved = savedTable(st)
 	p.Reasons = decisions(managed, st.Total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."

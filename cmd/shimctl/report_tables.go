@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reprise/internal/report"
+	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
@@ -15,38 +16,47 @@ import (
 // mostRows limits a table of the report. The last row sums up the others.
 const mostRows = 16
 
-// A linker returns the address of the page on one thing of a kind: day, chain or call. It is nil in a
-// file, which has no other pages.
-type linker func(kind, name string) string
+// A linker makes links to the other pages of a server. The zero value is for a file, which has none.
+type linker struct {
+	base  string // path of all pages, with a slash at its end
+	since string // since when the overview shows calls
+}
 
-// to returns a text that leads to a page, if there are other pages.
+// to returns a text that leads to the page on one thing of a kind: day, chain or call.
 func (l linker) to(text, kind, name string) report.Link {
-	if l == nil {
+	if l.base == "" {
 		return report.Link{Text: text}
 	}
-	return report.Link{Text: text, URL: l(kind, name)}
+	return report.Link{Text: text, URL: l.base + kind + "/" + url.PathEscape(name)}
 }
 
-// pathTo returns a linker to the pages below a path, which ends in a slash.
-func pathTo(base string) linker {
-	return func(kind, name string) string { return base + kind + "/" + url.PathEscape(name) }
+// only returns a text that leads to an overview of the calls that a filter selects.
+func (l linker) only(text, filter, value string) report.Link {
+	if l.base == "" || filter == "" || value == "" || value == ledger.OtherKeys {
+		return report.Link{Text: text}
+	}
+	return report.Link{Text: text, URL: l.base + "?" + url.Values{"since": {l.since}, filter: {value}}.Encode()}
 }
 
-// A grouping is a table of the report: slices by one of their properties.
+// A grouping is a table of the report: the calls by one of their properties.
 type grouping struct {
-	title, column, none string
-	key                 func(ledger.Slice) string
+	title, column string
+	none          string // the name of the calls without the property
+	filter        string // that selects by it, "" if there is none
+	key           func(ledger.Slice) string
+}
+
+var groupings = []grouping{
+	{"By project", "directory", "", "directory", func(s ledger.Slice) string { return s.Cwd }},
+	{"By tool", "tool", "", "tool", func(s ledger.Slice) string { return s.Tool }},
+	{"By model", "model", "not known", "", func(s ledger.Slice) string { return s.Model }},
+	{"By task", "task", "without a task", "task", func(s ledger.Slice) string { return s.Task }},
 }
 
 // tables returns a table for each property that distinguishes the calls.
-func (a *app) tables(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) (list []report.Table) {
-	for _, g := range []grouping{
-		{"By project", "directory", "", func(s ledger.Slice) string { return a.tilde(keyName(s.Cwd)) }},
-		{"By tool", "tool", "", func(s ledger.Slice) string { return s.Tool }},
-		{"By model", "model", "not known", func(s ledger.Slice) string { return s.Model }},
-		{"By task", "task", "without a task", func(s ledger.Slice) string { return keyName(s.Task) }},
-	} {
-		if table := g.table(managed, share, r); len(table.Rows) > 0 {
+func (a *app) tables(managed []ledger.Slice, share saving.Share, r reporter, link linker) (list []report.Table) {
+	for _, g := range groupings {
+		if table := g.table(g.sums(managed, share, r), a.tilde, link); len(table.Rows) > 0 {
 			list = append(list, table)
 		}
 	}
@@ -56,55 +66,51 @@ func (a *app) tables(managed []ledger.Slice, share func(ledger.Slice) []float64,
 // otherNames is the name of the last row of a table.
 const otherNames = "all others"
 
-// keyName returns the name of a directory or a task of a slice.
-func keyName(key string) string {
-	if key == ledger.OtherKeys {
-		return otherNames
-	}
-	return key
-}
-
 // A groupSum is a row of such a table.
 type groupSum struct {
-	name    string
+	key     string
 	calls   ledger.Group
 	bill    bill
 	saved   float64 // nano-dollars
 	compare bool    // whether saved is known
 }
 
-func (g grouping) table(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) report.Table {
+// table draws the rows; path writes a directory for people.
+func (g grouping) table(rows []groupSum, path func(string) string, link linker) report.Table {
 	t := report.Table{Title: g.title, Head: []string{g.column, "saved", "cost", "calls", "resumed", "tokens"}}
-	rows := g.sums(managed, share, r)
-	if len(rows) == 1 && rows[0].name == g.none {
+	if len(rows) == 1 && rows[0].key == "" {
 		return t // no call has the property
 	}
 	for n, row := range rows {
 		if n == mostRows-1 && len(rows) > mostRows {
-			rest := groupSum{name: otherNames}
+			rest := groupSum{key: ledger.OtherKeys}
 			for _, more := range rows[n:] {
 				rest.add(more)
 			}
 			row = rest
 		}
 		if n < mostRows {
-			t.Rows = append(t.Rows, row.drawn())
+			name := cmp.Or(path(row.key), g.none)
+			if row.key == ledger.OtherKeys {
+				name = otherNames
+			}
+			t.Rows = append(t.Rows, row.drawn(link.only(cut(name), g.filter, row.key)))
 		}
 	}
 	return t
 }
 
 // sums adds up the managed calls by key, those that saved most first.
-func (g grouping) sums(managed []ledger.Slice, share func(ledger.Slice) []float64, r reporter) (rows []groupSum) {
-	cost := figureIndex("cost")
+func (g grouping) sums(managed []ledger.Slice, share saving.Share, r reporter) (rows []groupSum) {
+	cost := figureIndex(saving.Cost)
 	at := map[string]int{}
 	for _, s := range managed {
-		name := cmp.Or(g.key(s), g.none)
-		i, ok := at[name]
+		key := g.key(s)
+		i, ok := at[key]
 		if !ok {
 			i = len(rows)
-			at[name] = i
-			rows = append(rows, groupSum{name: name})
+			at[key] = i
+			rows = append(rows, groupSum{key: key})
 		}
 		rows[i].calls.Add(s.Sums)
 		rows[i].bill.add(r.prices, s)
@@ -114,13 +120,13 @@ func (g grouping) sums(managed []ledger.Slice, share func(ledger.Slice) []float6
 		}
 	}
 	others := func(g groupSum) int {
-		if g.name == otherNames {
+		if g.key == ledger.OtherKeys {
 			return 1
 		}
 		return 0
 	}
 	slices.SortFunc(rows, func(a, b groupSum) int {
-		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
 	})
 	return rows
 }
@@ -132,7 +138,7 @@ func (g *groupSum) add(more groupSum) {
 	g.compare = g.compare || more.compare
 }
 
-func (g groupSum) drawn() report.TableRow {
+func (g groupSum) drawn(name report.Link) report.TableRow {
 	tokens, saved := ui.NotKnown, ui.NotKnown
 	if t := g.calls; t.Metered > 0 {
 		tokens = ui.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
@@ -140,7 +146,7 @@ func (g groupSum) drawn() report.TableRow {
 	if g.compare {
 		saved = ui.Amount("nano_usd", g.saved)
 	}
-	row := report.TableRow{Name: report.Link{Text: cut(g.name)}}
+	row := report.TableRow{Name: name}
 	for _, text := range []string{saved, g.bill.total.human(), ui.Thousands(g.calls.Calls), ui.Amount("share", reuseRate(g.calls)), tokens} {
 		row.Cells = append(row.Cells, report.Link{Text: text})
 	}

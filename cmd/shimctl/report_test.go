@@ -111,11 +111,11 @@ func TestReportAgreesWithStats(t *testing.T) {
 		}
 		defer l.Close()
 		none := reporter{&prices.Table{}}
-		want, err := readSaving(l, 0, none)
+		want, err := readSaving(l, ledger.Filter{}, none)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := l.Snapshot(ledger.Always, 100_000, mostDrawn)
+		s, err := l.Snapshot(ledger.Filter{}, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}

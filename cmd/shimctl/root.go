@@ -36,7 +36,12 @@ func (a *app) root() *cobra.Command {
 	colour := ui.ColorChoice("auto")
 	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
 	completeFlag(root, "color", []string{"auto", "always", "never"})
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.stdout.SetColors(colour, a.getenv) }
+	var noPager bool
+	root.PersistentFlags().BoolVar(&noPager, "no-pager", false, "do not show long output in a pager")
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		a.stdout.SetColors(colour, a.getenv)
+		a.leavePager = a.startPager(c, noPager)
+	}
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")
 	for _, make := range commands {
@@ -85,7 +90,16 @@ func printHelp(w io.Writer, c *cobra.Command) {
 		}
 		fmt.Fprintf(w, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
 	}
-	printFlags(w, "flags", c.LocalFlags())
+	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if isFilter(f) {
+			filters.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	printFlags(w, "flags", own)
+	printFlags(w, "filters", filters)
 	printFlags(w, "flags of every command", c.InheritedFlags())
 }
 

@@ -137,7 +137,7 @@ func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, e
 	for i, c := range calls {
 		tried[taken[i]].add(c)
 	}
-	inUse, err := l.Groups(ledger.ByRule, since)
+	inUse, err := l.Groups(ledger.ByRule, ledger.Since(since))
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, er
 	if err != nil {
 		return report.Page{}, err
 	}
-	chains, err := l.Chains(ledger.Wanted{Chain: id})
+	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: id}})
 	if err == nil && len(chains) == 0 {
 		err = errNoPage
 	}
@@ -26,14 +26,14 @@ func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, er
 		return report.Page{}, err
 	}
 	c := chains[0]
-	calls, err := l.InvocationRows(ledger.Wanted{Chain: id, Limit: mostCalls})
+	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: id}, Limit: mostCalls})
 	if err != nil {
 		return report.Page{}, err
 	}
 	latest := slices.Clone(calls[:min(len(calls), mostDrawn.Calls)])
 	slices.Reverse(latest)
 	drawn := a.drawnChain(ledger.ChainCalls{ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created,
-		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.reporter, pathTo(s.base))
+		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.reporter, s.link())
 	p := report.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []report.Chain{drawn}}
 	p.Chains[0].Name.Text = "" // the page's title
@@ -68,14 +68,14 @@ func (s *site) chainFacts(c ledger.ChainRow, calls []ledger.InvocationRow) []rep
 }
 
 func (s *site) dayLink(at ledger.Millis) report.Link {
-	return pathTo(s.base).to(day(at), "day", day(at))
+	return s.link().to(day(at), "day", day(at))
 }
 
 func (s *site) chainLink(id int64, name string) report.Link {
 	if id == 0 {
 		return report.Link{Text: "-"}
 	}
-	return pathTo(s.base).to(name, "chain", fmt.Sprint(id))
+	return s.link().to(name, "chain", fmt.Sprint(id))
 }
 
 // chainNames returns the names of the calls' chains.
@@ -85,7 +85,7 @@ func chainNames(l *ledger.Ledger, calls []ledger.InvocationRow) (map[int64]strin
 		if names[i.Chain] != "" || i.Chain == 0 {
 			continue
 		}
-		chains, err := l.Chains(ledger.Wanted{Chain: i.Chain})
+		chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func chainNames(l *ledger.Ledger, calls []ledger.InvocationRow) (map[int64]strin
 }
 
 func (s *site) callLink(id int64) report.Link {
-	return pathTo(s.base).to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
+	return s.link().to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
 }
 
 // callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"reprise/internal/report"
@@ -113,41 +115,68 @@ func (s *site) trail(above ...report.Link) []report.Link {
 // periods are those that the overview offers; the first is what it shows if none is named.
 var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"}, {"1d", "24 hours"}, {"", "always"}}
 
+// link returns what links to the other pages.
+func (s *site) link() linker { return linker{base: s.base, since: periods[0].since} }
+
+// queryFilter reads the filters of a view from an address, where they have the names of the flags.
+func queryFilter(q url.Values) *filterFlags {
+	f := &filterFlags{since: q.Get("since"), until: q.Get("until"), tool: q.Get("tool"), directory: q.Get("directory"), task: q.Get("task"),
+		role: q.Get("role"), reason: q.Get("reason"), outcome: q.Get("outcome"), from: q.Get("chain")}
+	if !q.Has("since") {
+		f.since = periods[0].since
+	}
+	return f
+}
+
 func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page, error) {
-	since, until := r.FormValue("since"), r.FormValue("until")
-	if !r.URL.Query().Has("since") {
-		since = periods[0].since
-	}
-	period, err := a.period(since, until)
+	query := r.URL.Query()
+	flags := queryFilter(query)
+	f, err := a.filter(l, flags)
 	if err != nil {
 		return report.Page{}, err
 	}
-	snapshot, err := l.Snapshot(period, s.prices.LongPrompt(), mostDrawn)
+	snapshot, err := l.Snapshot(f, s.prices.LongPrompt(), mostDrawn)
 	if err != nil {
 		return report.Page{}, err
 	}
-	last, err := l.InvocationRows(ledger.Wanted{Limit: mostLast})
-	if err != nil {
+	link := s.link()
+	link.since = flags.since
+	p := a.page(snapshot, ledger.Always, s.reporter, link) // the period is named below
+	if p.Latest, err = s.lastCalls(l, f); err != nil {
 		return report.Page{}, err
 	}
-	names, err := chainNames(l, last)
-	if err != nil {
-		return report.Page{}, err
-	}
-	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
 	for _, other := range periods {
 		link := report.Link{Text: other.name}
-		if other.since != since || until != "" {
-			link.URL = s.base + "?since=" + other.since
+		if other.since != flags.since || flags.until != "" {
+			query.Del("until")
+			query.Set("since", other.since)
+			link.URL = s.base + "?" + query.Encode()
 		}
 		p.Others = append(p.Others, link)
 	}
-	if len(last) > 0 {
-		calls := s.callsTable(last, names)
-		calls.Title = "Last calls"
-		p.Latest = []report.Table{calls}
+	var only []string
+	for _, name := range filterNames {
+		if value := query.Get(name); value != "" && name != "since" && name != "until" {
+			only = append(only, name+" "+cut(a.tilde(value)))
+		}
+	}
+	if len(only) > 0 {
+		p.Trail = s.trail()
+		p.Title += ": " + strings.Join(only, ", ")
 	}
 	return p, nil
+}
+
+// lastCalls returns a table of the last selected calls, if there is any.
+func (s *site) lastCalls(l *ledger.Ledger, f ledger.Filter) ([]report.Table, error) {
+	last, err := l.InvocationRows(ledger.Wanted{Filter: f, Limit: mostLast})
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	names, err := chainNames(l, last)
+	calls := s.callsTable(last, names)
+	calls.Title = "Last calls"
+	return []report.Table{calls}, err
 }
 
 func (s *site) day(a *app, l *ledger.Ledger, r *http.Request) (report.Page, error) {
@@ -156,11 +185,11 @@ func (s *site) day(a *app, l *ledger.Ledger, r *http.Request) (report.Page, erro
 		return report.Page{}, errNoPage
 	}
 	period := ledger.Period{Since: ledger.Millis(day.UnixMilli()), Until: ledger.Millis(day.AddDate(0, 0, 1).UnixMilli())}
-	snapshot, err := l.Snapshot(period, s.prices.LongPrompt(), mostOfADay)
+	snapshot, err := l.Snapshot(ledger.Filter{Period: period}, s.prices.LongPrompt(), mostOfADay)
 	if err != nil {
 		return report.Page{}, err
 	}
-	p := a.page(snapshot, period, s.reporter, pathTo(s.base))
+	p := a.page(snapshot, period, s.reporter, s.link())
 	p.Title, p.Subtitle, p.Trail = day.Format("Monday, 2 January 2006"), "in UTC", s.trail()
 	p.Charts = nil // a chart of one column says nothing
 	p.Of = "The chains with a call on this day."

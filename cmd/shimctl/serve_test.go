@@ -300,3 +300,32 @@ func TestServeOnATakenPort(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, &out, &errs)
 	}
 }
+
+// The overview of one tool, directory or task shows no other calls, and keeps to it in other periods.
+func TestServedFilters(t *testing.T) {
+	s := serveLedger(t, sampleLedger(t, 200, false))
+	_, first := s.get(s.guard.address())
+	for _, filter := range []string{"tool=codex", "directory=%2Fhome%2Fme%2Fsrc%2Fshop", "task=T-1"} {
+		var link string
+		for _, l := range links(t, first) {
+			if strings.Contains(l, filter) {
+				link = l
+			}
+		}
+		answer, page := s.get(link)
+		if link == "" || answer.StatusCode != http.StatusOK || !strings.Contains(texts(t, page, "h1")[0], ": ") {
+			t.Errorf("%s: %q leads to %s", filter, link, answer.Status)
+		}
+		if filter == "tool=codex" && (strings.Contains(page, "claude") || !strings.Contains(page, ">codex<")) {
+			t.Error("the page on one tool shows another one")
+		}
+		if !strings.Contains(page, html.EscapeString(filter+"&since=7d")) && !strings.Contains(page, html.EscapeString("since=7d&"+filter)) {
+			t.Errorf("%s: another period has other calls", filter)
+		}
+	}
+	for _, wrong := range []string{"?tool=cat", "?reason=none", "?outcome=fine", "?chain=nowhere"} {
+		if answer, _ := s.get(wrong); answer.StatusCode == http.StatusOK {
+			t.Errorf("%s: %s", wrong, answer.Status)
+		}
+	}
+}

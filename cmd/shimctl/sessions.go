@@ -7,8 +7,7 @@ import (
 )
 
 func sessionsCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var wanted ledger.Wanted
+	var list *listing
 	var all bool
 	c := &cobra.Command{
 		Use: "sessions", Short: "list the sessions, the last used first",
@@ -18,16 +17,16 @@ directories. A session that is not in the ledger is only listed; no call ever re
 		RunE: func(*cobra.Command, []string) error {
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
 				if all {
-					return a.allSessions(l, r, wanted, asJSON)
+					return a.allSessions(l, r, list)
 				}
-				return a.sessions(l, wanted, asJSON)
+				return a.sessions(l, list)
 			})
 		},
 	}
-	listFlags(c, &asJSON, &wanted, "shimctl.sessions/1")
+	list = a.listFlags(c, "shimctl.sessions/1", sessionColumns, keptColumns)
 	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
 	c.Flags().BoolVar(&all, "all", false, "all sessions in the tools' own directories")
-	return c
+	return paged(c)
 }
 
 type sessionsReport struct {
@@ -35,19 +34,25 @@ type sessionsReport struct {
 	Sessions []sessionReport `json:"sessions" doc:"the last used first"`
 }
 
-func (a *app) sessions(l *ledger.Ledger, wanted ledger.Wanted, asJSON bool) error {
+var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
+
+func (a *app) sessions(l *ledger.Ledger, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
 	sessions, err := ui.WithProgress(a.stderr, "listing the sessions", func() ([]ledger.SessionRow, error) { return l.SessionRows(wanted) })
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if list.asJSON {
 		return a.stdout.PrintJSON(sessionsReport{"shimctl.sessions/1", mapped(sessions, sessionJSON)})
 	}
 	if len(sessions) == 0 {
 		a.stderr.Notice("there is no such session yet")
 		return nil
 	}
-	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION")
+	t := ui.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN").Choose(list.names)
 	for _, s := range sessions {
 		t.Add(ui.SessionCell(s.NativeID), ui.TextCell(s.Tool), ui.IDCell(s.Chain), stateCell(s), ui.NumberCell(int64(s.Turns)), contextCell(s.Context),
 			a.whenCell(s.LastUsed), a.whenCell(s.Created), ui.TextCell(s.Model), ui.TextCell(s.Version))

@@ -43,12 +43,23 @@ type keptSessionEntry struct {
 	moneyReport
 }
 
+var keptColumns = []string{"SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
+	"VERSION", "DIRECTORY"}
+
 // allSessions lists what the tools have kept.
-func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, asJSON bool) error {
+func (a *app) allSessions(l *ledger.Ledger, r reporter, list *listing) error {
+	wanted, err := list.read(a, l)
+	if err != nil {
+		return err
+	}
+	if !wanted.OnlyPeriod() {
+		return usageError{"--all goes with --since, --until, --tool and --directory only", "the tools know nothing of the rest"}
+	}
 	kept, err := ui.WithProgress(a.stderr, "reading the tools' sessions", func() ([]history.Session, error) { return a.readHistory(wanted.Tool) })
 	if err != nil {
 		return err
 	}
+	kept = slices.DeleteFunc(kept, func(s history.Session) bool { return !wanted.SelectsSession(s.Cwd, s.Updated) })
 	slices.SortFunc(kept, func(x, y history.Session) int { return y.Updated.Compare(x.Updated) })
 	if wanted.Limit > 0 {
 		kept = kept[:min(len(kept), wanted.Limit)]
@@ -57,7 +68,7 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if list.asJSON {
 		entry := func(s history.Session) keptSessionEntry { return r.keptSession(s, chains[s.ID]) }
 		return a.stdout.PrintJSON(allSessionsReport{allSchema, mapped(kept, entry)})
 	}
@@ -65,8 +76,8 @@ func (a *app) allSessions(l *ledger.Ledger, r reporter, wanted ledger.Wanted, as
 		a.stderr.Notice("the tools have kept no such session")
 		return nil
 	}
-	t := ui.NewTable("SESSION", "TOOL", "CHAIN", "TURNS", "USED", "STARTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST", "MODEL",
-		"VERSION", "DIRECTORY")
+	t := ui.NewTable(keptColumns...).Choose(list.names).
+		Spare("VERSION", "STARTED", "WRITTEN", "CACHED", "OUTPUT", "INPUT", "MODEL", "COST", "CHAIN", "TURNS")
 	for _, s := range kept {
 		count := func(n int64) ui.Cell { return ui.TokensCell(sql.NullInt64{Int64: n, Valid: s.Counted}) }
 		t.Add(ui.SessionCell(s.ID), ui.TextCell(s.Tool), ui.IDCell(chains[s.ID]),

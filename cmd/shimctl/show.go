@@ -25,7 +25,7 @@ its sessions.`,
 	}
 	jsonFlag(c, &asJSON, "shimctl.show/1")
 	c.ValidArgsFunction = a.completeChain
-	return c
+	return paged(c)
 }
 
 type showReport struct {
@@ -39,7 +39,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	if err != nil {
 		return err
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Chain: chain.ID})
+	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: chain.ID}})
 	if err != nil {
 		return err
 	}

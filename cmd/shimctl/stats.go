@@ -20,46 +20,50 @@ import (
 
 func statsCommand(a *app) *cobra.Command {
 	var asJSON bool
-	var by, since string
+	var by string
+	var f *filterFlags
+	var columns *columnsFlag
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.stats(by, since, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, columns, asJSON) },
 	}
-	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: tool, rule, model, cwd or day")
-	c.Flags().StringVar(&since, "since", "", "only calls since `WHEN`: "+whenWords)
+	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
+	f = a.filterFlag(c)
+	columns = addColumns(c, mapped(ledger.Bys, byHeader), statsColumns)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
 	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
-	completeFlag(c, "since", nil)
-	return c
+	return paged(c)
 }
 
-func (a *app) stats(by, since string, asJSON bool) error {
+// byWords are the keys for people.
+var byWords = func() string {
+	names := mapped(ledger.Bys, func(by ledger.By) string { return string(by) })
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}()
+
+func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
-		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by tool, rule, model, cwd or day"}
+		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by " + byWords}
 	}
-	from, err := a.sinceTime(since)
-	if err != nil {
-		return err
-	}
-	s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), from) })
+	s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), f) })
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		return a.stdout.PrintJSON(statsJSON(s))
 	}
-	a.printStats(s)
+	a.printStats(s, columns)
 	return nil
 }
 
 // A stats is what the command shows.
 type stats struct {
 	By     ledger.By
-	Since  time.Time
+	Filter ledger.Filter
 	Groups []ledger.Group
 	Total  ledger.Group
 	Cached []ledger.CacheRow
@@ -67,8 +71,8 @@ type stats struct {
 }
 
 // readStats reads the ledger; a missing one counts as empty.
-func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
-	s := stats{By: by, Since: since}
+func (a *app) readStats(by ledger.By, flags *filterFlags) (stats, error) {
+	s := stats{By: by}
 	table, err := a.loadPrices()
 	if err != nil {
 		return s, err
@@ -79,12 +83,16 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	}
 	forGroups, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		s.Filter, err = a.filter(nil, flags)
+		return s, err
 	}
 	if err != nil {
 		return s, err
 	}
 	defer forGroups.Close()
+	if s.Filter, err = a.filter(forGroups, flags); err != nil {
+		return s, err
+	}
 	forSaving, err := ledger.OpenExisting(path)
 	if err != nil {
 		return s, err
@@ -92,15 +100,14 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	defer forSaving.Close()
 
 	// Each reads all calls. With a connection of its own they run in parallel.
-	from := ledger.Millis(since.UnixMilli())
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
 	reading.Go(func() {
-		if s.Groups, groupsErr = forGroups.Groups(by, from); groupsErr == nil {
-			s.Cached, groupsErr = forGroups.CacheRows(from)
+		if s.Groups, groupsErr = forGroups.Groups(by, s.Filter); groupsErr == nil {
+			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
 		}
 	})
-	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, from, reporter{table}) })
+	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, reporter{table}) })
 	reading.Wait()
 	for _, g := range s.Groups {
 		s.Total.Add(g.Sums)
@@ -110,23 +117,28 @@ func (a *app) readStats(by ledger.By, since time.Time) (stats, error) {
 	return s, cmp.Or(groupsErr, savingErr)
 }
 
-// readSaving computes the saving in a period.
-func readSaving(l *ledger.Ledger, since ledger.Millis, r reporter) (saving.Saving, error) {
-	arms, err := l.Arms(since)
+// readSaving computes the saving of the selected calls.
+func readSaving(l *ledger.Ledger, f ledger.Filter, r reporter) (saving.Saving, error) {
+	arms, err := l.Arms(f)
 	if err != nil {
 		return saving.Saving{}, err
 	}
-	slices, err := l.Slices(ledger.Period{Since: since, Until: ledger.Always.Until}, r.prices.LongPrompt())
+	slices, err := l.Slices(f, r.prices.LongPrompt())
 	return saving.New(slices, arms, r.listPrice), err
 }
 
-func (a *app) printStats(s stats) {
+// statsColumns are those after the key.
+var statsColumns = []string{"CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST", "PRICED", "DURATION"}
+
+func byHeader(by ledger.By) string { return strings.ToUpper(string(by)) }
+
+func (a *app) printStats(s stats, columns *columnsFlag) {
 	if s.Total.Calls == 0 {
-		fmt.Fprintln(a.stderr, "no managed call has been made"+sinceWords(s.Since))
+		fmt.Fprintln(a.stderr, "no managed call has been made"+filterWords(s.Filter))
 		return
 	}
-	t := ui.NewTable(strings.ToUpper(string(s.By)), "CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST",
-		"PRICED", "DURATION")
+	t := ui.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.names).
+		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
 		key := ui.TextCell(g.Key)
 		if s.By == ledger.ByCwd {
@@ -147,11 +159,21 @@ func (a *app) printStats(s stats) {
 	a.printCache(s.Cached)
 }
 
-func sinceWords(since time.Time) string {
-	if since.UnixMilli() == 0 {
-		return " yet"
+func filterWords(f ledger.Filter) string {
+	words := " yet"
+	if p := f.Period; p != (ledger.Period{}) {
+		words = ""
+		if p.Since != ledger.Always.Since {
+			words = " since " + p.Since.Time().Format(time.RFC3339)
+		}
+		if p.Until != ledger.Always.Until {
+			words += " before " + p.Until.Time().Format(time.RFC3339)
+		}
 	}
-	return " since " + since.UTC().Format(time.RFC3339)
+	if f.Period = (ledger.Period{}); f != (ledger.Filter{}) {
+		words += " that the flags select"
+	}
+	return words
 }
 
 func groupRow(key ui.Cell, g ledger.Group) []ui.Cell {

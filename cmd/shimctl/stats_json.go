@@ -12,6 +12,7 @@ type statsReport struct {
 	Schema     string            `json:"schema" doc:"name of this schema"`
 	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
 	Since      *time.Time        `json:"since" doc:"start of the period, null if all"`
+	Until      *time.Time        `json:"until" doc:"end of the period, null if there is none"`
 	Groups     []groupReport     `json:"groups" doc:"most calls first; days in order"`
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Saved      saving.Summary    `json:"saved" doc:"what resuming saved, in short"`
@@ -85,10 +86,7 @@ type savedReport struct {
 
 func statsJSON(s stats) statsReport {
 	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Cache: cacheJSON(s.Cached)}
-	if s.Since.UnixMilli() != 0 {
-		since := s.Since.UTC()
-		r.Since = &since
-	}
+	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
 		if g.Key != "" {
@@ -134,4 +132,17 @@ func number(n float64) *float64 {
 		return nil
 	}
 	return &n
+}
+
+// periodJSON returns the ends of a period, nil where it has none.
+func periodJSON(p ledger.Period) (since, until *time.Time) {
+	if p.Since != ledger.Always.Since {
+		at := p.Since.Time()
+		since = &at
+	}
+	if p.Until != ledger.Always.Until {
+		at := p.Until.Time()
+		until = &at
+	}
+	return since, until
 }

@@ -17,33 +17,39 @@ import (
 
 func statusCommand(a *app) *cobra.Command {
 	var asJSON bool
+	var f *filterFlags
+	var columns *columnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen: a configuration that keeps reprise off; headless calls that were passed through, and what to
-do about that; how many of the last days' calls were resumed, their tokens and cost, and what resuming saved; chains
-with a live session; the last decisions and their reasons; warnings about what failed or will keep calls fresh.`,
+		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
+and other warnings; figures of the last days; chains with a live session; the last decisions. A terminal gets what
+fits on its screen, and the commands that show the rest; a pipe or a file gets all.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, asJSON) })
+			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, f, columns.names, asJSON) })
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.status/1")
-	return c
+	f = a.filterFlag(c)
+	columns = addColumns(c, liveColumns, decisionColumns)
+	return paged(c)
 }
 
 // Limits of the lists on the screen and in JSON.
 const (
 	statusDays      = 30
-	statusChains    = 8
 	statusDecisions = 8
 	maxChains       = 50
 )
 
 // An overview holds what status shows.
 type overview struct {
+	lists     ledger.Filter // of the lists, which are of any time if no period is given
 	totals    ledger.Totals // of all calls; only in JSON
 	bill      bill          // of the last days
 	saved     saving.Saving // of the last days
+	whole     ledger.WholePrompts
+	span      string // the last days, or the period that was asked for
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
 	decisions []ledger.InvocationRow
@@ -52,11 +58,15 @@ type overview struct {
 	warnings  []warning      // all others
 }
 
-func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
+func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns []string, asJSON bool) error {
+	f, err := a.filter(l, flags)
+	if err != nil {
+		return err
+	}
 	var o overview
-	err := a.stderr.WithProgress("adding the calls up", func() (err error) {
-		if o, err = a.overview(l, r); err == nil && asJSON {
-			o.totals, err = l.Totals()
+	err = a.stderr.WithProgress("adding the calls up", func() (err error) {
+		if o, err = a.overview(l, r, f); err == nil && asJSON {
+			o.totals, err = l.Totals(f)
 		}
 		return err
 	})
@@ -66,55 +76,71 @@ func (a *app) status(l *ledger.Ledger, r reporter, asJSON bool) error {
 	if asJSON {
 		return a.stdout.PrintJSON(statusJSON(r, o))
 	}
-	a.printBroken(o)
-	a.printPassed(o.passed)
 	if len(o.decisions) == 0 {
-		a.stderr.Notice("no managed call has been made yet")
+		a.printFirst(o)
+		a.stderr.Notice("no managed call has been made" + filterWords(f))
 		return nil
 	}
-	a.printStatus(o)
+	if a.stdout.Terminal {
+		a.printScreen(o, columns)
+	} else {
+		a.printStatus(o, columns)
+	}
 	return nil
 }
 
-func (a *app) overview(l *ledger.Ledger, r reporter) (o overview, err error) {
+func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overview, err error) {
+	o.lists, o.span = f, fmt.Sprintf("last %d days", statusDays)
+	if words := periodWords(f.Times()); words != "" {
+		o.span = strings.TrimSpace(words)
+	}
 	cfg, wrong := a.configuration()
 	meters, err := l.Meters()
 	if err != nil {
 		return o, err
 	}
-	since := ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())
-	if err = a.sums(l, r, since, &o); err != nil {
+	if f.Period == (ledger.Period{}) {
+		f.Period = ledger.Since(ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())).Period
+	}
+	if err = a.sums(l, r, f, &o); err != nil {
 		return o, err
 	}
-	if o.chains, err = l.Chains(ledger.Wanted{Limit: maxChains}); err != nil {
+	if o.chains, err = l.Chains(ledger.Wanted{Filter: o.lists, Limit: maxChains}); err != nil {
 		return o, err
 	}
-	if o.live, err = l.Chains(ledger.Wanted{Live: true, Limit: statusChains}); err != nil {
+	if o.live, err = l.Chains(ledger.Wanted{Filter: o.lists, Live: true, Limit: maxChains}); err != nil {
 		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
-	if o.decisions, err = l.InvocationRows(ledger.Wanted{Limit: statusDecisions}); err != nil {
+	if o.decisions, err = l.InvocationRows(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
 		return o, err
 	}
-	rows, err := l.PassedRows(since)
+	if o.whole, err = l.WholePrompts(f); err != nil {
+		return o, err
+	}
+	rows, err := l.PassedRows(f)
 	if err != nil {
 		return o, err
 	}
-	cached, err := l.CacheRows(since)
+	cached, err := l.CacheRows(f)
 	if err != nil {
 		return o, err
 	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
-	o.warnings = slices.Concat(contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
+	if err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 
 // sums adds up the last days' calls. The arms are read from all of them once more; on a
 // connection of its own that runs in parallel.
-func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overview) error {
+func (a *app) sums(l *ledger.Ledger, r reporter, f ledger.Filter, o *overview) error {
 	forArms, err := a.openOrEmpty()
 	if err != nil {
 		return err
@@ -125,9 +151,9 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 	var arms []ledger.ChainSums
 	var slicesErr, armsErr error
 	reading.Go(func() {
-		slices, slicesErr = l.Slices(ledger.Period{Since: since, Until: ledger.Always.Until}, r.prices.LongPrompt())
+		slices, slicesErr = l.Slices(f, r.prices.LongPrompt())
 	})
-	reading.Go(func() { arms, armsErr = forArms.Arms(since) })
+	reading.Go(func() { arms, armsErr = forArms.Arms(f) })
 	reading.Wait()
 	for _, s := range slices {
 		o.bill.add(r.prices, s)
@@ -136,47 +162,73 @@ func (a *app) sums(l *ledger.Ledger, r reporter, since ledger.Millis, o *overvie
 	return cmp.Or(slicesErr, armsErr)
 }
 
-// printBroken says before anything else that no call is managed.
-func (a *app) printBroken(o overview) {
+// printFirst says before anything else that no call is managed, and what was missed.
+func (a *app) printFirst(o overview) {
 	if len(o.broken) > 0 {
 		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.broken, warning.words)...)
 		fmt.Fprintln(a.stdout)
 	}
-}
-
-// printPassed says first what was missed.
-func (a *app) printPassed(passed []passedReport) {
-	words := func(p passedReport) string {
-		if a.stdout.Terminal {
-			return p.words(ago(a.now, ledger.Millis(p.Last.UnixMilli())))
-		}
-		return p.words(p.Last.Format(time.RFC3339))
-	}
-	if len(passed) > 0 {
-		a.stdout.Sentences("PASSED THROUGH", ui.Warn, mapped(passed, words)...)
+	if len(o.passed) > 0 {
+		a.stdout.Sentences("PASSED THROUGH", ui.Warn, mapped(o.passed, a.passedWords)...)
 		fmt.Fprintln(a.stdout)
 	}
 }
 
-func (a *app) printStatus(o overview) {
-	a.stdout.Heading(fmt.Sprintf("last %d days", statusDays))
-	a.stdout.Sentences("HEADLINE", ui.Strong, o.saved.Headline())
+func (a *app) passedWords(p passedReport) string {
+	if a.stdout.Terminal {
+		return p.words(ago(a.now, ledger.Millis(p.Last.UnixMilli())))
+	}
+	return p.words(p.Last.Format(time.RFC3339))
+}
+
+// printStatus prints all of it.
+func (a *app) printStatus(o overview, columns []string) {
+	a.stdout.Sentences("HEADLINE", ui.Strong, append([]string{o.saved.Headline()}, o.whyWhole()...)...)
 	fmt.Fprintln(a.stdout)
+	a.printFirst(o)
 	a.figures(o).Print(a.stdout)
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.stdout)
-		a.stdout.Heading("live chains")
-		t := ui.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY")
-		for _, c := range o.live {
-			t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.NumberCell(int64(c.Calls)),
-				contextCell(newest(c).Context), decisionCell(c.Last), a.whenCell(c.Last.Started), a.pathCell(c.Cwd))
-		}
-		t.Print(a.stdout)
+		a.liveTable(o.live).Choose(columns).Print(a.stdout)
 	}
 	fmt.Fprintln(a.stdout)
-	a.stdout.Heading("last decisions")
-	t := ui.NewFoldedTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING")
-	for _, i := range o.decisions {
+	a.decisionTable(o.decisions).Choose(columns).Print(a.stdout)
+	if len(o.warnings) > 0 {
+		fmt.Fprintln(a.stdout)
+		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.warnings, warning.words)...)
+	}
+}
+
+// whyWhole says why nothing was left out of the resumed calls' prompts, if nothing was.
+func (o overview) whyWhole() []string {
+	switch {
+	case o.saved.AtLeast.LeftOutBytes > 0:
+		return nil
+	case o.whole.Short >= max(1, o.whole.Long):
+		return []string{fmt.Sprintf("%s under 2 KB went whole: leaving a part out would save next to nothing", ui.Count(o.whole.Short, "prompt"))}
+	case o.whole.Long > 0:
+		return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", ui.Count(o.whole.Long, "prompt"))}
+	}
+	return nil
+}
+
+var (
+	liveColumns     = []string{"CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME"}
+	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING"}
+)
+
+func (a *app) liveTable(live []ledger.ChainRow) *ui.Table {
+	t := ui.NewTable(liveColumns...)
+	for _, c := range live {
+		t.Add(ui.IDCell(c.ID), ui.TextCell(c.Tool), ui.TextCell(c.Task), ui.TextCell(c.Role), ui.NumberCell(int64(c.Calls)),
+			contextCell(newest(c).Context), decisionCell(c.Last), a.whenCell(c.Last.Started), a.pathCell(c.Cwd), nameCell(c))
+	}
+	return t
+}
+
+func (a *app) decisionTable(decisions []ledger.InvocationRow) *ui.Table {
+	t := ui.NewTable(decisionColumns...)
+	for _, i := range decisions {
 		reason := i.Reason
 		if i.FellBack != "" {
 			reason = i.FellBack
@@ -184,12 +236,7 @@ func (a *app) printStatus(o overview) {
 		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i),
 			ui.TextCell(meaning(reason)).As(ui.Dim))
 	}
-	t.Print(a.stdout)
-	if len(o.warnings) > 0 {
-		fmt.Fprintln(a.stdout)
-		a.stdout.Heading("warnings")
-		a.stdout.Sentences("WARNING", ui.Warn, mapped(o.warnings, warning.words)...)
-	}
+	return t
 }
 
 func (w warning) words() string { return w.Says }
@@ -211,6 +258,9 @@ func (a *app) figures(o overview) *ui.Table {
 	}
 	if observed := o.bill.calls - managed; observed > 0 {
 		calls = append(calls, fmt.Sprintf("%d observed", observed))
+	}
+	if o.bill.stopped > 0 {
+		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.stopped))
 	}
 	add("managed calls", ui.NumberCell(managed), calls...)
 	add("reused", ui.ShareCell(o.bill.resumed, managed), "of the managed calls")
@@ -319,13 +369,15 @@ type recentReport struct {
 	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
 	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	moneyReport
-	Saved saving.Summary `json:"saved" doc:"what resuming saved, in short"`
+	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
+	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
+	Saved      saving.Summary `json:"saved" doc:"what resuming saved, in short"`
 }
 
 func statusJSON(r reporter, o overview) statusReport {
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: mapped(o.chains, r.chain),
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
-			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary()},
+			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
 		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

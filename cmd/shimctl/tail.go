@@ -18,6 +18,7 @@ import (
 func tailCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var back int
+	var f *filterFlags
 	c := &cobra.Command{
 		Use: "tail", Short: "show calls as they happen",
 		Long: `Shows the last calls, then each call when it starts and when it ends, until you interrupt it.`,
@@ -27,10 +28,11 @@ func tailCommand(a *app) *cobra.Command {
 			}
 			return noArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return a.tail(back, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return a.tail(back, f, asJSON) },
 	}
 	jsonFlag(c, &asJSON, "shimctl.tail/1")
 	c.Flags().Lookup("json").Usage += ", one object a line"
+	f = a.filterFlag(c)
 	c.Flags().IntVarP(&back, "lines", "n", 10, "first show the last `N` calls")
 	return c
 }
@@ -44,7 +46,7 @@ type tailReport struct {
 // pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
 
-func (a *app) tail(back int, asJSON bool) error {
+func (a *app) tail(back int, flags *filterFlags, asJSON bool) error {
 	list, err := a.loadPrices()
 	if err != nil {
 		return err
@@ -54,12 +56,16 @@ func (a *app) tail(back int, asJSON bool) error {
 		return err
 	}
 	defer l.Close()
-	before, err := l.InvocationRows(ledger.Wanted{Limit: max(back, 1)}) // one at least, to know what is new
+	filter, err := a.filter(l, flags)
+	if err != nil {
+		return err
+	}
+	before, err := l.InvocationRows(ledger.Wanted{Filter: filter, Limit: max(back, 1)}) // one at least, to know what is new
 	if err != nil {
 		return err
 	}
 	slices.Reverse(before)
-	f := follower{show: a.tailText(reporter{list})}
+	f := follower{show: a.tailText(reporter{list}), filter: filter}
 	if asJSON {
 		f.show = a.tailJSON(reporter{list})
 	}
@@ -88,6 +94,7 @@ func (a *app) awaitLedger() (*ledger.Ledger, error) {
 
 // A follower shows each call when it begins and when it ends.
 type follower struct {
+	filter  ledger.Filter
 	show    func(event string, i ledger.InvocationRow) error
 	last    int64 // the latest call that was shown
 	running []int64
@@ -119,7 +126,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 			continue
 		}
 		seen = version
-		calls, err := l.InvocationRowsSince(f.last, f.running)
+		calls, err := l.InvocationRowsSince(f.last, f.running, f.filter)
 		if err != nil {
 			return err
 		}

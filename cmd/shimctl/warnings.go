@@ -16,7 +16,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache, refused, failed or price"`
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache, refused, failed, price, too_many_calls or budget_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`

@@ -98,7 +98,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.PassedRows(0)
+	rows, err := l.PassedRows(ledger.Filter{})
 	if err != nil {
 		return nil, err
 	}

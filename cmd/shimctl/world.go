@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
-	"reprise/rewrite"
 )
 
 // openOrEmpty opens the ledger. If there is none it returns an empty one.
@@ -54,21 +51,36 @@ func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
 	return look(l, reporter{list})
 }
 
-// listFlags adds --json, --limit and --tool to a command that lists things.
-func listFlags(c *cobra.Command, asJSON *bool, w *ledger.Wanted, schema string) {
-	jsonFlag(c, asJSON, schema)
-	c.Flags().IntVarP(&w.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
-	c.Flags().StringVar(&w.Tool, "tool", "", "only those of this `TOOL`")
+// A listing is what the flags of a command that lists things say.
+type listing struct {
+	asJSON bool
+	filter *filterFlags
+	*columnsFlag
+	wanted ledger.Wanted // without the filter
+}
+
+// listFlags adds --json, --limit, --columns and the filter to a command that lists things in tables with
+// these headers.
+func (a *app) listFlags(c *cobra.Command, schema string, headers ...[]string) *listing {
+	var list listing
+	jsonFlag(c, &list.asJSON, schema)
+	c.Flags().IntVarP(&list.wanted.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if w.Limit < 0 {
+		if list.wanted.Limit < 0 {
 			return usageError{"--limit is less than 0", "0 shows all"}
-		}
-		if w.Tool != "" && !slices.Contains(rewrite.Names, w.Tool) {
-			return usageError{fmt.Sprintf("%q is not a tool", w.Tool), "one of " + strings.Join(rewrite.Names, ", ")}
 		}
 		return nil
 	}
-	completeFlag(c, "tool", rewrite.Names)
+	list.filter = a.filterFlag(c)
+	list.columnsFlag = addColumns(c, headers...)
+	return &list
+}
+
+// read returns what the flags select.
+func (l *listing) read(a *app, from *ledger.Ledger) (wanted ledger.Wanted, err error) {
+	wanted = l.wanted
+	wanted.Filter, err = a.filter(from, l.filter)
+	return wanted, err
 }
 
 // atMostOneCall is for commands that take a call, or none.

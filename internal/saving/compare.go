@@ -97,6 +97,13 @@ type SavedFigure struct {
 // MinFresh is how many similar fresh calls a resumed call needs. With fewer, the estimate is rough.
 const MinFresh = 5
 
+// sideSums are the calls of one tool, rule and model that are counted as the same.
+type sideSums struct {
+	Tool, Rule, Model string // Model that answered
+	Side              ledger.Side
+	ledger.Sums
+}
+
 // A like is what calls must have in common to be compared.
 type like struct{ tool, rule, model string }
 
@@ -107,7 +114,7 @@ type yardstick struct {
 }
 
 // yardsticks returns a yardstick for each like with at least that many fresh calls.
-func yardsticks(sides []ledger.SideSums, least int64) map[like]yardstick {
+func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 	found := map[like]yardstick{}
 	for _, s := range sides {
 		l := like{s.Tool, s.Rule, s.Model}
@@ -121,7 +128,7 @@ func yardsticks(sides []ledger.SideSums, least int64) map[like]yardstick {
 
 // estimate compares resumed calls with similar fresh ones, and with few of them if there are only
 // few.
-func estimate(sides []ledger.SideSums) Estimate {
+func estimate(sides []sideSums) Estimate {
 	e := estimateAgainst(sides, MinFresh)
 	if e.Resumed > 0 {
 		return e
@@ -133,7 +140,7 @@ func estimate(sides []ledger.SideSums) Estimate {
 	return e
 }
 
-func estimateAgainst(sides []ledger.SideSums, least int64) Estimate {
+func estimateAgainst(sides []sideSums, least int64) Estimate {
 	var out Estimate
 	against := yardsticks(sides, least)
 	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))

@@ -99,7 +99,7 @@ func TestEstimateSaving(t *testing.T) {
 	sums := func(calls, cost int64) ledger.Sums {
 		return ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
-	got := estimate([]ledger.SideSums{
+	got := estimate([]sideSums{
 		{Tool: "claude", Rule: "a", Side: ledger.Resumed, Sums: sums(10, 2)},
 		{Tool: "claude", Rule: "a", Side: ledger.FollowUp, Sums: sums(5, 10)},
 		{Tool: "claude", Rule: "a", Side: ledger.FirstRun, Sums: sums(9, 1000)},

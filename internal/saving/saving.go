@@ -83,7 +83,7 @@ func (s Saving) priced(slice ledger.Slice) ledger.Slice {
 }
 
 // sides adds up the calls that ended well by what they are counted as.
-func sides(slices []ledger.Slice) (list []ledger.SideSums) {
+func sides(slices []ledger.Slice) (list []sideSums) {
 	type key struct {
 		like
 		side ledger.Side
@@ -98,7 +98,7 @@ func sides(slices []ledger.Slice) (list []ledger.SideSums) {
 		if !ok {
 			i = len(list)
 			at[k] = i
-			list = append(list, ledger.SideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
+			list = append(list, sideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
 		}
 		list[i].Add(s.Sums)
 	}

@@ -38,6 +38,7 @@ type Screen struct {
 	io.Writer
 	Terminal bool
 	Width    int // in columns, 0 for no limit
+	Height   int // in lines, 0 for no limit
 	Colors   bool
 	ASCII    bool // a terminal that shows nothing else
 }
@@ -48,7 +49,7 @@ func NewScreen(f *os.File, env func(string) string) Screen {
 	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !showsUTF8(env)}
 	if s.Terminal {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
-			s.Width = int(size.Col)
+			s.Width, s.Height = int(size.Col), int(size.Row)
 		}
 	}
 	return s

@@ -28,7 +28,9 @@ func (c Cell) As(m Meaning) Cell {
 type Table struct {
 	Header []string
 	rows   [][]Cell
-	folds  bool // the last column holds sentences: a narrow terminal folds them instead of cutting them
+	spare  []string // the columns that a narrow terminal leaves out first, the least important first
+	chosen []int    // the columns to show, nil for all
+	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
 }
 
 // NewTable returns an empty table.
@@ -36,6 +38,31 @@ func NewTable(header ...string) *Table { return &Table{Header: header} }
 
 // NewFoldedTable returns an empty table whose last column holds sentences, which are never cut.
 func NewFoldedTable(header ...string) *Table { return &Table{Header: header, folds: true} }
+
+// Spare names the columns that a narrow terminal leaves out, the least important first. After them, and
+// without it, the last columns go first.
+func (t *Table) Spare(names ...string) *Table {
+	t.spare = names
+	return t
+}
+
+// Choose shows only the named columns, in that order, as far as the table has them. If it has none of
+// them, nothing changes.
+func (t *Table) Choose(names []string) *Table {
+	var chosen []int
+	for _, name := range names {
+		if i := slices.Index(t.Header, name); i >= 0 {
+			chosen = append(chosen, i)
+		}
+	}
+	if chosen != nil {
+		t.chosen = chosen
+	}
+	return t
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return len(t.rows) }
 
 // Add appends a row.
 func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
@@ -50,10 +77,10 @@ func (t *Table) Print(s Screen) {
 		return
 	}
 	if t.Header != nil {
-		fmt.Fprintln(s, strings.Join(t.Header, "\t"))
+		fmt.Fprintln(s, strings.Join(picked(t.Header, t.chosen), "\t"))
 	}
 	for _, row := range t.rows {
-		for i, c := range row {
+		for i, c := range picked(row, t.chosen) {
 			if i > 0 {
 				fmt.Fprint(s, "\t")
 			}
@@ -61,6 +88,18 @@ func (t *Table) Print(s Screen) {
 		}
 		fmt.Fprintln(s)
 	}
+}
+
+// picked returns the chosen ones of a list, nil for all.
+func picked[T any](list []T, chosen []int) []T {
+	if chosen == nil {
+		return list
+	}
+	some := make([]T, len(chosen))
+	for n, i := range chosen {
+		some[n] = list[i]
+	}
+	return some
 }
 
 const (
@@ -80,6 +119,27 @@ func (t *Table) printAligned(s Screen) {
 	t.printLine(s, columns, header)
 	for _, row := range t.rows {
 		t.printLine(s, columns, row)
+	}
+	t.printHidden(s, columns)
+}
+
+// printHidden says which columns a narrow terminal leaves out.
+func (t *Table) printHidden(s Screen, shown []*column) {
+	var hidden []string
+	for _, c := range t.filled() {
+		if !slices.ContainsFunc(shown, func(other *column) bool { return other.index == c.index }) {
+			hidden = append(hidden, t.Header[c.index])
+		}
+	}
+	if len(hidden) == 0 {
+		return
+	}
+	remedy := "a wider terminal shows them"
+	if t.spare != nil {
+		remedy = "--columns chooses"
+	}
+	for _, line := range fold("not shown: "+strings.Join(hidden, ", ")+"; "+remedy, s.Width) {
+		fmt.Fprintln(s, s.Paint(Dim, line))
 	}
 }
 
@@ -119,29 +179,32 @@ func (s Screen) folded(c Cell, width, indent int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
-// fit returns the columns that are shown. If they need more than limit together, the widest
-// ones become narrower, then the last ones are left out.
+// fit returns the columns that are shown. If they need more than limit together even where each is as
+// narrow as it may be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
+	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && leastWidth(columns) > limit {
+		columns = t.withoutLeast(columns)
+	}
 	for limit > 0 && totalWidth(columns) > limit {
 		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.width, b.width) })
-		switch {
-		case widest.width > narrowest:
-			widest.width--
-		case len(columns) == 1 || t.folds:
+		if widest.width <= narrowest {
 			return columns
-		default:
-			columns = columns[:len(columns)-1]
 		}
+		widest.width--
 	}
 	return columns
 }
 
-// filled returns the columns that hold anything, each with the width that it needs. A table
+// filled returns the columns that were chosen or hold anything, each with the width that it needs. A table
 // without rows has all its columns.
 func (t *Table) filled() (columns []*column) {
-	for i, title := range t.Header {
-		filled := len(t.rows) == 0
+	shown := t.chosen
+	if shown == nil {
+		shown = everyIndex(t.Header)
+	}
+	for _, i := range shown {
+		title, filled := t.Header[i], len(t.rows) == 0 || t.chosen != nil
 		width := runewidth.StringWidth(title)
 		for _, row := range t.rows {
 			filled = filled || row[i].Raw != ""
@@ -152,6 +215,33 @@ func (t *Table) filled() (columns []*column) {
 		}
 	}
 	return columns
+}
+
+func everyIndex[T any](list []T) []int {
+	all := make([]int, len(list))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// withoutLeast returns the columns without the least important one.
+func (t *Table) withoutLeast(columns []*column) []*column {
+	for _, name := range t.spare {
+		if at := slices.IndexFunc(columns, func(c *column) bool { return t.Header[c.index] == name }); at >= 0 {
+			return slices.Delete(columns, at, at+1)
+		}
+	}
+	return columns[:len(columns)-1]
+}
+
+// leastWidth returns how wide the columns are where each is as narrow as it may be.
+func leastWidth(columns []*column) int {
+	total := -gap
+	for _, c := range columns {
+		total += gap + min(c.width, narrowest)
+	}
+	return total
 }
 
 func totalWidth(columns []*column) int {

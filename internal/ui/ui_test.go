@@ -19,7 +19,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}{
 		{0, "N  WIDE                          LAST\n7  日本語のとても長い名前の仕事  x�[2Jy\n"},
 		{30, "N  WIDE                 LAST\n7  日本語のとても長い…  x�[2Jy\n"},
-		{20, "N  WIDE\n7  日本語のとても…\n"},
+		{20, "N  WIDE\n7  日本語のとても長…\nnot shown: LAST; a\nwider terminal shows\nthem\n"},
 	} {
 		var b strings.Builder
 		table := NewTable("N", "WIDE", "EMPTY", "LAST")
@@ -34,6 +34,36 @@ func TestTableOnATerminal(t *testing.T) {
 		if got != c.want {
 			t.Errorf("width %d:\n%s\nnot\n%s", c.width, got, c.want)
 		}
+	}
+}
+
+// A narrow terminal leaves out the least important columns and says which. Whoever chooses gets the chosen.
+func TestColumns(t *testing.T) {
+	for _, c := range []struct {
+		width  int
+		chosen []string
+		want   string
+	}{
+		{24, nil, "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n"},
+		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nnot shown: MODEL;\n--columns chooses\n"},
+		{12, nil, "ID  NAME\n 1  a thing\nnot shown:\nCOST, MODEL;\n--columns\nchooses\n"},
+		{30, []string{"MODEL", "NONE", "ID"}, "MODEL  ID\nm       1\n"},
+		{0, []string{"COST"}, "COST\n  $1\n"},
+	} {
+		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST").Choose(c.chosen)
+		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true}, TextCell("m"))
+		var b strings.Builder
+		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
+		if b.String() != c.want {
+			t.Errorf("%d, %q:\n%s\nnot\n%s", c.width, c.chosen, b.String(), c.want)
+		}
+	}
+	var b strings.Builder
+	table := NewTable("ID", "NAME").Choose([]string{"NAME", "ID"})
+	table.Add(IDCell(1), TextCell("x"))
+	table.Print(Screen{Writer: &b})
+	if b.String() != "NAME\tID\nx\t1\n" {
+		t.Errorf("a program reads %q", b.String())
 	}
 }
 

@@ -66,7 +66,7 @@ func (o options) main() (missed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, dir: dir, Kind: "as installed", Times: map[string]Times{}, Figures: map[string]float64{}}
-	for _, step := range []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers} {
+	for _, step := range []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers, b.statusline} {
 		if err := step(); err != nil {
 			return 0, err
 		}
@@ -535,6 +535,20 @@ func (b *bench) ledgers() error {
 	})
 }
 
+// statusline compares what a shell's prompt or claude's status line waits for with the least that
+// shimctl does, on the large ledger, all of whose calls were made today.
+func (b *bench) statusline() error {
+	input := filepath.Join(b.dir, "statusline.json")
+	if err := os.WriteFile(input, fmt.Appendf(nil, `{"session_id":"1","workspace":{"current_dir":%q}}`, b.dir), 0o600); err != nil {
+		return err
+	}
+	shimctl := filepath.Join(b.bin, "shimctl")
+	return b.compare("status line", b.rounds, map[string]call{
+		"direct":     {path: shimctl, args: []string{"version"}},
+		"statusline": {path: shimctl, args: []string{"statusline"}, stdin: input},
+	})
+}
+
 // fill copies a call of the chain until the ledger has that many.
 func (b *bench) fill(calls int64) error {
 	return b.ledger(func(db *sql.DB) error {
@@ -573,6 +587,7 @@ func (b *bench) targets() (missed int) {
 		{"64 at once, lost", 0, 0, b.Figures["64 at once, lost"]},
 		{"a plain pipe, x a long answer", 1 / 0.65, 1 / 0.44, 1 / b.Figures[large+"share of a plain pipe"]},
 		{"a large ledger, x a small one", 1.5, 1.63, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)]},
+		{"statusline, x shimctl version", 3, 0, b.Times["status line: statusline"].Ratio},
 		{"locked ledger: delay, x its bound", 1, 0, b.Figures["locked ledger, delay"] / float64(ledger.LockTimeout.Milliseconds())},
 	} {
 		verdict := ""

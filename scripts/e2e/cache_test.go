@@ -42,7 +42,7 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		rows, err := l.CacheRows(0)
+		rows, err := l.CacheRows(ledger.Filter{})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%+v, %v", rows, err)
 		}

@@ -64,7 +64,7 @@ func savingIn(t *testing.T, path string) saving.Saving {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	slices, err := l.Slices(ledger.Always, math.MaxInt64)
+	slices, err := l.Slices(ledger.Filter{}, math.MaxInt64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func (a *arm) read() (row ledger.InvocationRow, err error) {
 		a.version = sessions[0].Version
 	}
 	if err == nil {
-		a.cached, err = l.CacheRows(0)
+		a.cached, err = l.CacheRows(ledger.Filter{})
 	}
 	return rows[0], err
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+)
+
+// A columnsFlag is the value of --columns: names from the headers of a command's tables.
+type columnsFlag struct {
+	names []string
+	known []string
+}
+
+// addColumns adds --columns to a command whose tables have these headers.
+func addColumns(c *cobra.Command, headers ...[]string) *columnsFlag {
+	f := &columnsFlag{}
+	for _, name := range slices.Concat(headers...) {
+		if !slices.Contains(f.known, name) {
+			f.known = append(f.known, name)
+		}
+	}
+	c.Flags().Var(f, "columns", "show only these `COLUMNS`, in this order: names from the header with commas between")
+	err := c.RegisterFlagCompletionFunc("columns", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		return mapped(f.known, func(name string) string { return before + strings.ToLower(name) }), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // there is no such flag
+	}
+	return f
+}
+
+func (f *columnsFlag) String() string { return strings.ToLower(strings.Join(f.names, ",")) }
+
+// Type returns the word by which flagError knows the flag.
+func (f *columnsFlag) Type() string { return "columns" }
+
+// Set reads the value from the command line.
+func (f *columnsFlag) Set(text string) error {
+	f.names = nil
+	for _, name := range strings.Split(text, ",") {
+		name = strings.ToUpper(strings.TrimSpace(name))
+		if !slices.Contains(f.known, name) {
+			known := mapped(f.known, strings.ToLower)
+			if near := config.Nearest(name, known); near != "" {
+				return fmt.Errorf("did you mean %s", near)
+			}
+			return fmt.Errorf("the columns are %s", strings.Join(known, ", "))
+		}
+		f.names = append(f.names, name)
+	}
+	return nil
+}

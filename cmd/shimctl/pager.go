@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// pages marks the commands whose output may be longer than the screen.
+const pages = "pages"
+
+// paged marks a command.
+func paged(c *cobra.Command) *cobra.Command {
+	c.Annotations = map[string]string{pages: ""}
+	return c
+}
+
+// pagerCommand returns what shows the output of a command at a terminal: SHIMCTL_PAGER or PAGER, else less
+// if there is one. "" and cat are none.
+func (a *app) pagerCommand() string {
+	for _, entry := range []string{"SHIMCTL_PAGER", "PAGER"} {
+		if command, ok := a.lookupEnv(entry); ok {
+			if strings.TrimSpace(command) == "cat" {
+				return ""
+			}
+			return strings.TrimSpace(command)
+		}
+	}
+	if _, err := exec.LookPath("less"); err == nil {
+		return "less"
+	}
+	return ""
+}
+
+// lookupEnv returns a variable and whether it is set.
+func (a *app) lookupEnv(name string) (value string, ok bool) {
+	for _, entry := range a.environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// startPager sends stdout through the pager if a terminal shows it. The returned function waits until the
+// reader has left the pager.
+func (a *app) startPager(c *cobra.Command, off bool) (wait func()) {
+	_, may := c.Annotations[pages]
+	command := a.pagerCommand()
+	if off || !may || !a.stdout.Terminal || command == "" {
+		return func() {}
+	}
+	pager := exec.Command("sh", "-c", command)
+	pager.Env = a.environ
+	if _, ok := a.lookupEnv("LESS"); !ok {
+		pager.Env = append(slices.Clone(a.environ), "LESS=FRX") // leave at once if all fits, keep colors, keep the screen
+	}
+	pager.Stdout, pager.Stderr = os.Stdout, os.Stderr
+	in, err := pager.StdinPipe()
+	if err != nil {
+		return func() {}
+	}
+	if err := pager.Start(); err != nil {
+		return func() {}
+	}
+	direct := a.stdout.Writer
+	a.stdout.Writer = untilLeft{in}
+	signal.Ignore(syscall.SIGINT) // it is the pager's
+	return func() {
+		a.stdout.Writer = direct
+		in.Close()
+		_ = pager.Wait() // what it shows last is its own affair
+	}
+}
+
+// untilLeft drops what comes after the reader has left the pager.
+type untilLeft struct{ to io.Writer }
+
+func (w untilLeft) Write(p []byte) (int, error) {
+	if n, err := w.to.Write(p); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return n, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"reprise/config"
+	"reprise/internal/saving"
+	"reprise/internal/ui"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+func statuslineCommand(a *app) *cobra.Command {
+	var directory string
+	var verbose bool
+	c := &cobra.Command{
+		Use: "statusline", Short: "print one line for a status line or a shell prompt",
+		Long: `Prints one line: what resuming saved today, the last decision in the directory, and a warning if its job is over
+its budget. The directory is the one that Claude Code names on stdin, else the working directory. If there is
+nothing to say, or the ledger cannot be read, the line is empty; the exit status is 0.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.statusline(directory, verbose) },
+	}
+	c.Flags().StringVar(&directory, "directory", "", "the `DIRECTORY`; stdin is then not read")
+	c.Flags().BoolVar(&verbose, "verbose", false, "say on stderr why the line is empty")
+	return c
+}
+
+func (a *app) statusline(directory string, verbose bool) error {
+	if directory == "" {
+		directory = directoryOnStdin(a.stdin)
+	}
+	parts, err := a.statusParts(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no call has been recorded yet")
+	}
+	if err != nil {
+		if verbose {
+			a.complain(err.Error(), hintFor(err))
+		}
+		parts = nil
+	}
+	_, err = fmt.Fprintln(a.stdout, strings.Join(parts, " | "))
+	return err
+}
+
+// stdinPatience is how long the line waits for what a status line's caller writes at once. A shell's
+// prompt may leave stdin open and write nothing.
+const stdinPatience = 200 * time.Millisecond
+
+// maxStatusInput exceeds what Claude Code writes.
+const maxStatusInput = 1 << 20
+
+// directoryOnStdin returns the directory in the JSON on stdin, else the working directory.
+func directoryOnStdin(stdin *os.File) string {
+	found := make(chan string, 1)
+	if info, err := stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice == 0 {
+		go func() { found <- readDirectory(stdin) }()
+	} else {
+		found <- ""
+	}
+	select {
+	case directory := <-found:
+		return directory
+	case <-time.After(stdinPatience):
+		return ""
+	}
+}
+
+func readDirectory(r io.Reader) string {
+	var in struct {
+		Cwd       string `json:"cwd"`
+		Workspace struct {
+			CurrentDir string `json:"current_dir"`
+		} `json:"workspace"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r, maxStatusInput)).Decode(&in); err != nil {
+		return ""
+	}
+	return cmp.Or(in.Workspace.CurrentDir, in.Cwd)
+}
+
+// statusParts returns what the line says. It reads the ledger by its indexes only, and does not wait for a writer.
+func (a *app) statusParts(directory string) (parts []string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return []string{a.stdout.Paint(ui.Warn, "reprise is off: its configuration has a mistake")}, nil
+	}
+	if !cfg.Enabled {
+		return []string{a.stdout.Paint(ui.Warn, "reprise is off")}, nil
+	}
+	path, err := config.LedgerFile(a.own)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	l, err := ledger.Peek(path)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := a.savedToday(l)
+	if err != nil {
+		return nil, err
+	}
+	here, err := a.lastDecision(l, cfg, directory)
+	return append(saved, here...), err
+}
+
+// statuslineCalls is how many calls are added up at most, so that a prompt never waits for a long day.
+const statuslineCalls = 1000
+
+// savedToday says what resuming saved since midnight.
+func (a *app) savedToday(l *ledger.Ledger) ([]string, error) {
+	year, month, day := a.now.Date()
+	since := ledger.Millis(time.Date(year, month, day, 0, 0, 0, 0, a.now.Location()).UnixMilli())
+	from, err := l.Bounded(since, statuslineCalls)
+	if err != nil {
+		return nil, err
+	}
+	slices, err := l.Slices(ledger.Since(from), 0)
+	if err != nil {
+		return nil, err
+	}
+	had := saving.New(slices, nil, a.lateListPrice()).Summary()
+	if had.Calls == 0 {
+		return nil, nil
+	}
+	words := fmt.Sprintf("resumed %s of %s", ui.Thousands(had.AllResumed), ui.Count(had.Calls, "call"))
+	if from == since {
+		words += " today"
+	}
+	return []string{words + savedWords(had)}, nil
+}
+
+// lateListPrice is reporter.listPrice, but reads the price list only if a call needs it.
+func (a *app) lateListPrice() saving.Price {
+	load := sync.OnceValues(a.loadPrices)
+	return func(s ledger.Slice) (nano int64, ok bool) {
+		list, err := load()
+		if err != nil {
+			return 0, false
+		}
+		return reporter{list}.listPrice(s)
+	}
+}
+
+// savedWords says in short what was saved: an estimate of money or tokens, else what is certain.
+func savedWords(s saving.Summary) string {
+	unit, amount := "nano_usd", s.CostNanoUSD
+	if amount == nil {
+		unit, amount = "tokens", s.Tokens
+	}
+	switch {
+	case amount == nil && s.LeftOutBytes > 0:
+		return fmt.Sprintf(", left out %s", ui.Size(s.LeftOutBytes))
+	case amount == nil || *amount == 0:
+		return ""
+	}
+	text := ui.Amount(unit, math.Abs(*amount))
+	if unit == "tokens" {
+		text = ui.ShortNumber(int64(math.Abs(*amount))) + " tokens"
+	}
+	if *amount < 0 {
+		return fmt.Sprintf(", cost ~%s more", text)
+	}
+	return fmt.Sprintf(", saved ~%s", text)
+}
+
+// lastDecision says how the latest call in a directory was handled, and whether its job is over its budget.
+func (a *app) lastDecision(l *ledger.Ledger, cfg config.Config, directory string) ([]string, error) {
+	directory, err := filepath.Abs(directory)
+	if err == nil {
+		directory, err = filepath.EvalSymlinks(directory)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i, err := l.LastIn(directory)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := decisionCell(i)
+	parts := []string{a.stdout.Paint(c.Meaning, ui.Printable(c.Human)) + ", " + ago(a.now, i.Started)}
+	spent, err := l.SpendingOf(i, ledger.Millis(a.now.UnixMilli()))
+	if err != nil {
+		return nil, err
+	}
+	switch exceededBy(rulePolicy(cfg, i.Rule).Budget, spent) {
+	case rewrite.TooManyCalls:
+		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Count(spent.Calls, "call")+" of this job in an hour"))
+	case rewrite.BudgetSpent:
+		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Dollars(spent.Cost)+" for this job in a day"))
+	}
+	return parts, nil
+}

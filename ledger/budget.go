@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// anHour is the period in which calls are counted; money is counted in a day.
+const anHour Millis = 3_600_000
+
+// Spending is what the calls of a job have used up.
+type Spending struct {
+	Calls int64 // made in the last hour
+	Cost  int64 // nano-dollars of the last 24 hours, as the tool reported them
+}
+
+// Budget is what a job may use up; 0 is no limit.
+type Budget struct {
+	CallsPerHour int64
+	NanoPerDay   int64
+}
+
+// Exceeded returns which limit a job has exceeded, or "".
+func (b Budget) Exceeded(s Spending) rewrite.Reason {
+	switch {
+	case b.CallsPerHour > 0 && s.Calls > b.CallsPerHour:
+		return rewrite.TooManyCalls
+	case b.NanoPerDay > 0 && s.Cost >= b.NanoPerDay:
+		return rewrite.BudgetSpent
+	}
+	return ""
+}
+
+// Conditions on calls. A repeated prompt without a name begins a chain of its own, so all of a tool in a
+// directory are one job.
+const (
+	countedCalls = "mode NOT IN ('observe', 'stopped')"
+	isRepeat     = "reason = 'identical' AND (SELECT task FROM chains WHERE id = chain_id) = ''"
+)
+
+// decide decides on a call, and whether its job is over its budget.
+func (l *Ledger) decide(c *Call, facts Facts) Decision {
+	d := c.decide(facts)
+	d.Spent = l.spent(c, d)
+	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
+	if d.Exceeded != "" && c.Limits.Stop {
+		return Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+	}
+	return d
+}
+
+// recordStopped records a call that does not run. It counts for no budget: else a caller that tries again would never
+// be let through.
+func (l *Ledger) recordStopped(c *Call, d Decision) error {
+	return l.write(func(tx *sql.Tx) error {
+		var id int64
+		return insert(tx, &id, `INSERT INTO invocations
+			(id, chain_id, rule, tool, cwd, started, duration, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+			VALUES (`+unusedID("invocations")+`, (SELECT id FROM chains WHERE id = ?), ?, ?, ?, ?, 0, ?, ?, ?, ?, 0, 'failed')`,
+			d.Chain, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, c.Format, len(c.Prompt.Text))
+	})
+}
+
+// spent returns what the job of a call has used up with this call. If that cannot be read it counts
+// as nothing: a budget must not keep a call from running.
+func (l *Ledger) spent(c *Call, d Decision) Spending {
+	j := budgetJob{chain: d.Chain}
+	if d.Reason == rewrite.Identical && c.Task == "" {
+		j = budgetJob{tool: c.Tool, cwd: c.Cwd}
+	}
+	if c.Limits.Budget == (Budget{}) || j == (budgetJob{}) {
+		return Spending{}
+	}
+	s, err := l.spending(j, c.Now)
+	if err != nil {
+		return Spending{}
+	}
+	s.Calls++
+	return s
+}
+
+// A budgetJob is a chain, or the repeated prompts of a tool in a directory.
+type budgetJob struct {
+	chain     int64
+	tool, cwd string
+}
+
+// latestCalls is how many of the latest calls, of the chain or of all, count for a budget at most: a
+// call must not wait longer in a job that has run away.
+const latestCalls = 1024
+
+// spending returns what a job has used up at a time.
+func (l *Ledger) spending(j budgetJob, now Millis) (s Spending, err error) {
+	from, args := "chain_id = ?4 ORDER BY id DESC LIMIT ?3", []any{now - day, now - anHour, latestCalls, j.chain}
+	if j.chain == 0 {
+		from = "id > (SELECT max(id) FROM invocations) - ?3 AND tool = ?4 AND cwd = ?5 AND " + isRepeat
+		args = append(args[:3], j.tool, j.cwd)
+	}
+	err = l.db.QueryRow(`SELECT coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0)
+		FROM (SELECT started, mode, cost FROM invocations WHERE `+from+`) WHERE started >= ?1`, args...).Scan(&s.Calls, &s.Cost)
+	return s, err
+}
+
+// SpendingOf returns what the job of a recorded call has used up at a time.
+func (l *Ledger) SpendingOf(i InvocationRow, now Millis) (s Spending, err error) {
+	if i.Chain == 0 {
+		return s, nil
+	}
+	j, repeat := budgetJob{chain: i.Chain}, false
+	if err = l.db.QueryRow("SELECT "+isRepeat+" FROM invocations WHERE id = ?", i.ID).Scan(&repeat); err == nil {
+		if repeat {
+			j = budgetJob{tool: i.Tool, cwd: i.Cwd}
+		}
+		s, err = l.spending(j, now)
+	}
+	if err != nil {
+		return s, fmt.Errorf("sum up job: %w", err)
+	}
+	return s, nil
+}
+
+// A JobSpending is what a job's calls that the same model answered have used up.
+type JobSpending struct {
+	Chain            int64 // 0: the repeated prompts of the tool in the directory
+	Tool, Cwd        string
+	Rule             string // of the latest call
+	Model            string
+	Spending               // Cost is of the calls whose tool reported it
+	Input, CacheRead int64 // tokens of the other calls
+	CacheWrite       int64
+	Output           int64
+}
+
+// JobSpendings returns what all jobs have used up at a time, those of a job in a row.
+func (l *Ledger) JobSpendings(now Millis) (list []JobSpending, err error) {
+	const unpriced = "FILTER (WHERE cost IS NULL)"
+	err = each(l.db, `SELECT CASE WHEN `+isRepeat+` THEN 0 ELSE chain_id END, tool, cwd, rule, coalesce(model, ''), max(id),
+			coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0),
+			coalesce(sum(input) `+unpriced+`, 0), coalesce(sum(cache_read) `+unpriced+`, 0),
+			coalesce(sum(cache_write) `+unpriced+`, 0), coalesce(sum(output) `+unpriced+`, 0)
+		FROM invocations WHERE started >= ?1 AND chain_id IS NOT NULL GROUP BY 1, tool, cwd, 5 ORDER BY 1, tool, cwd, 6 DESC`,
+		func(rows *sql.Rows) error {
+			var j JobSpending
+			var last int64
+			err := rows.Scan(&j.Chain, &j.Tool, &j.Cwd, &j.Rule, &j.Model, &last, &j.Calls, &j.Cost, &j.Input, &j.CacheRead, &j.CacheWrite, &j.Output)
+			list = append(list, j)
+			return err
+		}, now-day, now-anHour)
+	if err != nil {
+		return nil, fmt.Errorf("sum up jobs: %w", err)
+	}
+	return list, nil
+}
+
+// SameJob reports whether both are about the same job.
+func (j JobSpending) SameJob(other JobSpending) bool {
+	return j.Chain == other.Chain && j.Tool == other.Tool && j.Cwd == other.Cwd
+}

@@ -1,0 +1,128 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// spend makes a call of a task, "" for none, that costs as many nano-dollars.
+func spend(t *testing.T, l *Ledger, task, prompt string, now Millis, nano int64) Decision {
+	t.Helper()
+	c := testCall(l, prompt, now)
+	c.Task, c.Limits.Budget = task, Budget{CallsPerHour: 3, NanoPerDay: 1000}
+	foreseen, _, err := l.Preview(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, ticket, err := l.Begin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Spent != foreseen.Spent || d.Exceeded != foreseen.Exceeded {
+		t.Errorf("%+v was foreseen, not %+v", foreseen.Spent, d.Spent)
+	}
+	o := goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", now+1)
+	o.Seen.Usage = rewrite.Usage{Known: true, CostKnown: true, CostNano: nano}
+	finish(t, l, ticket, o)
+	return d
+}
+
+func TestBudgetOfAChain(t *testing.T) {
+	l, _ := newLedger(t)
+	const began = 100 * day
+	steps := []struct {
+		at   Millis
+		nano int64
+		want Decision // what is said of the budget
+	}{
+		{began, 100, Decision{}}, // nothing is known of a new chain
+		{began + 1000, 100, Decision{Spent: Spending{2, 100}}},
+		{began + 2000, 100, Decision{Spent: Spending{3, 200}}},
+		{began + 3000, 100, Decision{Spent: Spending{4, 300}, Exceeded: rewrite.TooManyCalls}},
+		{began + anHour + 2500, 600, Decision{Spent: Spending{2, 400}}},
+		{began + 3*anHour, 0, Decision{Spent: Spending{1, 1000}, Exceeded: rewrite.BudgetSpent}},
+		{began + day + 2500, 0, Decision{Spent: Spending{1, 700}}},
+	}
+	for i, step := range steps {
+		spend(t, l, "another", "Another job", step.at, 1)
+		d := spend(t, l, "T-1", fmt.Sprintf("Round %d", i), step.at, step.nano)
+		if d.Spent != step.want.Spent || d.Exceeded != step.want.Exceeded {
+			t.Errorf("call %d: %+v %s, want %+v %s", i, d.Spent, d.Exceeded, step.want.Spent, step.want.Exceeded)
+		}
+	}
+}
+
+// A loop without a name begins a chain with each call.
+func TestBudgetOfRepeatedPrompts(t *testing.T) {
+	l, _ := newLedger(t)
+	const began = 100 * day
+	prompt := fmt.Sprintf(base, 1)
+	var d Decision
+	for i := range Millis(5) {
+		d = spend(t, l, "", prompt, began+1000*i, 100)
+	}
+	if d.Reason != rewrite.Identical || d.Spent != (Spending{4, 300}) || d.Exceeded != rewrite.TooManyCalls {
+		t.Errorf("%s: %+v %s", d.Reason, d.Spent, d.Exceeded)
+	}
+	spend(t, l, "T-1", "A job", began+6000, 7)
+	jobs, err := l.JobSpendings(began + 7000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		chain, calls, cost int64
+	}
+	want := []row{{0, 4, 400}, {1, 1, 100}, {6, 1, 7}}
+	if len(jobs) != len(want) {
+		t.Fatalf("%+v", jobs)
+	}
+	for i, j := range jobs {
+		if (row{j.Chain, j.Calls, j.Cost}) != want[i] || j.Tool != "claude" || j.Cwd != "/project" {
+			t.Errorf("%+v, want %+v", j, want[i])
+		}
+	}
+}
+
+// A call that is stopped counts for nothing, so the job goes on when the hour is over.
+func TestStopped(t *testing.T) {
+	l, _ := newLedger(t)
+	const began = 100 * day
+	call := func(task string, now Millis) *Call {
+		c := testCall(l, fmt.Sprintf(base, 1), now)
+		c.Task, c.Limits.Budget, c.Limits.Stop = task, Budget{CallsPerHour: 2}, true
+		return c
+	}
+	for _, task := range []string{"T-1", ""} { // repeated prompts count without the first
+		var modes []rewrite.Mode
+		for i := range Millis(7) {
+			d, ticket, err := l.Begin(call(task, began+i*1000))
+			if err != nil || (ticket == nil) != (d.Mode == rewrite.Stopped) {
+				t.Fatalf("%+v, %v, %v", d, ticket, err)
+			}
+			modes = append(modes, d.Mode)
+			if ticket != nil {
+				finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+i*1000+1))
+			}
+		}
+		if modes[1] == rewrite.Stopped || modes[3] != rewrite.Stopped || modes[6] != rewrite.Stopped {
+			t.Errorf("task %q: %q", task, modes)
+		}
+		d, ticket, err := l.Begin(call(task, began+anHour+7000))
+		if err != nil || d.Mode == rewrite.Stopped {
+			t.Errorf("task %q, an hour later: %+v, %v", task, d, err)
+		}
+		finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+anHour+7001))
+	}
+	last, err := l.InvocationRows(Wanted{Filter: Filter{Reason: rewrite.TooManyCalls}, Limit: 1})
+	if err != nil || len(last) != 1 || last[0].Mode != rewrite.Stopped || last[0].Outcome != "failed" || last[0].SentBytes != 0 {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
+func TestNoBudget(t *testing.T) {
+	if why := (Budget{}).Exceeded(Spending{1_000_000, 1 << 60}); why != "" {
+		t.Error(why)
+	}
+}

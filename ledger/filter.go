@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// A Filter selects calls. The zero value selects all; every field that is set must match.
+type Filter struct {
+	Period     Period // the zero value is Always
+	Chain      int64
+	Tool       string
+	Directory  string // the calls' working directory, or one above it
+	Task, Role string // of their chain
+	// Reason selects the calls with this reason, detail, or reason of a refused resume.
+	Reason  rewrite.Reason
+	Outcome string // ok, failed, killed or Unended
+}
+
+// Since selects the calls since a time.
+func Since(at Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
+
+// Unended is the outcome by which a filter selects the calls that run.
+const Unended = "running"
+
+// Outcomes are all that a filter knows.
+var Outcomes = []string{"ok", "failed", "killed", Unended}
+
+// Times returns the filter's period.
+func (f Filter) Times() Period {
+	if f.Period == (Period{}) {
+		return Always
+	}
+	return f.Period
+}
+
+// OnlyPeriod reports whether the filter selects by nothing but the period, tool and directory, which a
+// call has that was passed through.
+func (f Filter) OnlyPeriod() bool {
+	f.Period, f.Tool, f.Directory = Period{}, "", ""
+	return f == Filter{}
+}
+
+// where returns the filter as a condition on invocations and its arguments, without the period. Columns
+// get the prefix.
+func (f Filter) where(prefix string) (condition string, args []any) {
+	all := []string{"1"}
+	add := func(condition string, values ...any) {
+		all, args = append(all, strings.ReplaceAll(condition, "$", prefix)), append(args, values...)
+	}
+	if f.Chain != 0 {
+		add("$chain_id = ?", f.Chain)
+	}
+	f.ofPlace(add)
+	if f.Task != "" {
+		add("$chain_id IN (SELECT id FROM chains WHERE task = ?)", f.Task)
+	}
+	if f.Role != "" {
+		add("$chain_id IN (SELECT id FROM chains WHERE role = ?)", f.Role)
+	}
+	if f.Reason != "" {
+		add("? IN ($reason, $detail, coalesce($fell_back, ''))", f.Reason)
+	}
+	switch f.Outcome {
+	case "":
+	case Unended:
+		add("$outcome IS NULL")
+	default:
+		add("$outcome = ?", f.Outcome)
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// ofPlace adds what selects by the tool and the directory.
+func (f Filter) ofPlace(add func(condition string, values ...any)) {
+	if f.Tool != "" {
+		add("$tool = ?", f.Tool)
+	}
+	if f.Directory != "" {
+		below := strings.TrimSuffix(f.Directory, "/")
+		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
+	}
+}
+
+// selects returns the whole filter as a condition and its arguments.
+func (f Filter) selects(prefix string) (condition string, args []any) {
+	condition, args = f.where(prefix)
+	p := f.Times()
+	return strings.ReplaceAll(p.holds(), "started", prefix+"started") + " AND " + condition, append([]any{p.Since, p.Until}, args...)
+}
+
+// ofCalls returns a condition that holds where some selected call has the value of owner in a column.
+// Where the filter selects all calls, it holds for every owner.
+func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
+	if f == (Filter{}) {
+		return "1", nil
+	}
+	where, args := f.where("i.")
+	p := f.Times()
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND +i.started >= ? AND +i.started < ? AND %s)", column, owner, where),
+		append([]any{p.Since, p.Until}, args...)
+}
+
+// SelectsSession reports whether a session of that directory that was last used then is selected, by what
+// OnlyPeriod allows; the tool is not looked at.
+func (f Filter) SelectsSession(directory string, used time.Time) bool {
+	p, below := f.Times(), strings.TrimSuffix(f.Directory, "/")+"/"
+	at := Millis(used.UnixMilli())
+	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
+	return inside && (p == Always || p.Since <= at && at < p.Until)
+}

@@ -1,0 +1,122 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// Every view selects the same calls by a filter.
+func TestFilter(t *testing.T) {
+	l, _ := newLedger(t)
+	if err := fill(l, 300); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.db.Exec(`UPDATE chains SET role = 'role ' || (id % 3);
+		UPDATE invocations SET tool = 'codex' WHERE chain_id % 4 = 0;
+		UPDATE chains SET tool = 'codex' WHERE id % 4 = 0;
+		UPDATE sessions SET tool = 'codex' WHERE chain_id % 4 = 0;
+		UPDATE chains SET created = (id - 1) * 10000, updated = id * 10000;
+		UPDATE invocations SET cwd = '/work/1' || CASE chain_id % 3 WHEN 0 THEN '' WHEN 1 THEN '/below' ELSE '0' END;
+		UPDATE invocations SET outcome = NULL WHERE id % 13 = 0;
+		UPDATE invocations SET detail = 'short_prompt' WHERE id % 5 = 0;
+		UPDATE invocations SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		f    Filter
+		want func(Invocation) bool
+	}{
+		"all":       {Filter{}, func(Invocation) bool { return true }},
+		"period":    {Filter{Period: Period{5000, 90_000}}, func(i Invocation) bool { return i.Started >= 5000 && i.Started < 90_000 }},
+		"chain":     {Filter{Chain: 7}, func(i Invocation) bool { return i.Chain == 7 }},
+		"tool":      {Filter{Tool: "codex"}, func(i Invocation) bool { return i.Tool == "codex" }},
+		"directory": {Filter{Directory: "/work/1"}, func(i Invocation) bool { return i.Cwd == "/work/1" || i.Cwd == "/work/1/below" }},
+		"root":      {Filter{Directory: "/"}, func(Invocation) bool { return true }},
+		"task":      {Filter{Task: "task 7"}, func(i Invocation) bool { return i.Task == "task 7" }},
+		"role":      {Filter{Role: "role 2"}, func(i Invocation) bool { return i.Role == "role 2" }},
+		"reason":    {Filter{Reason: rewrite.Extends}, func(i Invocation) bool { return i.Reason == rewrite.Extends }},
+		"detail":    {Filter{Reason: "short_prompt"}, func(i Invocation) bool { return i.Detail == "short_prompt" }},
+		"refused":   {Filter{Reason: "refused_other"}, func(i Invocation) bool { return i.FellBack == "refused_other" }},
+		"failed":    {Filter{Outcome: "failed"}, func(i Invocation) bool { return i.Outcome == "failed" }},
+		"running":   {Filter{Outcome: Unended}, func(i Invocation) bool { return i.Outcome == "" }},
+		"many": {Filter{Tool: "claude", Role: "role 1", Outcome: "ok", Period: Period{0, 200_000}},
+			func(i Invocation) bool {
+				return i.Tool == "claude" && i.Role == "role 1" && i.Outcome == "ok" && i.Started < 200_000
+			}},
+		"none": {Filter{Task: "no such"}, func(Invocation) bool { return false }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls, chains := map[int64]bool{}, map[int64]bool{}
+			for i, err := range l.Invocations(Filter{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.want(i) {
+					calls[i.ID], chains[i.Chain] = true, true
+				}
+			}
+			for view, got := range counts(t, l, tt.f) {
+				want := len(calls)
+				if view == "chains" || view == "sessions" || view == "snapshot chains" {
+					want = len(chains)
+				}
+				if got != want {
+					t.Errorf("%s has %d, want %d", view, got, want)
+				}
+			}
+		})
+	}
+}
+
+// counts returns how many calls, chains and sessions each view selects.
+func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
+	t.Helper()
+	got := map[string]int{}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := l.InvocationRows(Wanted{Filter: f})
+	check(err)
+	got["log"] = len(rows)
+	rows, err = l.InvocationRowsSince(0, nil, f)
+	check(err)
+	got["tail"] = len(rows)
+	chains, err := l.Chains(Wanted{Filter: f})
+	check(err)
+	got["chains"] = len(chains)
+	sessions, err := l.SessionRows(Wanted{Filter: f})
+	check(err)
+	got["sessions"] = len(sessions)
+	for _, err := range l.Invocations(f) {
+		check(err)
+		got["export"]++
+	}
+	s, err := l.Snapshot(f, 100_000, SnapshotLimits{Chains: 100, Calls: 100, Keys: 3})
+	check(err)
+	for _, slice := range s.Slices {
+		got["slices"] += int(slice.Calls)
+	}
+	for _, arm := range s.Arms {
+		got["arms"] += int(arm.Calls)
+	}
+	got["snapshot chains"] = len(s.Chains)
+	for _, c := range s.Chains {
+		got["snapshot calls"] += len(c.Latest)
+	}
+	for _, by := range Bys {
+		groups, err := l.Groups(by, f)
+		check(err)
+		for _, g := range groups {
+			got[fmt.Sprint("groups by ", by)] += int(g.Calls)
+		}
+	}
+	totals, err := l.Totals(f)
+	check(err)
+	got["totals"] = int(totals.Calls)
+	return got
+}

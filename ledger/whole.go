@@ -1,0 +1,26 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// WholePrompts are numbers of resumed calls that sent their whole prompt.
+type WholePrompts struct {
+	Short int64 // prompts so short that none of them is shortened
+	Long  int64 // all others
+}
+
+// WholePrompts counts the selected calls that were resumed with their whole prompt.
+func (l *Ledger) WholePrompts(f Filter) (w WholePrompts, err error) {
+	where, args := f.selects("")
+	err = each(l.db, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
+		append([]any{rewrite.ShortPromptBytes, rewrite.ShortPromptBytes}, args...)...)
+	if err != nil {
+		return w, fmt.Errorf("count whole prompts: %w", err)
+	}
+	return w, nil
+}
