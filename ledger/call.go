@@ -30,6 +30,7 @@ type Call struct {
 	Now             Millis
 	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
 	Wait            bool           // the call waits for a session that another process holds
+	WaitForRecord   bool           // it waits if its caller may know the answer of a run that is not recorded yet
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
@@ -103,7 +104,7 @@ func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
 		}
 		return d, nil, nil
 	}
-	if c.Wait && d.Reason == rewrite.Leased {
+	if c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded() {
 		return d, nil, ErrHeld
 	}
 	t := &Ticket{call: c, key: l.key}

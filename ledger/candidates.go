@@ -298,7 +298,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if !slices.Contains(alike[kin], id) {
 			alike[kin] = append(alike[kin], id)
 		}
-		if continuity.Retains() || kin.answer {
+		if continuity.Retains() || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
 			wanted = append(wanted, strconv.FormatInt(session, 10))
 		} else {
 			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})

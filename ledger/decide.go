@@ -227,6 +227,23 @@ func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	return chain, reason
 }
 
+// unrecorded reports whether the caller may know the answer of a run whose session is still in use:
+// its prompt shows more than that session was sent.
+func (f *Facts) unrecorded() bool {
+	if f.Disabled || f.Never || f.NoResume || f.Fresh != "" {
+		return false
+	}
+	return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {
+		switch {
+		case !c.Held:
+			return false
+		case f.Named:
+			return c.Continuity.Relation != rewrite.Identical
+		}
+		return c.Continuity.ShowsMore() || c.Continuity.Relation == rewrite.Extends && f.Limits.goesOn(&c)
+	})
+}
+
 // attempt returns the highest attempt number among a chain's calls.
 func attempt(sessions []ChainFacts, chain int64) int {
 	highest := rewrite.NoAttempt

@@ -30,6 +30,7 @@ type Continuity struct {
 	// the task.
 	Evidence Evidence
 
+	whole bool        // the prompt repeats everything that the session was sent
 	known map[int]int // by block: how many lines of a grown block the session was sent
 	turn  int         // the line where the new turn starts; 0 if it cannot be sent alone
 	base  *Shape      // of the prompt that the session was sent
@@ -41,12 +42,16 @@ func (c *Continuity) old(l *promptLine) bool { return c.Has[l.block] || l.index 
 // Retains reports whether the prompt repeats everything that the session was sent.
 func (c Continuity) Retains() bool { return c.Relation == Identical || c.Relation == Extends }
 
+// ShowsMore reports whether the prompt repeats everything that the session was sent and shows an
+// answer that is not known to be the session's.
+func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == HistoryEdited }
+
 // Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
 // the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	c := Continuity{Relation: Unrelated, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
-	c.Has, c.known = m.has, m.known
+	c.Has, c.known, c.whole = m.has, m.known, m.whole
 	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
 		c.Relation = Identical
 		return c

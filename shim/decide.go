@@ -101,18 +101,23 @@ func (c *call) decide() rewrite.Reason {
 	return ""
 }
 
-// busyPause is the time between two looks at a busy session.
-const busyPause = 50 * time.Millisecond
+const (
+	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
+	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
+)
 
-// begin has the ledger decide and record the call. If the rule says to wait for a busy session,
-// it first waits. A signal then ends the shim, as it would end the tool.
+// begin has the ledger decide and record the call. If the rule says to wait for a busy session, it
+// first waits; so it does for a moment if a conversation seems to follow one that is not recorded
+// yet: a caller may make the next call as soon as it has the answer. A signal then ends the shim, as
+// it would end the tool.
 func (c *call) begin() (err error) {
-	until := c.started
+	until, recorded := c.started, c.env.Now().Add(recordLimit)
 	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.waits) {
 		until = until.Add(c.rule.BusyLimit)
 	}
 	for {
-		c.record.Wait = c.env.Now().Before(until)
+		now := c.env.Now()
+		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
 		if c.decision, c.ticket, err = c.ledger.Begin(c.record); !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}

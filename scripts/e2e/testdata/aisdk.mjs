@@ -10,5 +10,4 @@ for (const turn of process.argv.slice(2)) {
   const { text } = await generateText({ model: createClaudeCode({ defaultSettings: settings })('sonnet'), messages })
   messages.push({ role: 'assistant', content: text })
   console.log(text)
-  await new Promise(resolve => setTimeout(resolve, 500)) // not until claude has ended: on a busy machine the record takes a moment
 }
