@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"reprise/scripts/toolbox"
+)
+
+// What --json prints is as the published schema says.
+func TestAnswersFollowTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/shimctl.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("shimctl.schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if err := os.Rename(filepath.Dir(sampleLedger(t, 200, true)), filepath.Join(home, "reprise")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "rule.toml"), []byte("[[rule]]\nname = \"shop\"\ntool = \"claude\"\ncwd = \"/home/**\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, command := range []string{
+		"status", "chains", "sessions", "sessions --all", "show 1", "log", "log 1", "stats", "stats --by tool", "suggest", "doctor", "config show",
+		"config check", "version", "explain -- claude -p hi", "why", "why 1", "prune -n", "rule try rule.toml", "rule add -n rule.toml",
+	} {
+		args := strings.Fields(command)
+		if at := slices.Index(args, "--"); at > 0 {
+			args = slices.Insert(args, at, "--json")
+		} else {
+			args = append(args, "--json")
+		}
+		cmd := exec.Command(executable(t), args...)
+		cmd.Args[0], cmd.Dir = "shimctl", home
+		cmd.Env = append(toolbox.Home(home), "XDG_STATE_HOME="+home, "PATH="+tools)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && (!errors.As(err, &exit) || len(out) == 0) {
+			t.Errorf("%s: %v: %s", command, err, out)
+			continue
+		}
+		answer, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
+		if err != nil {
+			t.Errorf("%s: %v: %s", command, err, out)
+			continue
+		}
+		name, _ := answer.(map[string]any)["schema"].(string)
+		schema, err := compiler.Compile("shimctl.schema.json" + reference(name)["$ref"].(string))
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+			continue
+		}
+		seen[name] = true
+		if err := schema.Validate(answer); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	others := []string{"shimctl.setup/1", "shimctl.tail/1"} // one needs installed shims, one does not end
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		if !seen[name] && !slices.Contains(others, name) {
+			t.Errorf("no answer has the schema %s", name)
+		}
+	}
+}
