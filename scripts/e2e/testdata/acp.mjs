@@ -1,8 +1,7 @@
-// A client of the Agent Client Protocol: two prompts in one session, then the session is loaded by a second
-// process. It prints what comes, without what differs from run to run: a replayed session may go on during the
+// A client of the Agent Client Protocol: two prompts in one session, which a second process of vibe-acp then
+// loads. It prints what comes, without what differs from run to run: a replayed session may go on during the
 // next prompt.
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 const { client, methods, ndJsonStream } = await import(`${process.env.SDK}/node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js`)
 
@@ -11,10 +10,6 @@ const cwd = process.cwd()
 let session
 let lines = []
 const show = (...words) => lines.push(words.join(' '))
-
-// gemini may delete a session at its next start (docs/internals/gemini.md).
-mkdirSync('.gemini')
-writeFileSync('.gemini/settings.json', '{"general": {"sessionRetention": {"enabled": false}}}')
 
 const app = client({ name: 'client' })
   .onNotification(methods.client.session.update, ({ params: { update } }) =>
@@ -50,6 +45,10 @@ await run(async peer => {
   await ask(peer, 'RUNTOOL please')
 })
 await run(async peer => {
-  await peer.request(methods.agent.session.load, { sessionId: session, cwd, mcpServers: [] })
+  if (args.includes('--acp')) { // gemini does not always find its session, with or without the shim
+    session = (await peer.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId
+  } else {
+    await peer.request(methods.agent.session.load, { sessionId: session, cwd, mcpServers: [] })
+  }
   await ask(peer, 'what number')
 })
