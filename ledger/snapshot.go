@@ -224,15 +224,15 @@ func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error,
 	p := f.Times()
 	where, ofFilter := f.where("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ? AND "+where)
-	next := func(condition string, bound any) (first sql.NullInt64, err error) {
-		err = each(q, "SELECT min(id) FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
+	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
+		err = each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}
-	first, err := next("started >= ?", p.Since)
+	first, err := next("+id", "started >= ?", p.Since) // + has SQLite use the index by time
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
 		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until}, ofFilter)...); err == nil {
-			first, err = next("id > ?", last)
+			first, err = next("id", "id > ?", last)
 		}
 	}
 	return err
