@@ -549,16 +549,18 @@ func (b *bench) statusline() error {
 	})
 }
 
-// fill copies a call of the chain until the ledger has that many.
+// fill copies a call of the chain until the ledger has that many. The copies follow the other calls, ten in a
+// millisecond: calls with higher numbers began later in any ledger whose clock was not set.
 func (b *bench) fill(calls int64) error {
 	return b.ledger(func(db *sql.DB) error {
 		var columns string
 		if err := db.QueryRow(`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
 			return err
 		}
-		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM invocations UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-			INSERT INTO invocations (%s) SELECT %s FROM n, (SELECT * FROM invocations WHERE mode = 'resume' LIMIT 1)
-			WHERE i < ?`, columns, columns), calls, calls)
+		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM invocations UNION ALL SELECT i + 1 FROM n WHERE i < ?),
+			latest (began) AS (SELECT max(started) FROM invocations)
+			INSERT INTO invocations (%s) SELECT %s FROM n, latest, (SELECT * FROM invocations WHERE mode = 'resume' LIMIT 1)
+			WHERE i < ?`, columns, strings.Replace(columns, "started", "began + i / 10", 1)), calls, calls)
 		return err
 	})
 }
@@ -587,7 +589,7 @@ func (b *bench) targets() (missed int) {
 		{"64 at once, lost", 0, 0, b.Figures["64 at once, lost"]},
 		{"a plain pipe, x a long answer", 1 / 0.65, 1 / 0.44, 1 / b.Figures[large+"share of a plain pipe"]},
 		{"a large ledger, x a small one", 1.5, 1.63, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)]},
-		{"statusline, x shimctl version", 3, 3.65, b.Times["status line: statusline"].Ratio},
+		{"statusline, x shimctl version", 3, 0, b.Times["status line: statusline"].Ratio},
 		{"locked ledger: delay, x its bound", 1, 0, b.Figures["locked ledger, delay"] / float64(ledger.LockTimeout.Milliseconds())},
 	} {
 		verdict := ""
