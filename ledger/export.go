@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -78,16 +79,15 @@ func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 }
 
 func (l *Ledger) invocations(after int64, f Filter) ([]Invocation, error) {
-	where, args := f.where("i.")
-	p := f.Times()
-	args = append([]any{after, p.Since, p.Until}, append(args, batch)...)
+	among, args := f.among("i.")
+	args = slices.Concat([]any{after}, args, []any{batch})
 	rows, err := l.db.Query(`
 		SELECT i.id, coalesce(i.chain_id, 0), i.tool, i.cwd, coalesce(c.task, ''), coalesce(c.role, ''), i.rule,
 			i.started, i.duration, i.mode, i.reason, i.detail, i.arm, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''),
 			i.format, coalesce(i.native_id, ''), coalesce(s.model, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes,
 			i.input, i.cache_read, i.cache_write, i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal
 		FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id LEFT JOIN sessions s ON s.id = i.session_id
-		WHERE i.id > ? AND +i.started >= ? AND +i.started < ? AND `+where+` ORDER BY i.id LIMIT ?`, args...)
+		WHERE i.id > ? AND `+among+` ORDER BY i.id LIMIT ?`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -92,16 +92,21 @@ func (f Filter) selects(prefix string) (condition string, args []any) {
 	return strings.ReplaceAll(p.holds(), "started", prefix+"started") + " AND " + condition, append([]any{p.Since, p.Until}, args...)
 }
 
+// among is selects for calls that are found by another index than that of times.
+func (f Filter) among(prefix string) (condition string, args []any) {
+	condition, args = f.where(prefix)
+	p := f.Times()
+	return fmt.Sprintf("+%[1]sstarted >= ? AND +%[1]sstarted < ? AND %[2]s", prefix, condition), append([]any{p.Since, p.Until}, args...)
+}
+
 // ofCalls returns a condition that holds where some selected call has the value of owner in a column.
 // Where the filter selects all calls, it holds for every owner.
 func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 	if f == (Filter{}) {
 		return "1", nil
 	}
-	where, args := f.where("i.")
-	p := f.Times()
-	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND +i.started >= ? AND +i.started < ? AND %s)", column, owner, where),
-		append([]any{p.Since, p.Until}, args...)
+	among, args := f.among("i.")
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND %s)", column, owner, among), args
 }
 
 // SelectsSession reports whether a session of that directory that was last used then is selected, by what

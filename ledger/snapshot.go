@@ -221,17 +221,16 @@ const pieceSize = 2000
 // inPieces runs a query that groups the selected calls, once for each piece of the table. %s
 // in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
 func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
-	p := f.Times()
-	where, ofFilter := f.where("")
-	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND +started >= ? AND +started < ? AND "+where)
+	among, ofFilter := f.among("")
+	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)
 	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
 		err = each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}
-	first, err := next("+id", "started >= ?", p.Since) // + has SQLite use the index by time
+	first, err := next("+id", "started >= ?", f.Times().Since) // + has SQLite use the index by time
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
-		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last, p.Since, p.Until}, ofFilter)...); err == nil {
+		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last}, ofFilter)...); err == nil {
 			first, err = next("id", "id > ?", last)
 		}
 	}
@@ -279,14 +278,13 @@ func chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCal
 }
 
 func (c *ChainCalls) read(q rowsQueryer, f Filter, most int) error {
-	p := f.Times()
-	where, args := f.where("i.")
-	args = append([]any{c.ID, p.Since, p.Until}, args...)
-	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? AND "+where,
+	among, args := f.among("i.")
+	args = append([]any{c.ID}, args...)
+	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND +started >= ? AND +started < ? AND "+where+" ORDER BY id DESC LIMIT ?",
+	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND "+among+" ORDER BY id DESC LIMIT ?",
 		func(rows *sql.Rows) error {
 			var i InvocationRow
 			err := rows.Scan(i.columns()...)

@@ -314,6 +314,12 @@ func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 		}
 		return exit
 	}
+	s.stop()
+	return exit
+}
+
+// stop does not return if the script ends by a signal or hangs.
+func (s Script) stop() {
 	switch s.Ending {
 	case Died:
 		_ = syscall.Kill(os.Getpid(), s.Signal)
@@ -321,7 +327,6 @@ func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
 	case Hangs:
 		time.Sleep(time.Minute)
 	}
-	return exit
 }
 
 func newID() string {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -132,16 +131,8 @@ func (t *fakeTalk) turn(tool fakeTool, q request, text string) bool {
 		t.save()
 	}
 	io.WriteString(os.Stdout, fakeClaude{}.shown("stream-json", s, r, t.turns).Stdout)
-	switch s.Ending {
-	case Middle:
-		return false
-	case Died:
-		_ = syscall.Kill(os.Getpid(), s.Signal)
-		time.Sleep(time.Minute)
-	case Hangs:
-		time.Sleep(time.Minute)
-	}
-	return true
+	s.stop()
+	return s.Ending != Middle
 }
 
 // turn returns the script of a turn of a conversation.
