@@ -297,7 +297,7 @@ func shorten(text string) string {
 type explainReport struct {
 	Schema      string          `json:"schema" doc:"name of this schema"`
 	Call        []string        `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
+	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
 	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
 	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`

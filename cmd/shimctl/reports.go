@@ -62,7 +62,7 @@ type invocationReport struct {
 	Chain        *int64         `json:"chain" doc:"its chain, null if none"`
 	Started      time.Time      `json:"started" doc:"when it started"`
 	Milliseconds *int64         `json:"duration_ms" doc:"duration, null while it runs"`
-	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh or observe"`
+	Mode         rewrite.Mode   `json:"mode" doc:"resume, fork, fresh, observe or stopped"`
 	Reason       rewrite.Reason `json:"reason" doc:"the reason"`
 	Detail       rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed      []string       `json:"changed,omitempty" doc:"settings, variables or files that changed"`

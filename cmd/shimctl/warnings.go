@@ -147,6 +147,8 @@ func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warnin
 	return warnings
 }
 
+// rulePolicy returns the policy of a rule of the user's, and otherwise that of the file: no preset has
+// one of its own.
 func rulePolicy(c config.Config, rule string) config.Policy {
 	for _, r := range c.Rules {
 		if r.Name == rule {

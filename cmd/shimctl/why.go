@@ -178,7 +178,7 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 	if setting := a.settingFor(i, facts); setting != "" && i.FellBack == "" {
 		w.Setting = setting
 	}
-	if cfg := a.configured(); policyFor(cfg, i.Rule) != cfg.Policy {
+	if cfg := a.configured(); rulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
 	w.Text = w.paragraph(a.decided(i, facts))
@@ -205,6 +205,8 @@ func (a *app) decided(i ledger.InvocationRow, f whyFacts) string {
 		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last run ended.", call, session, chain)
 	case i.Mode == rewrite.Observe:
 		return call + " was passed through, and only observed."
+	case i.Mode == rewrite.Stopped:
+		return call + " was stopped: the tool did not run."
 	case i.Chain == 0:
 		return call + " got a new session, in no chain."
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -100,7 +99,7 @@ func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
 func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string) {
 	cfg := a.configured()
-	policy := policyFor(cfg, i.Rule)
+	policy := rulePolicy(cfg, i.Rule)
 	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch i.Reason {
@@ -147,12 +146,3 @@ func (a *app) settingFor(i ledger.InvocationRow, f whyFacts) string {
 }
 
 func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }
-
-// policyFor returns the policy of a rule of the user's, and otherwise that of the file: no preset has one of its own.
-func policyFor(cfg config.Config, rule string) config.Policy {
-	at := slices.IndexFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == rule })
-	if at < 0 {
-		return cfg.Policy
-	}
-	return cfg.Rules[at].Policy
-}
