@@ -1,0 +1,102 @@
+// Package store says what a shared store is: registers, which are replaced by compare-and-swap, and
+// objects, which are written once. Its directories hold the engines.
+//
+// It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. Its
+// invariant: of all who replace a register's same version, at most one succeeds.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A Store is an engine. Its methods are safe for concurrent use and keep no state between calls but
+// connections. They never retry a write: a late repetition is told from a first try by its version
+// only. A context's end is an error that wraps context.Cause.
+type Store interface {
+	// Read returns a register's value and version, and the server's time, zero if it tells none.
+	// It fails with ErrAbsent if there is no such register.
+	Read(ctx context.Context, key string) (value []byte, version string, now time.Time, err error)
+	// Swap replaces a register's value if its version is still old and returns the new version. With
+	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
+	// is not known whether the write has arrived, or will, with ErrUnknown.
+	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
+	// List returns the keys of all registers and objects that begin with prefix, in order.
+	List(ctx context.Context, prefix string) ([]string, error)
+	// Put writes an object under a new name.
+	Put(ctx context.Context, name string, content []byte) error
+	// Get returns an object's content. It fails with ErrAbsent if there is none.
+	Get(ctx context.Context, name string) ([]byte, error)
+	// Delete removes registers and objects. Those that do not exist count as removed.
+	Delete(ctx context.Context, names ...string) error
+	// Close ends the connections.
+	Close() error
+}
+
+// What may be wrong with a store. Engines wrap these with what the server said.
+var (
+	ErrAbsent      = errors.New("there is no such entry")
+	ErrMoved       = errors.New("another process has changed the entry")
+	ErrUnknown     = errors.New("it is not known whether the write has arrived")
+	ErrNoStore     = errors.New("there is no such bucket or database")
+	ErrDenied      = errors.New("the store does not accept the credentials")
+	ErrUnreachable = errors.New("the store cannot be reached")
+	ErrBroken      = errors.New("the entry cannot be unsealed")
+	ErrNewer       = errors.New("a newer reprise has written the store")
+	ErrUnsafe      = errors.New("the store ignores conditions on writes")
+	ErrTooLarge    = errors.New("the session is larger than is shared")
+	ErrChanged     = errors.New("another process has changed the session's local files")
+)
+
+// A Name says what a register is about, in clear text. The store holds only a keyed digest of Kind
+// and Of.
+type Name struct {
+	Kind string   // Task or Opening
+	Of   []string // what must be equal for two machines to mean the same register
+	ID   string   // of one of the registers of an Opening, "" for a Task
+}
+
+// The kinds of registers.
+const (
+	Task    = "task"    // one register of everything about a named task
+	Opening = "opening" // registers of unnamed chains that begin alike, each with an ID
+)
+
+// A Register is a register's unsealed content.
+type Register struct {
+	Name    Name
+	Value   []byte
+	Version string
+}
+
+// Registers are the registers of an open store.
+type Registers interface {
+	// Read returns a register. It fails with ErrAbsent if there is none.
+	Read(ctx context.Context, name Name) (Register, error)
+	// List returns the registers of an opening, at most limit of them. more reports that there are others.
+	List(ctx context.Context, opening Name, limit int) (registers []Register, more bool, err error)
+	// Swap replaces a register's value if its version is still old, "" for a register that does not
+	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
+	// possible, or a late write may still arrive.
+	Swap(ctx context.Context, name Name, old string, value []byte) (version string, err error)
+}
+
+// A Bundle names the packed files of one session in a store. It is never changed.
+type Bundle struct {
+	Name   string
+	Digest string // SHA-256 of its files' paths and contents, in hex
+	Size   int64  // in the store, in bytes
+}
+
+// Bundles are the packed sessions of an open store.
+type Bundles interface {
+	// Save packs files below root and puts them into the store under a new name. The first path must
+	// exist; a directory counts with everything below it.
+	Save(ctx context.Context, root string, paths []string) (Bundle, error)
+	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
+	// other ones only if replace has their digest, and fails with ErrChanged otherwise.
+	Load(ctx context.Context, b Bundle, root string, paths, replace []string) error
+	// Drop removes bundles.
+	Drop(ctx context.Context, names ...string) error
+}
