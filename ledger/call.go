@@ -64,6 +64,7 @@ type Ticket struct {
 	cut        bool           // only part of source was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
 	finished   bool           // FinishEarly has recorded its outcome
+	onPage     bool           // it is for a copy of a store's registers
 	held       *hold          // what the call has taken in a store, nil if it has nothing to do with one
 }
 
@@ -159,7 +160,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	}
 	created, err := t.ensureChain(tx, c, d.Chain)
 	if err == nil && !created {
-		t.crowded, err = chainHeld(tx, t.chain)
+		t.crowded, err = t.chainHeld(tx, c.Now)
 	}
 	if err != nil {
 		return err
@@ -176,6 +177,15 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 		return t.resumeSession(tx, d.Session)
 	}
 	return t.newSession(tx, d.Reason != rewrite.Ambiguous)
+}
+
+// chainHeld reports whether another call of the chain is running.
+func (t *Ticket) chainHeld(tx *sql.Tx, now Millis) (held bool, err error) {
+	if !t.onPage {
+		return chainHeld(tx, t.chain)
+	}
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND holder <> '' AND held_until > ?)", t.chain, now).Scan(&held)
+	return held, err
 }
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with

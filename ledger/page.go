@@ -193,8 +193,8 @@ func columnsOf(tx *sql.Tx, name string) (columns []string, err error) {
 // maxContinued is how many sessions a register keeps of a chain that were continued in copies.
 const maxContinued = 32
 
-// The sessions of some chains that can no longer matter: from before a chain began anew, and what is left
-// of copies that ended badly.
+// The sessions of some chains that can no longer matter: those from before a chain began anew, unless they
+// are in use, and all but the latest of those that were continued in copies, or were copies that ended badly.
 const (
 	beforeBegun = `s.id < (SELECT coalesce(c.since, c.session_id) FROM chains c WHERE c.id = s.chain_id)`
 	oldRest     = `(s.parent_id IS NOT NULL AND s.state NOT IN ('live', 'running') OR ` + goneOnFrom + `)
@@ -202,8 +202,10 @@ const (
 	isMark = `s.id IN (SELECT c.session_id FROM chains c WHERE c.id = s.chain_id UNION SELECT c.since FROM chains c WHERE c.id = s.chain_id)`
 )
 
-// value returns the content of the register at a place in the list, or of a new one with the call's chain.
-func (p *page) value(tx *sql.Tx, at int, chain int64) ([]byte, error) {
+// value returns the content of the register at a place in the list, or of a new one with the call's
+// chain. It first removes sessions that can no longer matter: a run that has one of them finds that it
+// is no longer its own.
+func (p *page) value(tx *sql.Tx, at int, chain int64, now Millis) ([]byte, error) {
 	chains := []int64{chain}
 	for c, place := range p.of {
 		if place == at && c != chain {
@@ -215,8 +217,8 @@ func (p *page) value(tx *sql.Tx, at int, chain int64) ([]byte, error) {
 		return nil, err
 	}
 	in := " IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(chains)), ", "), "[]") + ")"
-	if _, err := tx.Exec("DELETE FROM sessions AS s WHERE s.holder = '' AND s.chain_id"+in+" AND NOT "+isMark+
-		" AND ("+beforeBegun+" OR "+oldRest+")", maxContinued); err != nil {
+	if _, err := tx.Exec("DELETE FROM sessions AS s WHERE s.held_until < ? AND s.chain_id"+in+" AND NOT "+isMark+
+		" AND ("+beforeBegun+" OR s.holder = '' AND "+oldRest+")", now, maxContinued); err != nil {
 		return nil, err
 	}
 	numbers, err := numbering(tx, "SELECT id FROM chains WHERE id"+in+" ORDER BY id")

@@ -158,7 +158,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	defer m.page.db.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
-	there := &Ticket{call: c, key: s.Digests}
+	there := &Ticket{call: c, key: s.Digests, onPage: true}
 	held := &hold{name: s.name(c), holder: randomName()}
 	var err error
 	if held.value, err = s.takeIn(m, there, held, d, c); err != nil {
@@ -206,7 +206,7 @@ func (s *Shared) takeIn(m Mark, there *Ticket, held *hold, d Decision, c *Call) 
 		if !known && held.name.Kind == store.Opening {
 			at = -1
 		}
-		if value, err = p.value(tx, at, there.chain); err != nil {
+		if value, err = p.value(tx, at, there.chain, c.Now); err != nil {
 			return err
 		}
 		held.over, err = without(before, tx)
@@ -472,7 +472,7 @@ func (s *Shared) changed(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) 
 		if err := change(tx, own); err != nil {
 			return err
 		}
-		if value, err = p.value(tx, 0, own.chain); err != nil {
+		if value, err = p.value(tx, 0, own.chain, t.call.Now); err != nil {
 			return err
 		}
 		over, err = without(before, tx)
@@ -483,7 +483,7 @@ func (s *Shared) changed(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) 
 
 // find returns what the call holds, as a ticket of the page.
 func (h *hold) find(tx *sql.Tx) (*Ticket, error) {
-	own := &Ticket{}
+	own := &Ticket{onPage: true}
 	err := tx.QueryRow(`SELECT id, chain_id, coalesce((SELECT p.id FROM sessions p WHERE p.id = s.parent_id AND p.holder = s.holder), 0)
 		FROM sessions s WHERE holder = ? ORDER BY id DESC LIMIT 1`, h.holder).Scan(&own.Session, &own.chain, &own.source)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -94,10 +94,8 @@ const (
 	InstructionsChanged Reason = "instructions_changed" // CLAUDE.md, AGENTS.md, GEMINI.md
 	DirectoryReplaced   Reason = "directory_replaced"   // another directory or repository under the same name
 	BranchChanged       Reason = "branch_changed"
-	CheckoutDiffers     Reason = "checkout_differs"  // the directory lacks what the session did on another machine
-	StoreUnavailable    Reason = "store_unavailable" // the store that has the session could not be asked
-	CommitGone          Reason = "commit_gone"       // the commit at the end of the last run is not an ancestor of HEAD
-	JobChanged          Reason = "job_changed"       // another CI job or tenant, for calls without a name
+	CommitGone          Reason = "commit_gone" // the commit at the end of the last run is not an ancestor of HEAD
+	JobChanged          Reason = "job_changed" // another CI job or tenant, for calls without a name
 	UserChanged         Reason = "user_changed"
 	PreviousFailed      Reason = "previous_failed"
 	PreviousKilled      Reason = "previous_killed"
