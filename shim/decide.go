@@ -118,7 +118,7 @@ func (c *call) begin() (err error) {
 	for {
 		now := c.env.Now()
 		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
-		if c.decision, c.ticket, err = c.ledger.Begin(c.record); !errors.Is(err, ledger.ErrHeld) {
+		if c.decision, c.ticket, err = ledger.Begin(c.ledger, c.record); !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}
 		time.Sleep(busyPause)
