@@ -11,6 +11,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/rewrite"
@@ -29,7 +30,7 @@ type Shared struct {
 	Digests   rewrite.Key // the store's key for digests
 	Project   string
 	Host      string
-	Place     string        // a digest that tells the call's directory from others of this host
+	Place     string        // a digest that tells the call's directory from all others
 	Timeout   time.Duration // for all that precedes a run
 	Upload    time.Duration // for a bundle to be brought or kept, with what belongs to it
 }
@@ -51,8 +52,11 @@ type hold struct {
 	vers   string
 	over   []string     // bundles that no session of the register has any more
 	bundle store.Bundle // of the session that it resumes
+	native string       // its ID
+	file   string       // in which it is stored
 	share  float64      // see Ticket.share
-	lost   bool         // another call's now, or not known: there is nothing to record in the store
+	lost   bool         // another call has it now, or that is not known: there is nothing to record in the store
+	mu     sync.Mutex   // of what edit changes
 }
 
 var _, _ Book = (*Ledger)(nil), (*Shared)(nil)
@@ -99,6 +103,17 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		cf.LastUsed, cf.Created = s.past(cf.LastUsed, c.Now), s.past(cf.Created, c.Now)
 	}
 	return f, Mark{facts: f, page: p}, nil
+}
+
+// Preview implements Book.
+func (s *Shared) Preview(c *Call) (Decision, []ChainFacts, error) {
+	facts, mark, err := s.Facts(c)
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
+	}
+	defer mark.page.db.Close()
+	d := c.decide(facts)
+	return s.Local.withinBudget(c, d, s.localChain(d)), facts.Chains, nil
 }
 
 // past returns a time of another machine's clock as one of ours: it cannot be later than now.
@@ -194,7 +209,8 @@ func (s *Shared) takeIn(m Mark, there *Ticket, held *hold, d Decision, c *Call) 
 			return err
 		}
 		if d.Mode.Continues() {
-			held.bundle = m.facts.session(d.Session).bundle
+			from := m.facts.session(d.Session)
+			held.bundle, held.native, held.file = from.bundle, from.NativeID, from.file
 		}
 		if err := there.begin(tx, c, &d); err != nil {
 			return err
@@ -277,10 +293,10 @@ func pause(n int, shared bool) {
 	}
 }
 
-// Restore brings the session's files that the call resumes to this machine. paths are those of the
-// session, relative to the tool's home. If it fails, the resume must be abandoned for the reason
-// that it returns.
-func (s *Shared) Restore(t *Ticket, paths []string) (rewrite.Reason, error) {
+// Restore brings the files of the session that the call resumes to this machine. paths returns where
+// they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
+// the resume must be abandoned for the reason that it returns.
+func (s *Shared) Restore(t *Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
 	if t.held == nil || t.held.bundle.Name == "" {
 		return "", nil
 	}
@@ -290,7 +306,7 @@ func (s *Shared) Restore(t *Ticket, paths []string) (rewrite.Reason, error) {
 	if err != nil {
 		return rewrite.StoreUnavailable, err
 	}
-	switch err := s.Bundles.Load(ctx, t.held.bundle, t.call.Home, paths, known); {
+	switch err := s.Bundles.Load(ctx, t.held.bundle, t.call.Home, paths(t.held.native, t.held.file), known); {
 	case err == nil:
 		return "", nil
 	case errors.Is(err, store.ErrChanged):
@@ -373,6 +389,10 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 		b, failed = s.Bundles.Save(ctx, t.call.Home, last.Paths)
 		cancel()
 	}
+	tree := ""
+	if last.Tree != nil {
+		tree = last.Tree()
+	}
 	err := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
 		e := e
 		e.Session, e.Chain = own.Session, own.chain
@@ -382,7 +402,7 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 		if err := e.recordTurns(tx); err != nil {
 			return err
 		}
-		return s.release(tx, own, b, last)
+		return s.release(tx, own, b, tree)
 	})
 	switch {
 	case err == nil && b.Name != "":
@@ -400,9 +420,9 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 
 // release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be
 // resumed again only if the copy came to nothing.
-func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, o *Outcome) error {
+func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, tree string) error {
 	_, err := tx.Exec(`UPDATE sessions SET holder = '', held_until = 0, bundle = ?, bundle_digest = ?, tree = ?, host = ?, place = ? WHERE id = ?`,
-		b.Name, b.Digest, o.Tree, s.Host, s.Place, own.Session)
+		b.Name, b.Digest, tree, s.Host, s.Place, own.Session)
 	if err != nil || own.source == 0 {
 		return err
 	}
@@ -424,6 +444,8 @@ func (l *Ledger) noteBundle(t *Ticket, b store.Bundle) error {
 func (s *Shared) edit(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
 	defer cancel()
+	t.held.mu.Lock()
+	defer t.held.mu.Unlock()
 	for n := 0; ; n++ {
 		value, over, err := s.changed(t, change)
 		if err != nil {

@@ -95,14 +95,16 @@ func sharedCall(s *Shared, task, prompt string, now Millis) *Call {
 	c := testCall(s.Local, prompt, now)
 	c.Prompt = rewrite.NewPrompt(prompt, s.Digests)
 	c.Task = task
-	c.Checkout = func(tree, _, _ string) bool { return tree == "tree" }
+	c.Checkout = func(tree, _ string) bool { return tree == "tree" }
 	return c
 }
+
+func tree() string { return "tree" }
 
 func endShared(t *testing.T, s *Shared, ticket *Ticket, id, answer string, now Millis) {
 	t.Helper()
 	o := goodOutcome(id, answer, now)
-	o.Paths, o.Tree = []string{"sessions/" + id}, "tree"
+	o.Paths, o.Tree = []string{"sessions/" + id}, tree
 	if err := s.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func wantResume(t *testing.T, s *Shared, c *Call, id string) (Decision, *Ticket)
 		t.Fatalf("on %s: %s (%s) of %q, want %q", s.Host, d.Mode, d.Reason, d.NativeID, id)
 	}
 	if id != "" {
-		if why, err := s.Restore(ticket, nil); err != nil {
+		if why, err := s.Restore(ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
 			t.Fatal(why, err)
 		}
 	}
@@ -228,7 +230,7 @@ func TestLostRunner(t *testing.T) {
 
 		// The runner that was thought lost lives on.
 		o := goodOutcome(secondID, "Late.", 22*60_000)
-		o.Paths, o.Tree = []string{"sessions/" + secondID}, "tree"
+		o.Paths, o.Tree = []string{"sessions/" + secondID}, tree
 		if err := b.Finish(lost, o); !errors.Is(err, errFenced) {
 			t.Errorf("copies %t: %v", copies, err)
 		}
@@ -288,9 +290,9 @@ func TestCheckoutMustHaveTheWork(t *testing.T) {
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 	endShared(t, a, ticket, firstID, "Done.", 2000)
 	c := sharedCall(b, "task", prompt+"\n\nMore.", 3000)
-	c.Checkout = func(tree, host, place string) bool {
-		if tree != "tree" || host != "a" || place != "directory of a" {
-			t.Errorf("asked for %q of %q on %q", tree, place, host)
+	c.Checkout = func(tree, place string) bool {
+		if tree != "tree" || place != "directory of a" {
+			t.Errorf("asked for %q of %q", tree, place)
 		}
 		return false
 	}
