@@ -104,7 +104,7 @@ func (c *call) decide() rewrite.Reason {
 
 const (
 	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
-	storePause  = 500 * time.Millisecond // more of it if that is in a store
+	sharedPause = 500 * time.Millisecond // more of it if that is in a store
 	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
 )
 
@@ -125,7 +125,7 @@ func (c *call) begin() (err error) {
 			return err
 		}
 		if book != ledger.Book(c.ledger) {
-			time.Sleep(storePause)
+			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
 		c.record.Now = millis(c.env.Now())

@@ -44,7 +44,7 @@ func (c *call) share(cwd string) {
 		return
 	}
 	c.shared = &sharing{settings: settings, project: name}
-	if c.storeDown(c.env.Now()) {
+	if c.storeDown(settings, c.env.Now()) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
@@ -98,7 +98,7 @@ func (c *call) openBook() error {
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
 	c.shared.book = &ledger.Shared{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Digests: hello.DigestKey,
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
 	}
@@ -115,7 +115,7 @@ func (c *call) leaveStore(err error) {
 	c.log.fault("use the store", err)
 	for _, lasting := range []error{store.ErrUnreachable, store.ErrDenied, store.ErrNoStore, store.ErrUnsafe, store.ErrUnknown} {
 		if errors.Is(err, lasting) && !c.preview {
-			c.noteStoreDown(c.env.Now(), err)
+			c.noteStoreDown(c.shared.settings, c.env.Now(), err)
 			return
 		}
 	}
