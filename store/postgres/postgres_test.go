@@ -15,6 +15,7 @@ import (
 	"reprise/scripts/servers"
 	"reprise/store"
 	"reprise/store/postgres"
+	"reprise/store/selftest"
 	"reprise/store/storetest"
 )
 
@@ -57,6 +58,11 @@ func TestPostgres(t *testing.T) {
 				Denied:  func() store.Store { return open(t, strings.Replace(fresh(t, server), "reprise@", "reprise:wrong@", 1)) },
 				Secret:  server.Secret,
 			})
+			tested := open(t, fresh(t, server))
+			defer tested.Close()
+			if err := selftest.Run(t.Context(), tested); err != nil {
+				t.Error(err)
+			}
 			t.Run("Schema", func(t *testing.T) { otherSchema(t, server) })
 			t.Run("MadeAtOnce", func(t *testing.T) { madeAtOnce(t, server) })
 			t.Run("Sweep", func(t *testing.T) { sweep(t, server) })
