@@ -51,7 +51,7 @@ func (c *call) share(cwd string) {
 	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), helperName), c.env.Environ, wire.Config{
 		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
 		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
-	}, dbg())
+	}, nil)
 	if err != nil {
 		c.leaveStore(err)
 	}
@@ -153,6 +153,10 @@ func (c *call) restore() rewrite.Reason {
 	if !c.decision.Mode.Continues() || !c.isShared() {
 		return ""
 	}
+	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
+		c.log.fault("make the tool's home", err)
+		return rewrite.StoreUnavailable
+	}
 	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
 	if err != nil {
 		c.log.fault("bring session from the store", err)
@@ -203,9 +207,4 @@ func (c *call) fallBack(why rewrite.Reason) {
 	if err := c.book().FallBack(c.ticket, why); err != nil {
 		c.log.fault("record refusal", err)
 	}
-}
-
-func dbg() *os.File {
-	f, _ := os.OpenFile(os.Getenv("HOME")+"/helper.log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	return f
 }
