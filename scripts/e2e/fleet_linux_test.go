@@ -57,6 +57,7 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 func (f *fleet) git(dir string, args ...string) {
 	f.t.Helper()
 	git := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
+	git.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z") // claude names commits
 	if out, err := git.CombinedOutput(); err != nil {
 		f.t.Fatalf("git %v: %v: %s", args, err, out)
 	}
