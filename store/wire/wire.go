@@ -14,6 +14,9 @@ import (
 	"reprise/store"
 )
 
+// HelperName is the helper's program, which lies beside the shims.
+const HelperName = "reprise-store"
+
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 1
 
