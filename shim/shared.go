@@ -95,7 +95,7 @@ func (c *call) openBook() error {
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
 	c.shared.book = &ledger.Shared{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Digests: hello.DigestKey,
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
 	}
