@@ -266,7 +266,7 @@ func TestRotationIsExclusive(t *testing.T) {
 }
 
 func TestBundles(t *testing.T) {
-	from, to := t.TempDir(), t.TempDir()
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
 	os.Mkdir(filepath.Join(from, "s"), 0o700)
 	os.WriteFile(filepath.Join(from, "s/a"), []byte("content"), 0o600)
 	m := &memory{}
@@ -280,6 +280,14 @@ func TestBundles(t *testing.T) {
 	}
 	if err := load(open(t, m, keyB), b, to); !errors.Is(err, store.ErrBroken) {
 		t.Errorf("another key: %v", err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("a refused bundle leaves a directory")
+	}
+	for _, odd := range []store.Bundle{{Name: b.Name}, {Name: formatEntry, Digest: b.Digest}, {}} {
+		if err := load(v, odd, to); !errors.Is(err, store.ErrBroken) {
+			t.Errorf("%+v: %v", odd, err)
+		}
 	}
 	if err := load(open(t, m, keyB, keyA), b, to); err != nil {
 		t.Errorf("two keys: %v", err)
