@@ -48,6 +48,7 @@ func (c *call) share(cwd string) {
 	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), wire.HelperName), c.env.Environ, wire.Config{
 		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
 		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
+		MaxAge: c.config.MaxAge,
 	}, nil)
 	if err != nil {
 		c.leaveStore(err)

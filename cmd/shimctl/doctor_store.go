@@ -32,6 +32,7 @@ func (a *app) openStore(cfg config.Config) (*wire.Client, config.Store, error) {
 	}
 	client, err := wire.Start(filepath.Join(a.shimDirectory(), wire.HelperName), a.environ, wire.Config{
 		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile, Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxSession: s.MaxSession,
+		MaxAge: cfg.MaxAge,
 	}, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = hinted{fmt.Errorf("%s is not in %s: nothing is shared", wire.HelperName, a.tilde(a.shimDirectory())), "install reprise again"}
@@ -69,6 +70,9 @@ func (a *app) checkStore(cfg config.Config) []check {
 	case r.KnowExpiry && r.Expiry == 0:
 		c.Result, c.Fix = "note", "give the bucket a lifecycle rule that removes what is some days older than max_age"
 		finds = append(finds, "nothing removes what is old")
+	case r.Expiry > 0 && r.Expiry < cfg.MaxAge:
+		c.Result, c.Fix = "note", "give it more days than max_age"
+		finds = append(finds, "its lifecycle rule removes sessions that could be resumed")
 	}
 	c.Finds = strings.Join(finds, ", ")
 	return []check{c}
