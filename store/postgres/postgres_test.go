@@ -180,7 +180,7 @@ func killed(t *testing.T, server *servers.Server) {
 }
 
 func readWhenUp(ctx context.Context, s store.Store) (value []byte, version string, err error) {
-	for range 100 {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		if value, version, _, err = s.Read(ctx, "t/a"); !errors.Is(err, store.ErrUnreachable) {
 			break
 		}
