@@ -15,9 +15,6 @@ import (
 	"reprise/store/wire"
 )
 
-// helperName is the program that speaks with a store. It lies beside the shims.
-const helperName = "reprise-store"
-
 // A sharing is a call's connection with the store in which its sessions are shared.
 type sharing struct {
 	settings config.Store
@@ -48,9 +45,10 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), helperName), c.env.Environ, wire.Config{
+	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), wire.HelperName), c.env.Environ, wire.Config{
 		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
 		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
+		MaxAge: c.config.MaxAge,
 	}, nil)
 	if err != nil {
 		c.leaveStore(err)
