@@ -32,13 +32,23 @@ func newFleet(t *testing.T, pin realcli.Pin, url string) *fleet {
 	w := newWorldWith(t, pin, true, standin.Options{})
 	key := make([]byte, 32)
 	rand.Read(key)
-	f := &fleet{w, []string{"REPRISE_STORE=" + url, "REPRISE_STORE_KEY=" + hex.EncodeToString(key), "REPRISE_PROJECT=org/repo"}, []int{0, 1234, 0}}
+	f := &fleet{w, []string{"REPRISE_STORE=" + url, "REPRISE_STORE_KEY=" + hex.EncodeToString(key), "REPRISE_PROJECT=org/repo",
+		"TMPDIR=" + filepath.Join(w.Root, "tmp")}, []int{0, 1234, 0}}
+	mkdir(t, filepath.Join(w.Root, "tmp"))
 	put(t, filepath.Join(w.Project, "main.go"), "package main\n")
 	f.git(w.Project, "add", ".")
 	f.git(w.Project, "commit", "-q", "-m", "Begin")
 	f.git(w.Root, "clone", "-q", "--bare", "project", "origin.git")
 	w.copyAll(w.home(), filepath.Join(w.Root, "empty home"))
-	for _, dir := range []string{w.Root, shimBin} {
+	real, err := realcli.Install(pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readable := []string{w.Root, filepath.Dir(w.Root), shimBin}
+	for dir := real; filepath.Base(dir) != "cli"; dir = filepath.Dir(dir) {
+		readable = append(readable, dir)
+	}
+	for _, dir := range readable {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -60,6 +70,7 @@ func (f *fleet) machine(n int) (dir string) {
 	dir = filepath.Join(f.Root, fmt.Sprint("machine", n))
 	mkdir(f.t, dir)
 	f.copyAll(filepath.Join(f.Root, "empty home"), filepath.Join(dir, "home"))
+	mkdir(f.t, filepath.Join(dir, "tmp"))
 	f.git(dir, "clone", "-q", filepath.Join(f.Root, "origin.git"), "project")
 	f.own(n, dir)
 	return dir
@@ -72,13 +83,34 @@ func (f *fleet) own(n int, dir string) {
 	}
 }
 
-// on runs the tool on machine n. The user may read the CLIs, which lie in another user's home.
+// on runs the tool on machine n. The CLIs lie in the home of the tests' user, which another one may not enter:
+// the machine has a home of that name with nothing else in it.
 func (f *fleet) on(n int, env []string, args ...string) result {
 	f.t.Helper()
-	user := fmt.Sprintf("setpriv --reuid=%d --regid=%[1]d --clear-groups --inh-caps=+dac_read_search --ambient-caps=+dac_read_search", f.uid[n])
-	script := fmt.Sprintf(`exec unshare --mount --uts --pid --fork --mount-proc --kill-child sh -c '
-		hostname runner-%d && mount --bind %[2]s/home %[3]s/home && mount --bind %[2]s/project %[3]s/project && cd %[3]s/project &&
-		exec %[4]s "$0" "$@"' "$0" "$@"`, n, filepath.Join(f.Root, fmt.Sprint("machine", n)), f.Root, user)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	script := fmt.Sprintf(`exec unshare --mount --uts --pid --fork --mount-proc --kill-child sh -ec '
+		hostname runner-%d
+		mount --bind %[2]s/home %[3]s/home
+		mount --bind %[2]s/project %[3]s/project
+		mount --bind %[2]s/tmp %[3]s/tmp
+		for dir in .cache/reprise .pyenv; do
+			[ -e %[4]s/$dir ] || continue
+			mkdir -p %[2]s/kept/$dir
+			mount --bind %[4]s/$dir %[2]s/kept/$dir
+		done
+		mount -t tmpfs -o mode=755 home %[4]s
+		cd %[2]s/kept
+		for dir in .cache/reprise .pyenv; do
+			[ -e $dir ] || continue
+			mkdir -p %[4]s/$dir
+			mount --move $dir %[4]s/$dir
+		done
+		cd %[3]s/project
+		exec setpriv --reuid=%[5]d --regid=%[5]d --clear-groups "$0" "$@"' "$0" "$@"`,
+		n, filepath.Join(f.Root, fmt.Sprint("machine", n)), f.Root, home, f.uid[n])
 	return f.run(f.Tool, parity.Call{Args: args, Around: script, Env: append(f.env[:len(f.env):len(f.env)], env...)})
 }
 
@@ -120,7 +152,8 @@ func threeRounds(t *testing.T, does traveler, server *servers.Server, url string
 		f.machine(n)
 		r, one := f.on(n, []string{"REPRISE_VERBOSE=1"}, args...), alone.call(args...)
 		if want := map[bool]string{true: "fresh", false: "resume"}[n == 0]; !strings.Contains(r.Stderr, ": "+want+" (") || r.Exit != 0 {
-			log, _ := os.ReadFile(filepath.Join(f.Root, fmt.Sprint("machine", n), "home/.local/state/reprise/reprise.log"))
+			log, _ := os.ReadFile(filepath.Join(f.Root, fmt.Sprint("machine", n), "home/.local/state/reprise/shim.log"))
+			dbg, _ := os.ReadFile(filepath.Join(f.Root, fmt.Sprint("machine", n), "home/helper.log")); t.Log(string(dbg))
 			t.Fatalf("on machine %d: exit %d, stderr %q, stdout %q\n%s", n, r.Exit, r.Stderr, r.Stdout, log)
 		}
 		if len(r.Asked) != len(one.Asked) {
