@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"reprise/config"
@@ -168,7 +169,11 @@ func travels(tool rewrite.Tool, home, id, file string) []string {
 	if !ok {
 		return nil
 	}
-	return files.Paths
+	paths := slices.Clone(files.Paths)
+	for _, pattern := range files.Common {
+		paths = append(paths, store.Common+pattern)
+	}
+	return paths
 }
 
 // renewHold tells the store from time to time that the call still runs.
