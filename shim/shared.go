@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"reprise/config"
@@ -48,10 +47,7 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), helperName), c.env.Environ, wire.Config{
-		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
-		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
-	}, nil)
+	c.shared.client, err = OpenStore(settings, c.env.Environ)
 	if err != nil {
 		c.leaveStore(err)
 	}
