@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"reprise/config"
@@ -13,9 +14,6 @@ import (
 	"reprise/store"
 	"reprise/store/wire"
 )
-
-// helperName is the program that speaks with a store. It lies beside the shims.
-const helperName = "reprise-store"
 
 // A sharing is a call's connection with the store in which its sessions are shared.
 type sharing struct {
@@ -47,7 +45,7 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = OpenStore(settings, c.env.Environ)
+	c.shared.client, err = OpenStore(settings, c.config.MaxAge, c.env.Environ)
 	if err != nil {
 		c.leaveStore(err)
 	}
@@ -149,6 +147,10 @@ func (c *call) restore() rewrite.Reason {
 	if !c.decision.Mode.Continues() || !c.isShared() {
 		return ""
 	}
+	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
+		c.log.fault("make the tool's home", err)
+		return rewrite.StoreUnavailable
+	}
 	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
 	if err != nil {
 		c.log.fault("bring session from the store", err)
@@ -162,7 +164,11 @@ func travels(tool rewrite.Tool, home, id, file string) []string {
 	if !ok {
 		return nil
 	}
-	return files.Paths
+	paths := slices.Clone(files.Paths)
+	for _, pattern := range files.Common {
+		paths = append(paths, store.Common+pattern)
+	}
+	return paths
 }
 
 // renewHold tells the store from time to time that the call still runs.

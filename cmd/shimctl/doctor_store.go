@@ -92,11 +92,18 @@ func (a *app) checkStoreItself(cfg config.Config, s config.Store) []check {
 		reach.Result, reach.Finds, reach.Fix = "problem", s.Shown()+": "+shim.StoreError(err, s), storeHint(err)
 		return []check{key, reach}
 	}
-	reach.Finds = fmt.Sprintf("%s, %d ms, keeps conditions on writes (tested %s)", s.Shown(), r.Latency.Milliseconds(), r.Tested.UTC().Format(time.RFC3339))
+	reach.Finds = fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), ui.Duration(r.Latency))
+	if !r.Tested.IsZero() { // a database needs no test
+		reach.Finds += ", tested " + r.Tested.UTC().Format(time.DateOnly)
+	}
 	if r.Latency > s.Timeout/4 {
 		reach.Result, reach.Fix = "note", "raise timeout under [store]: a call asks several times before it runs"
 	}
-	return append([]check{reach, checkStoreKey(key, r), checkStoreExpiry(cfg, r)}, a.checkStorePaths(ctx, client, s)...)
+	checks := []check{reach, checkStoreKey(key, r)}
+	if r.KnowExpiry {
+		checks = append(checks, checkStoreExpiry(cfg, r))
+	}
+	return append(checks, a.checkStorePaths(ctx, client, s)...)
 }
 
 // checkStoreKey compares the key with what is in the store.
@@ -121,9 +128,6 @@ func checkStoreExpiry(cfg config.Config, r wire.Report) check {
 	_, maxAge := cfg.Longest()
 	days := int64(r.Expiry / (24 * time.Hour))
 	switch {
-	case !r.KnowExpiry:
-		c.Result, c.Finds = "note", "the store does not tell when it removes what is not used"
-		c.Fix = "run shimctl prune --store from time to time, or let the bucket remove it some days after max_age"
 	case r.Expiry == 0:
 		c.Result, c.Finds = "note", "the store removes nothing that is not used"
 		c.Fix = "add a lifecycle rule that expires it some days after max_age, or run shimctl prune --store"

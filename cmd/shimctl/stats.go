@@ -27,12 +27,12 @@ func statsCommand(a *app) *cobra.Command {
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure. --store takes the calls of
-all machines from the store that they share; --summary prints a few lines, as for a step of a CI job.`,
+all machines from the store that they share.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.stats(from, columns, asJSON, summary) },
 	}
 	storeFlag(c, &from.store)
-	c.Flags().BoolVar(&summary, "summary", false, "print a few lines of plain text instead")
+	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
 	from.flags = a.filterFlag(c)
 	bys := slices.Concat(ledger.Bys, ledger.SharedBys)
@@ -213,20 +213,6 @@ func (a *app) printStats(s stats, columns *columnsFlag) {
 		a.printSaving(s)
 	}
 	a.printCache(s.Cached)
-}
-
-// printSummary prints what resuming saved in a few lines, for people who read the output of a job.
-func (a *app) printSummary(s stats) {
-	fmt.Fprintln(a.stdout, "reprise: "+s.Headline())
-	if s.Total.Metered > 0 {
-		fmt.Fprintf(a.stdout, "tokens: %s read, %s of them from the cache, %s written\n", ui.ShortNumber(s.Total.Input+s.Total.CacheRead+s.Total.CacheWrite),
-			ui.Amount("share", cacheRate(s.Total)), ui.ShortNumber(s.Total.Output))
-	}
-	if s.Fleet != nil {
-		for _, line := range s.Fleet.lines("machines") {
-			fmt.Fprintln(a.stdout, line)
-		}
-	}
 }
 
 func filterWords(f ledger.Filter) string {

@@ -35,7 +35,7 @@ func (a *app) openStore(s config.Store) (*wire.Client, error) {
 	if s.Key == "" && s.KeyFile == "" {
 		return nil, fmt.Errorf("%w: none is configured", store.ErrKey)
 	}
-	return shim.OpenStore(s, a.environ)
+	return shim.OpenStore(s, a.configured().MaxAge, a.environ)
 }
 
 // askedStore starts the helper of the store for a command that was asked about it.
