@@ -143,6 +143,32 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
+// Lists leave out what is damaged or of another key.
+func TestListsLeaveOut(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	swap(t, v, task, "", "1")
+	swap(t, v, chain, "", "2")
+	if err := v.Note(t.Context(), "2026-11-22", []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	m.put(prefixTask+"other", derive(keyB).seal(prefixTask+"other", nil))
+	m.put(v.keys[0].opening(opening)+"0", []byte("damaged"))
+	m.put(prefixLog+"2026-11-22/0", nil)
+	var registers, notes int
+	count := func(store.Register) error { registers++; return nil }
+	list, _, err := v.List(t.Context(), opening, 10)
+	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
+	err = errors.Join(err, v.Notes(t.Context(), "", func(string, []byte) error { notes++; return nil }))
+	if err != nil || len(list) != 1 || registers != 2 || notes != 1 {
+		t.Errorf("listed %d, %d registers, %d notes, %v", len(list), registers, notes, err)
+	}
+	m.refuse = store.ErrUnreachable
+	if _, _, err := v.List(t.Context(), opening, 10); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("a store that is gone: %v", err)
+	}
+}
+
 // What a lost answer is taken for depends on what is in the store afterwards.
 func TestLostAnswers(t *testing.T) {
 	lost := fmt.Errorf("reset: %w", store.ErrUnknown)
@@ -224,6 +250,16 @@ func TestRotation(t *testing.T) {
 	}
 	if _, err := before.Swap(t.Context(), task, version, []byte("x")); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("with a key's version that it does not have: %v", err)
+	}
+	// So does a chain of an opening, which is listed once.
+	list, _, err := during.List(t.Context(), opening, 10)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	swap(t, during, chain, list[0].Version, "moved")
+	swap(t, before, chain, "", "own")
+	if list, _, err := during.List(t.Context(), opening, 10); err != nil || len(list) != 1 || string(list[0].Value) != "moved" {
+		t.Errorf("list after the move: %v, %v", list, err)
 	}
 	// A machine with the old key alone begins a chain of its own, which hides nothing.
 	swap(t, before, task, "", "own")

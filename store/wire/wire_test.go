@@ -266,8 +266,14 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrUnreachable) {
-		t.Errorf("ended context: %v", err)
+	for range 3 { // it ends within the first request, before the others
+		if _, err := c.Swap(ctx, task, "?", nil); !errors.Is(err, store.ErrUnreachable) && !errors.Is(err, store.ErrMoved) {
+			t.Errorf("ended context: %v", err)
+		}
+		<-ctx.Done()
+	}
+	if _, err := c.Swap(ctx, task, "?", nil); errors.Is(err, store.ErrUnknown) {
+		t.Errorf("a swap that was not sent: %v", err)
 	}
 	close(f.hang)
 	if _, err := c.Read(t.Context(), task); err != nil {
@@ -314,6 +320,52 @@ func TestBrokenHelper(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An answer counts even if the helper ends at once.
+func TestLastAnswer(t *testing.T) {
+	for range 100 {
+		requests, out := io.Pipe()
+		in, answers := io.Pipe()
+		go func() {
+			lines := bufio.NewReader(requests)
+			lines.ReadString('\n')
+			lines.ReadString('\n')
+			io.WriteString(answers, `{"id":1,"version":"v"}`+"\n")
+			answers.Close()
+			requests.Close()
+		}()
+		c := NewClient(in, out, Config{})
+		if version, err := c.Swap(t.Context(), task, "", nil); err != nil || version != "v" {
+			t.Fatalf("swap: %s, %v", version, err)
+		}
+		c.Close()
+	}
+}
+
+// A slow list may last longer than the timeout of one answer.
+func TestSlowList(t *testing.T) {
+	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond})
+	var n int
+	if err := c.Notes(t.Context(), "", func(string, []byte) error { n++; return nil }); err != nil || n != 6 {
+		t.Errorf("%d notes, %v", n, err)
+	}
+}
+
+type slow struct{ *fake }
+
+func (slow) Notes(ctx context.Context, _ string, each func(day string, value []byte) error) error {
+	for range 6 {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := each("d", nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestMissingHelper(t *testing.T) {
