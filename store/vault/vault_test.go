@@ -105,9 +105,10 @@ func TestRegisters(t *testing.T) {
 			t.Errorf("created again: %q", value(t, v, name))
 		}
 	}
-	other := store.Name{Kind: store.Task, Of: []string{"project", "/work\xfe", "build"}}
-	if got := value(t, v, other); got != absent {
-		t.Errorf("another name: %q", got)
+	for _, of := range [][]string{{"project", "/work\xfe", "build"}, {"project/", "work\xff", "build"}, {"project", "/work\xff", "build", ""}} {
+		if got := value(t, v, store.Name{Kind: store.Task, Of: of}); got != absent {
+			t.Errorf("%q: %q", of, got)
+		}
 	}
 }
 

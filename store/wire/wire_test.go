@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -366,6 +367,30 @@ func (slow) Notes(ctx context.Context, _ string, each func(day string, value []b
 		}
 	}
 	return nil
+}
+
+// The helper, which knows best what became of a request, has less time than the client waits.
+func TestHelperGivesUpFirst(t *testing.T) {
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := NewClient(in, out, Config{}).Save(t.Context(), "/", []string{"a"})
+		ended <- err
+	}()
+	var g greeting
+	var q request
+	decoder := json.NewDecoder(requests)
+	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
+		t.Fatal(err)
+	}
+	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != DefaultUploadTimeout {
+		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
+	}
+	answers.Close()
+	if err := <-ended; !errors.Is(err, store.ErrUnreachable) {
+		t.Error(err)
+	}
 }
 
 func TestMissingHelper(t *testing.T) {
