@@ -6,17 +6,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"reprise/scripts/servers"
 	"reprise/store"
 	"reprise/store/engine"
-	"reprise/store/mem"
 )
 
 func main() {
@@ -29,7 +33,8 @@ func main() {
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *length)
 	defer cancel()
-	wrong, err := check(ctx, *seed, *steps, *server, *kill, fault(*broken))
+	counted, wrong, err := check(ctx, *seed, *steps, *server, *kill, fault(*broken))
+	fmt.Printf("seed %d %s%s: %v\n", *seed, *server, *broken, counted)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -40,33 +45,43 @@ func main() {
 	}
 }
 
+// atOnce is how many rounds are played at a time: most of a round's time is pauses.
+const atOnce = 6
+
 // check plays rounds until a number of requests or the context's end, and returns the first that is wrong.
-func check(ctx context.Context, seed uint64, steps int64, server string, kill bool, f fault) (wrong string, err error) {
+func check(ctx context.Context, seed uint64, steps int64, server string, kill bool, f fault) (counted *tally, wrong string, err error) {
 	w := &world{fault: f}
 	if w.dir, err = os.MkdirTemp("", "checkstore-"); err != nil {
-		return "", err
+		return &w.tally, "", err
 	}
 	defer os.RemoveAll(w.dir)
-	memory := mem.New()
-	w.open = func() (store.Store, error) { return memory, nil }
 	if server != "" {
 		stop, err := w.serve(ctx, server, kill, seed)
 		if err != nil {
-			return "", err
+			return &w.tally, "", err
 		}
 		defer stop()
 	}
-	defer func() { fmt.Printf("seed %d %s%s: %v\n", seed, server, f, &w.tally) }()
-	for n := seed; w.tally.requests.Load() < steps && ctx.Err() == nil; n++ {
-		if server == "" && w.tally.rounds.Load()%100 == 0 { // what is left over only costs time
-			memory = mem.New()
-		}
-		if wrong, err := w.round(context.WithoutCancel(ctx), n); wrong != "" || err != nil {
-			return fmt.Sprintf("seed %d: %s", n, wrong), err
-		}
+	all, playing := errgroup.WithContext(ctx)
+	var next atomic.Uint64
+	for range atOnce {
+		all.Go(func() error {
+			for w.tally.requests.Load() < steps && playing.Err() == nil {
+				n := seed + next.Add(1) - 1
+				if wrong, err := w.round(context.WithoutCancel(ctx), n); wrong != "" || err != nil {
+					return fmt.Errorf("seed %d: %w%s", n, cmp.Or(err, errWrong), wrong)
+				}
+			}
+			return nil
+		})
 	}
-	return "", nil
+	if err = all.Wait(); errors.Is(err, errWrong) {
+		return &w.tally, err.Error(), nil
+	}
+	return &w.tally, "", err
 }
+
+var errWrong = errors.New("wrong: ")
 
 // serve opens stores on a server, which is killed now and then.
 func (w *world) serve(ctx context.Context, name string, kill bool, seed uint64) (stop func(), err error) {
@@ -85,7 +100,7 @@ func (w *world) serve(ctx context.Context, name string, kill bool, seed uint64) 
 		if err != nil {
 			return nil, fmt.Errorf("%w (%v)", err, s.Stop())
 		}
-		w.open = func() (store.Store, error) { return engine.Open(ctx, url) }
+		w.open = func() (store.Store, error) { return engine.Open(context.WithoutCancel(ctx), url) }
 		killing, cancel := context.WithCancel(ctx)
 		done := make(chan struct{})
 		go func() {
@@ -112,7 +127,7 @@ func killAgain(ctx context.Context, s *servers.Server, random *rand.Rand) {
 		case <-ctx.Done():
 			fmt.Println("the server was killed", kills, "times")
 			return
-		case <-time.After(time.Duration(200+random.IntN(2000)) * time.Millisecond):
+		case <-time.After(time.Duration(500+random.IntN(4000)) * time.Millisecond):
 		}
 		s.Kill9()
 		if err := s.Restart(context.WithoutCancel(ctx)); err != nil {

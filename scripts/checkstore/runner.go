@@ -76,6 +76,9 @@ func (o *observed) ended() (e end) {
 	return e
 }
 
+// downPause keeps runners from making all their calls while a server is down.
+const downPause = 100 * time.Millisecond
+
 const rareDeath = 12 // one in so many calls dies at each of three moments
 
 func (r *runner) dies() bool { return r.random.IntN(rareDeath) == 0 }
@@ -89,6 +92,9 @@ func (r *runner) call() error {
 	taken := r.registers.ended() == made
 	if err != nil {
 		r.tally.refused.Add(1)
+		if r.open != nil {
+			time.Sleep(downPause)
+		}
 		return nil // the real binary runs without us
 	}
 	session, state := r.newSession(), ""

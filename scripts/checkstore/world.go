@@ -16,6 +16,7 @@ import (
 	"reprise/store"
 	"reprise/store/bundle"
 	"reprise/store/faulty"
+	"reprise/store/mem"
 	"reprise/store/vault"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // A world is a store, and machines whose runs share the tasks in it.
 type world struct {
-	open  func() (store.Store, error) // a connection of its own
+	open  func() (store.Store, error) // a connection to a server; nil for a store in memory for each round
 	fault fault
 	dir   string
 	clock atomic.Int64 // in milliseconds, without the machines' skews
@@ -67,11 +68,20 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 	rates := drawRates(random)
 	h, task := &history{}, w.name("task")
 	var sections atomic.Int64
-	unnamed := random.IntN(4) == 0
+	unnamed := random.IntN(8) == 0
+	open := w.open
+	if open == nil {
+		memory := mem.New()
+		open = func() (store.Store, error) { return memory, nil }
+	}
 	var all []*runner
 	for i := range runners {
 		r := &runner{world: w, history: h, task: task, unnamed: unnamed, sections: &sections, client: i, random: rand.New(rand.NewPCG(seed, uint64(i)+2))}
-		if err := r.connect(ctx, seed+uint64(i), rates); err != nil {
+		inner, err := open()
+		if err != nil {
+			return "", err
+		}
+		if err := r.connect(ctx, inner, seed+uint64(i), rates); err != nil {
 			return "", err
 		}
 		all = append(all, r)
@@ -105,12 +115,8 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 	return wrong, nil
 }
 
-// connect gives the runner a connection of its own to the store.
-func (r *runner) connect(ctx context.Context, seed uint64, rates faulty.Rates) error {
-	inner, err := r.world.open()
-	if err != nil {
-		return err
-	}
+// connect gives the runner a connection of its own to the store, with faults.
+func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, rates faulty.Rates) error {
 	r.connection = faulty.New(r.world.fault.engine(inner), seed, rates)
 	options := vault.Options{Keys: []vault.Key{{7}}, Engine: "checked", Limits: bundle.Limits{Size: 1 << 20, Files: 10}, Now: time.Now,
 		SelfTest: func(context.Context, store.Store) error { return nil }} // it would find one of the faults
