@@ -77,7 +77,7 @@ func (o *observed) ended() (e end) {
 }
 
 // downPause keeps runners from making all their calls while a server is down.
-const downPause = 100 * time.Millisecond
+const downPause = 500 * time.Millisecond
 
 const rareDeath = 12 // one in so many calls dies at each of three moments
 
