@@ -86,6 +86,7 @@ func (r *runner) dies() bool { return r.random.IntN(rareDeath) == 0 }
 // call makes one call as the shim does: decide and take, bring the session here, run, finish.
 func (r *runner) call() error {
 	r.tally.calls.Add(1)
+	r.registers.results = nil
 	c, run, began := r.newCall(), r.name("run"), r.history.tick()
 	d, ticket, err := ledger.Begin(r.machine, c)
 	returned := r.history.tick()
