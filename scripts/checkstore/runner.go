@@ -143,7 +143,7 @@ func (r *runner) unexpected(what string, err error) error {
 	if err == nil || r.open != nil || strings.Contains(err.Error(), "another call has replaced the session") {
 		return nil
 	}
-	for _, kind := range []error{store.ErrUnreachable, store.ErrUnknown, store.ErrMoved} {
+	for _, kind := range []error{store.ErrUnreachable, store.ErrUnknown, store.ErrMoved, context.DeadlineExceeded} {
 		if errors.Is(err, kind) {
 			return nil
 		}
