@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 // concurrent use, and answers may arrive in any order.
 type Client struct {
 	config Config
+	helper *os.Process   // nil if Start has not started it
+	ended  chan struct{} // closed when it has
 
 	writing sync.Mutex // one line at a time
 	out     io.WriteCloser
