@@ -22,6 +22,7 @@ type record struct {
 	ID    []byte   `json:"id,omitempty"`
 	Write string   `json:"write"`          // the random name of this write
 	Gone  bool     `json:"gone,omitempty"` // the register was removed, or now has its name under another key
+	At    int64    `json:"at,omitempty"`   // when that was, in seconds since 1970
 	value []byte
 }
 
@@ -166,7 +167,7 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 		}
 	}
 	if key != 0 {
-		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, record{Gone: true}); err != nil {
+		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, v.gone()); err != nil {
 			return "", err
 		}
 		version = ""
@@ -192,9 +193,12 @@ func (v *Vault) Remove(ctx context.Context, name store.Name, old string) error {
 	if err != nil || version == "" {
 		return errors.Join(store.ErrMoved, err)
 	}
-	_, err = v.write(ctx, key, v.keys[key].entry(name), version, record{Gone: true})
+	_, err = v.write(ctx, key, v.keys[key].entry(name), version, v.gone())
 	return err
 }
+
+// gone returns the note of a removal.
+func (v *Vault) gone() record { return record{Gone: true, At: v.options.Now().Unix()} }
 
 // splitVersion returns the key and the engine's version that a version names.
 func (v *Vault) splitVersion(version string) (key int, engine string, err error) {

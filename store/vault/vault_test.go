@@ -626,3 +626,36 @@ func TestRemovedIsEmpty(t *testing.T) {
 		t.Errorf("left %+v, %v", f, err)
 	}
 }
+
+func TestSweep(t *testing.T) {
+	engine, now := &memory{}, tested
+	v := open(t, engine, keyA)
+	v.options.Now = func() time.Time { return now }
+	kept := store.Name{Kind: store.Task, Of: []string{"p", "/w", "kept"}}
+	keptVersion := swap(t, v, kept, "", "value")
+	for _, name := range []store.Name{{Kind: store.Task, Of: []string{"p", "/w", "t"}}, {Kind: store.Opening, Of: []string{"o"}, ID: "1"}} {
+		if err := v.Remove(t.Context(), name, swap(t, v, name, "", "value")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := v.Note(t.Context(), day, []byte("figures")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := func(before string, want int) {
+		t.Helper()
+		if n, err := v.Sweep(t.Context(), before); n != want || err != nil {
+			t.Errorf("swept %d, %v, want %d", n, err, want)
+		}
+	}
+	sweep("", 0) // a late write may still mean what was just removed
+	sweep("2026-11-21", 1)
+	now = now.Add(late)
+	sweep("", 2)
+	sweep("2026-11-22", 1)
+	sweep("2026-11-22", 0)
+	if r, err := v.Read(t.Context(), kept); err != nil || r.Version != keptVersion {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -128,6 +128,12 @@ func (f *fake) Notes(_ context.Context, since string, each func(day string, valu
 	return nil
 }
 
+func (f *fake) Sweep(_ context.Context, before string) (int, error) {
+	n := len(f.notes)
+	f.notes = slices.DeleteFunc(f.notes, func(note string) bool { return note < before })
+	return n - len(f.notes), nil
+}
+
 func (f *fake) Test(context.Context) (Report, error) {
 	return Report{Latency: time.Second, Registers: len(f.registers)}, nil
 }
@@ -244,6 +250,14 @@ func TestBundlesAndTest(t *testing.T) {
 	}
 	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 || hello.Engine != "mem" {
 		t.Errorf("hello %+v, %v", hello, err)
+	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := c.Note(ctx, day, []byte("n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := c.Sweep(ctx, "2026-11-22"); n != 2 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
 	}
 	if report, err := c.Test(ctx); err != nil || report.Latency != time.Second {
 		t.Errorf("test %+v, %v", report, err)
