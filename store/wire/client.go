@@ -197,8 +197,11 @@ func (c *Client) next(ctx context.Context, answers <-chan answer, limit time.Dur
 	case a := <-answers:
 		return a, nil
 	case <-timer.C:
-		return answer{}, fmt.Errorf("no answer within %s", limit)
+		return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // which is the limit
+			return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
+		}
 		return answer{}, context.Cause(ctx)
 	case <-c.dead:
 	}
