@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"reprise/rewrite"
@@ -64,21 +63,17 @@ func whyLost(err error) Lost {
 	return LostFailed
 }
 
-// note adds a call to the store's log.
-func (s *Shared) note(ctx context.Context, t *Ticket, o *Outcome, b store.Bundle, lost error) error {
+// logged returns what the store's log gets of a call, but what becomes of its session there.
+func (s *Shared) logged(t *Ticket, o *Outcome) SharedCall {
 	_, outcome := o.state()
 	h := t.held
-	n := SharedCall{
+	return SharedCall{
 		When: t.call.Now, Duration: o.Now - t.call.Now, Host: s.Host, Project: s.Project, Cwd: t.call.Cwd, Chain: h.name.ID, Tool: t.call.Tool,
 		Rule: t.call.Rule, Task: t.call.Task, Role: t.call.Role, Model: o.Seen.Model,
 		Mode: h.mode, Reason: h.reason, FellBack: h.fellBack, From: h.from, Resumed: h.native, Session: o.Seen.ID,
 		Arm: t.experimentArm(t.call.Limits.HoldOut), Outcome: outcome,
-		Prompt: len(t.call.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage, Lost: whyLost(lost), Size: b.Size,
+		Prompt: len(t.call.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage,
 	}
-	if err := s.Log.Note(ctx, Day(n.When), []byte(encodeJSON(n))); err != nil {
-		return fmt.Errorf("log call in the store: %w", err)
-	}
-	return nil
 }
 
 // Day returns the name of a time's day in the store's log.

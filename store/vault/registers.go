@@ -241,11 +241,9 @@ func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost err
 	switch {
 	case err == nil && f.Write == write:
 		return f.version, nil
-	case errors.Is(lost, store.ErrMoved):
-		return "", lost
 	case err == nil && f.version != old || old != "" && errors.Is(err, store.ErrAbsent):
 		return "", fmt.Errorf("%w: read back after: %w", store.ErrMoved, withoutKind(lost))
-	default: // unchanged, or not readable: the write may still arrive
+	default: // unchanged, or not readable: a lost write may still arrive
 		return "", lost
 	}
 }
