@@ -233,7 +233,9 @@ func TestRenew(t *testing.T) {
 		if err := a.Renew(ticket, now); err != nil {
 			t.Fatal(err)
 		}
-		if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", now+1)); err != nil || d.Reason != rewrite.Leased {
+		c := sharedCall(b, "task", prompt+"\n\nMore.", now+1)
+		c.Limits.TTL = 10 * heldFor
+		if d, _, err := b.Preview(c); err != nil || d.Reason != rewrite.Leased {
 			t.Errorf("%d: %s (%s), %v", now, d.Mode, d.Reason, err)
 		}
 	}
