@@ -30,6 +30,7 @@ type Config struct {
 	Log          Log
 	Prune        Prune
 	Doctor       Doctor
+	Store        Store
 }
 
 // Policy is what a rule may set for its calls.
@@ -154,6 +155,7 @@ func Default() Config {
 		Tools:        map[string]Tool{},
 		Log:          Log{Level: LogInfo, MaxBytes: 1 << 20},
 		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour},
+		Store:        defaultStore(),
 	}
 	for _, name := range rewrite.Names {
 		c.Tools[name] = Tool{Enabled: true}

@@ -318,6 +318,8 @@ func outOfRange(c Config) string {
 		"error_limit":   c.ErrorLimit >= 0,
 		"context_limit": c.ContextLimit >= 0 && c.ContextLimit <= 1,
 		"log.max_bytes": c.Log.MaxBytes > 0,
+		"store":         checkStoreURL(c.Store.URL) == nil || c.Store.URL == "",
+		"store.timeout": c.Store.Timeout > 0 && c.Store.UploadTimeout > 0 && c.Store.MaxSession > 0,
 		"tools":         len(c.Tools) == len(rewrite.Names),
 	} {
 		if !ok {

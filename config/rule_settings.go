@@ -45,13 +45,16 @@ func text[T any](field func(*T) *string) func(*T, any) error {
 		switch {
 		case !ok:
 			return &mistake{"must be text, not " + kind(value), ""}
-		case strings.TrimSpace(s) == "" || strings.ContainsAny(s, "\n\r\t"):
+		case !oneLine(s):
 			return &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
 		}
 		*field(t) = s
 		return nil
 	}
 }
+
+// oneLine reports whether a text is one line that is not empty.
+func oneLine(s string) bool { return strings.TrimSpace(s) != "" && !strings.ContainsAny(s, "\n\r\t") }
 
 // texts returns the setter of one text or a list of them, each checked by check.
 func texts[T any](check func(string) error, field func(*T) *[]string) func(*T, any) error {

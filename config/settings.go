@@ -32,6 +32,7 @@ func settings(home string) []setting[Config] {
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
 		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
 	}
+	list = append(list, storeSettings(home)...)
 	for _, name := range rewrite.Names {
 		list = append(list, toolSettings(name, home)...)
 	}

@@ -16,7 +16,8 @@ type Value struct {
 	About string // what the key is for, in few words
 }
 
-// Values returns all keys allowed outside of rules.
+// Values returns all keys allowed outside of rules. None of them is a secret: of the store's URL they
+// have what may be shown.
 func (c Config) Values() []Value {
 	history := ""
 	if c.Prune.KeepHistory > 0 {
@@ -49,6 +50,7 @@ func (c Config) Values() []Value {
 		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
 		{"doctor.ignore", listed(c.Doctor.Ignore), "checks of shimctl doctor that are silenced"},
 	}
+	list = append(list, c.Store.values()...)
 	for _, name := range rewrite.Names {
 		t := c.Tools[name]
 		path := ""

@@ -40,10 +40,10 @@ const (
 	isRepeat     = "reason = 'identical' AND (SELECT task FROM chains WHERE id = chain_id) = ''"
 )
 
-// decide decides on a call, and whether its job is over its budget.
-func (l *Ledger) decide(c *Call, facts Facts) Decision {
-	d := c.decide(facts)
-	d.Spent = l.spent(c, d)
+// withinBudget completes the decision on a call with what its job has used up, and stops the call if
+// its budget says so. chain is the job's in this ledger.
+func (l *Ledger) withinBudget(c *Call, d Decision, chain int64) Decision {
+	d.Spent = l.spent(c, d.Reason, chain)
 	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
 	if d.Exceeded != "" && c.Limits.Stop {
 		return Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
@@ -53,21 +53,21 @@ func (l *Ledger) decide(c *Call, facts Facts) Decision {
 
 // recordStopped records a call that does not run. It counts for no budget: else a caller that tries again would never
 // be let through.
-func (l *Ledger) recordStopped(c *Call, d Decision) error {
+func (l *Ledger) recordStopped(c *Call, d Decision, chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
 		var id int64
 		return insert(tx, &id, `INSERT INTO invocations
 			(id, chain_id, rule, tool, cwd, started, duration, mode, reason, format, prompt_bytes, sent_bytes, outcome)
 			VALUES (`+unusedID("invocations")+`, (SELECT id FROM chains WHERE id = ?), ?, ?, ?, ?, 0, ?, ?, ?, ?, 0, 'failed')`,
-			d.Chain, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, c.Format, len(c.Prompt.Text))
+			chain, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, c.Format, len(c.Prompt.Text))
 	})
 }
 
 // spent returns what the job of a call has used up with this call. If that cannot be read it counts
 // as nothing: a budget must not keep a call from running.
-func (l *Ledger) spent(c *Call, d Decision) Spending {
-	j := budgetJob{chain: d.Chain}
-	if d.Reason == rewrite.Identical && c.Task == "" {
+func (l *Ledger) spent(c *Call, reason rewrite.Reason, chain int64) Spending {
+	j := budgetJob{chain: chain}
+	if reason == rewrite.Identical && c.Task == "" {
 		j = budgetJob{tool: c.Tool, cwd: c.Cwd}
 	}
 	if c.Limits.Budget == (Budget{}) || j == (budgetJob{}) {

@@ -16,7 +16,7 @@ func spend(t *testing.T, l *Ledger, task, prompt string, now Millis, nano int64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, ticket, err := l.Begin(c)
+	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestStopped(t *testing.T) {
 	for _, task := range []string{"T-1", ""} { // repeated prompts count without the first
 		var modes []rewrite.Mode
 		for i := range Millis(7) {
-			d, ticket, err := l.Begin(call(task, began+i*1000))
+			d, ticket, err := Begin(l, call(task, began+i*1000))
 			if err != nil || (ticket == nil) != (d.Mode == rewrite.Stopped) {
 				t.Fatalf("%+v, %v, %v", d, ticket, err)
 			}
@@ -109,7 +109,7 @@ func TestStopped(t *testing.T) {
 		if modes[1] == rewrite.Stopped || modes[3] != rewrite.Stopped || modes[6] != rewrite.Stopped {
 			t.Errorf("task %q: %q", task, modes)
 		}
-		d, ticket, err := l.Begin(call(task, began+anHour+7000))
+		d, ticket, err := Begin(l, call(task, began+anHour+7000))
 		if err != nil || d.Mode == rewrite.Stopped {
 			t.Errorf("task %q, an hour later: %+v, %v", task, d, err)
 		}

@@ -16,7 +16,7 @@ func callAt(t *testing.T, l *Ledger, now Millis, task string, first, sum request
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = task, "r", "r"
 	c.Limits.TTL = 24 * hour
-	d, ticket, err := l.Begin(c)
+	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}

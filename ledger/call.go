@@ -39,6 +39,9 @@ type Call struct {
 	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
 	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
+	// Checkout reports whether the directory has what a session in a store has left in its own: git's name of
+	// that content, and Shared.Place of that machine.
+	Checkout func(tree, place string) bool
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp Stamp) (message string, why rewrite.Reason)
@@ -61,78 +64,12 @@ type Ticket struct {
 	cut        bool           // only part of source was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
 	finished   bool           // FinishEarly has recorded its outcome
+	onPage     bool           // it is for a copy of a store's registers
+	held       *hold          // what the call has taken in a store, nil if it has nothing to do with one
 }
 
-// ErrHeld reports that another process uses the session that a call would resume.
-var ErrHeld = errors.New("the session is held by another process")
-
-// errMoved reports that a session has changed since the decision.
-var errMoved = errors.New("the session is in use by now, or was")
-
-// maxDecisions bounds how often Begin decides on a call that may copy its session: other processes
-// may take or release the session in between.
-const maxDecisions = 4
-
-// Begin decides on a call and records it: the chain, the session with its lease, the invocation. It
-// reads the facts without a lock; the write checks that the session is still free. It first records
-// the outcomes in the spool, since they may be the session's own. If the call must wait for the
-// session, Begin returns ErrHeld and records nothing. If the decision is Stopped there is no ticket.
-func (l *Ledger) Begin(c *Call) (d Decision, t *Ticket, err error) {
-	if err := l.Settle(); isBusy(err) {
-		return Decision{}, nil, err
-	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
-	for n := range maxDecisions {
-		again := c.Copies && n < maxDecisions-1
-		if d, t, err = l.begin(c, again); !errors.Is(err, errMoved) {
-			break
-		}
-	}
-	return d, t, err
-}
-
-// begin decides once. With again, it returns errMoved if the session has changed since the
-// decision.
-func (l *Ledger) begin(c *Call, again bool) (Decision, *Ticket, error) {
-	facts, err := l.readFacts(c, false)
-	if err != nil {
-		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
-	}
-	d := l.decide(c, facts)
-	if d.Mode == rewrite.Stopped {
-		if err := l.recordStopped(c, d); err != nil {
-			return Decision{}, nil, fmt.Errorf("record call: %w", err)
-		}
-		return d, nil, nil
-	}
-	if c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded() {
-		return d, nil, ErrHeld
-	}
-	t := &Ticket{call: c, key: l.key}
-	err = l.write(func(tx *sql.Tx) error {
-		switch holds, err := stillHolds(tx, d, facts); {
-		case err != nil:
-			return err
-		case holds:
-		case c.Wait:
-			return ErrHeld
-		case again:
-			return errMoved
-		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
-		}
-		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
-			return err
-		}
-		return t.begin(tx, c, &d)
-	})
-	if err != nil {
-		return Decision{}, nil, fmt.Errorf("record call: %w", err)
-	}
-	return d, t, nil
-}
-
-// Preview returns the decision that Begin would make now and the chains it would choose from,
-// followed by other chains of the directory to show what has changed. It records nothing.
+// Preview implements Book. The chains are followed by other chains of the directory, to show what has
+// changed.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.readFacts(c, true)
 	chains := facts.Chains
@@ -144,7 +81,8 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return l.decide(c, facts), chains, nil
+	d := c.decide(facts)
+	return l.withinBudget(c, d, d.Chain), chains, nil
 }
 
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
@@ -165,10 +103,18 @@ func (t *Ticket) experimentArm(holdOut float64) string {
 	switch {
 	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
 		return ""
-	case bucket(t.key, t.chain) < holdOut:
+	case t.share() < holdOut:
 		return Control
 	}
 	return Treated
+}
+
+// share returns the fixed number from 0 to 1 of the call's chain.
+func (t *Ticket) share() float64 {
+	if t.held != nil {
+		return t.held.share
+	}
+	return bucket(t.key, t.chain)
 }
 
 // stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
@@ -207,9 +153,14 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 
 // join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
+	if t.held != nil {
+		if err := t.held.findLocal(tx, d); err != nil {
+			return err
+		}
+	}
 	created, err := t.ensureChain(tx, c, d.Chain)
 	if err == nil && !created {
-		t.crowded, err = chainHeld(tx, t.chain)
+		t.crowded, err = t.chainHeld(tx, c.Now)
 	}
 	if err != nil {
 		return err
@@ -217,6 +168,8 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	d.Chain = t.chain
 	t.transcript = d.Continuity.Transcript
 	switch {
+	case d.Mode.Continues() && d.Session == 0: // another machine began it
+		return t.newSession(tx, true)
 	case d.Copy:
 		t.cut = d.ForkAt != ""
 		return t.copySession(tx, d.Session)
@@ -224,6 +177,15 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 		return t.resumeSession(tx, d.Session)
 	}
 	return t.newSession(tx, d.Reason != rewrite.Ambiguous)
+}
+
+// chainHeld reports whether another call of the chain is running.
+func (t *Ticket) chainHeld(tx *sql.Tx, now Millis) (held bool, err error) {
+	if !t.onPage {
+		return chainHeld(tx, t.chain)
+	}
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND holder <> '' AND held_until > ?)", t.chain, now).Scan(&held)
+	return held, err
 }
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with

@@ -110,7 +110,7 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 			}
 			c = betweenCall(testCall(l, prompt, 3000), func() { execute(t, l, tt.happens, first.Session) })
 			c.Task, c.Wait = tt.task, wait
-			d, ticket, err := l.Begin(c)
+			d, ticket, err := Begin(l, c)
 			switch {
 			case wait && tt.want == rewrite.Fresh:
 				if !errors.Is(err, ErrHeld) || ticket != nil {

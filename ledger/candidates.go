@@ -24,7 +24,9 @@ func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
-			f, err = l.facts(c, all)
+			if f, err = l.facts(c, all); err == nil {
+				err = l.addMeasured(c, &f)
+			}
 			return err, isBusy(err)
 		})
 		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
@@ -66,20 +68,24 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.stamp)
 		}
 	}
-	if f.Disabled || f.Fresh != "" { // what follows only matters for a resume
-		return f, nil
-	}
-	if !slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
-		return f, nil
+	return f, nil
+}
+
+// addMeasured adds what was learned about the costs of runs and about the binary. It only matters for
+// a resume.
+func (l *Ledger) addMeasured(c *Call, f *Facts) (err error) {
+	if f.Disabled || f.Fresh != "" ||
+		!slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+		return nil
 	}
 	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Fingerprints.Model); err != nil {
-		return f, err
+		return err
 	}
 	// A binary that was never probed is assumed to resume: its first refusal is caught and
 	// recorded.
 	probe, _, err := l.Probe(c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
-	return f, nil
+	return nil
 }
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
@@ -228,8 +234,10 @@ func (r *sentRow) compare(c *Call) rewrite.Continuity {
 // A factsRow has the columns of a session, of its chain and of its lease.
 type factsRow struct {
 	sentRow
-	facts ChainFacts
-	lease lease
+	facts     ChainFacts
+	lease     lease
+	holder    string // in a store
+	heldUntil Millis
 }
 
 func (r *factsRow) columns() []column {
@@ -245,9 +253,16 @@ func (r *factsRow) columns() []column {
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.first_model", &f.FirstModel}, {"coalesce(s.version, '')", &f.Version},
+		{"s.shared <> ''", &f.Shared}, {"s.bundle", &f.bundle.Name}, {"s.bundle_digest", &f.bundle.Digest},
+		{"s.holder", &r.holder}, {"s.held_until", &r.heldUntil}, {"s.tree", &f.tree}, {"s.place", &f.place},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)
+}
+
+// held reports whether a session is in use.
+func (r *factsRow) held(now Millis) bool {
+	return r.lease.held() || r.holder != "" && now < r.heldUntil
 }
 
 // A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
@@ -336,9 +351,9 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.held(c.Now), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
-		if cf.State == Live && (c.named() || cf.Continuity.Retains()) {
+		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains()) {
 			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)
 		}
 		chains = append(chains, cf)

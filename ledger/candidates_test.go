@@ -216,7 +216,7 @@ func TestNoArmWithoutAChain(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, "Alone.", 1000)
 	c.Never, c.Limits.HoldOut = true, 0.5
-	_, ticket, err := l.Begin(c)
+	_, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}

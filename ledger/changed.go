@@ -117,23 +117,26 @@ func whatChanged(f Facts, c *ChainFacts) (rewrite.Reason, []string) {
 		return rewrite.BranchChanged, nil
 	case c.CommitGone:
 		return rewrite.CommitGone, nil
+	case c.CheckoutDiffers:
+		return rewrite.CheckoutDiffers, nil
 	}
 	return "", nil
 }
 
 // decide decides on a call. Only if it would continue a session does decide ask the repository
-// whether the session's last commit is still in its history: that may take longer than everything
-// else.
+// whether the session's last commit is still in its history, and whether its work is there: that may
+// take longer than everything else.
 func (c *Call) decide(f Facts) Decision {
 	d := Decide(f)
 	if !d.Mode.Continues() {
 		return d
 	}
-	chosen := slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })
-	before := f.Chains[chosen].Place.Head
-	if before == "" || before == f.Place.Head || c.Ancestor != nil && c.Ancestor(before) {
-		return d
+	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
+	before := chosen.Place.Head
+	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
+	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.tree, chosen.place)
+	if chosen.CommitGone || chosen.CheckoutDiffers {
+		return Decide(f)
 	}
-	f.Chains[chosen].CommitGone = true
-	return Decide(f)
+	return d
 }

@@ -123,7 +123,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Place = "t", p, at
 		c.Ancestor = func(commit string) bool { return commit == "2" }
-		d, ticket, err := l.Begin(c)
+		d, ticket, err := Begin(l, c)
 		if err != nil || d.Reason != want {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
 		}

@@ -40,7 +40,7 @@ func outcome(id, file string, size int64, totals rewrite.Totals, now Millis) *Ou
 
 func beginCall(t *testing.T, l *Ledger, c *Call) (Decision, *Ticket) {
 	t.Helper()
-	d, ticket, err := l.Begin(c)
+	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}

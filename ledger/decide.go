@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/store"
 )
 
 // Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
@@ -79,27 +80,33 @@ type ChainFacts struct {
 	StateWhy     rewrite.Reason // why it is dead, or rewrite.TurnLimit
 	Held         bool           // a live process holds its lease
 	Fingerprints Fingerprints
-	Place        Place  // of the directory at the end of its latest run
-	CommitGone   bool   // Place.Head is no ancestor of the call's
-	FirstModel   string // the model that the tool named when the session began, "" if not known
-	Version      string // of the tool in its latest run, "" if not known
-	Stored       StoredState
-	ForkAt       string         // the message where our last run left it, although another process has written to it
-	NoForkAt     rewrite.Reason // why there is none
-	Created      Millis
-	LastUsed     Millis
-	Errors       int
-	Context      rewrite.Context
-	Compacted    bool // the tool has shortened its history
-	BaseBytes    int
-	Continuity   rewrite.Continuity
-	Attempt      int     // of its latest call, or rewrite.NoAttempt
-	CallersOwn   bool    // the caller has continued it by its ID
-	Reset        bool    // another role's answer, or its own, has ended it
-	Share        float64 // the chain's fixed number from 0 to 1
-	base         []rewrite.Digest
-	file         string // in which the session is stored
-	stamp        Stamp  // as our last run left it
+	Place        Place // of the directory at the end of its latest run
+	CommitGone   bool  // Place.Head is no ancestor of the call's
+	// CheckoutDiffers reports that the directory lacks what the session did on another machine.
+	CheckoutDiffers bool
+	Shared          bool   // a store decides on it, not this ledger
+	FirstModel      string // the model that the tool named when the session began, "" if not known
+	Version         string // of the tool in its latest run, "" if not known
+	Stored          StoredState
+	ForkAt          string         // the message where our last run left it, although another process has written to it
+	NoForkAt        rewrite.Reason // why there is none
+	Created         Millis
+	LastUsed        Millis
+	Errors          int
+	Context         rewrite.Context
+	Compacted       bool // the tool has shortened its history
+	BaseBytes       int
+	Continuity      rewrite.Continuity
+	Attempt         int     // of its latest call, or rewrite.NoAttempt
+	CallersOwn      bool    // the caller has continued it by its ID
+	Reset           bool    // another role's answer, or its own, has ended it
+	Share           float64 // the chain's fixed number from 0 to 1
+	base            []rewrite.Digest
+	file            string // in which the session is stored
+	stamp           Stamp  // as our last run left it
+
+	bundle      store.Bundle // its packed files, if a store has it
+	tree, place string       // of the latest run, see Call.Checkout
 }
 
 // Unnamed is what a call without a name needs to be resumed.
@@ -467,7 +474,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
 	rewrite.Dearer: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
 	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
-	rewrite.CallersOwn: true,
+	rewrite.CallersOwn: true, rewrite.CheckoutDiffers: true, rewrite.StoreUnavailable: true,
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.
@@ -499,6 +506,8 @@ func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return reason, ""
 	}
 	switch {
+	case c.Shared:
+		return rewrite.StoreUnavailable, ""
 	case c.CallersOwn && !f.Copies:
 		return rewrite.CallersOwn, ""
 	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing

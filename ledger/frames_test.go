@@ -94,7 +94,7 @@ func TestFramesKnowWhatANameResumes(t *testing.T) {
 				c := testCall(l, prompt, now)
 				c.Attempt = rewrite.NoAttempt
 				name(c, fmt.Sprint(job))
-				d, ticket, err := l.Begin(c)
+				d, ticket, err := Begin(l, c)
 				if err != nil {
 					t.Fatal(err)
 				}

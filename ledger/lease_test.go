@@ -106,7 +106,7 @@ func TestWaiting(t *testing.T) {
 	_, first := begin(t, l, prompt, 1000)
 	waiting := testCall(l, prompt+"\n\nMore.", 1500)
 	waiting.Wait = true
-	if _, _, err := l.Begin(waiting); !errors.Is(err, ErrHeld) {
+	if _, _, err := Begin(l, waiting); !errors.Is(err, ErrHeld) {
 		t.Fatalf("%v", err)
 	}
 	totals, err := l.Totals(Filter{})
@@ -120,7 +120,7 @@ func TestWaiting(t *testing.T) {
 	}
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
 	waiting.Now = 2500
-	if d, _, err := l.Begin(waiting); err != nil || d.Mode != rewrite.Resume {
+	if d, _, err := Begin(l, waiting); err != nil || d.Mode != rewrite.Resume {
 		t.Errorf("then %s (%s), %v", d.Mode, d.Reason, err)
 	}
 }

@@ -46,7 +46,7 @@ var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every funct
 func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticket) {
 	t.Helper()
 	foresee(t, l, prompt, now)
-	d, ticket, err := l.Begin(testCall(l, prompt, now))
+	d, ticket, err := Begin(l, testCall(l, prompt, now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string
 				return
 			}
 			defer own.Close()
-			d, ticket, err := own.Begin(newCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
+			d, ticket, err := Begin(own, newCall(own, prompt+fmt.Sprintf("\n\nNote %d.", i), 3000))
 			if err != nil {
 				t.Error(err)
 				return
@@ -271,7 +271,7 @@ func TestALockedLedgerDelaysLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	if _, _, err := l.Begin(testCall(l, "x", 1000)); err == nil {
+	if _, _, err := Begin(l, testCall(l, "x", 1000)); err == nil {
 		t.Error("a locked ledger was written to")
 	}
 	if LockTimeout > 100*time.Millisecond {
@@ -438,7 +438,7 @@ func TestManyChains(t *testing.T) {
 	now := Millis(1_800_000_000_000)
 	send := func(prompt string) {
 		now++
-		_, ticket, err := l.Begin(testCall(l, prompt, now))
+		_, ticket, err := Begin(l, testCall(l, prompt, now))
 		if err != nil {
 			t.Fatal(err)
 		}

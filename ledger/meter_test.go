@@ -19,7 +19,7 @@ func playFor(t *testing.T, l *Ledger, now Millis, tokens int64, change func(*Cal
 	if change != nil {
 		change(c)
 	}
-	d, ticket, err := l.Begin(c)
+	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func BenchmarkBegin(b *testing.B) {
 			for b.Loop() {
 				now++
 				c := namedCallAt(l, now)
-				d, ticket, err := l.Begin(c)
+				d, ticket, err := Begin(l, c)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -9,10 +9,8 @@ import (
 	"reprise/rewrite"
 )
 
-// FallBack abandons a resume: the session is dead for that reason, and the call continues in a new
-// one of the same chain. A session that is only busy stays alive. A refused copy is no session; its
-// source dies only if the reason lies in it. If FallBack cannot be recorded, the session stays like
-// one whose last run ended unseen, so that it is not resumed again, and the call has none.
+// FallBack implements Book. If it cannot be recorded, the session stays like one whose last run ended
+// unseen, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
@@ -67,6 +65,10 @@ type Outcome struct {
 	Stamp    Stamp          // of the session after the run
 	Resets   []string       // roles whose chains of the call's task the answer ends
 	Place    Place          // of the directory after the run
+	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
+	// the directory's content after the run.
+	Paths []string      `json:"-"`
+	Tree  func() string `json:"-"`
 }
 
 // Good reports whether a session may be continued after such a run: the exit code was 0, the final
@@ -102,9 +104,8 @@ type Turn struct {
 	Outcome Outcome
 }
 
-// Finish records how the run ended and releases the lease. The call's prompt is then all that the
-// session was sent. Finish records each later turn as an observed call of the same session. If the
-// ledger cannot be written, it keeps the outcome in the spool for the next process that writes.
+// Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
+// next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.pendingOutcome(t, o, later)
 	err := l.write(e.record)

@@ -19,7 +19,7 @@ func oneCall(t *testing.T, l *Ledger, task, id string, now Millis) *Ticket {
 	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, 1), now)
 	c.Task, c.Role, c.Rule = task, "coder", "r"
-	_, ticket, err := l.Begin(c)
+	_, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	if n := len(sessionFiles(t, l, 0)); n != 0 {
 		t.Errorf("%d session files", n)
 	}
-	if _, ticket, err := l.Begin(c); err != nil {
+	if _, ticket, err := Begin(l, c); err != nil {
 		t.Fatal(err)
 	} else {
 		finish(t, l, ticket, goodOutcome(nth(9), "done", 2001))

@@ -32,17 +32,17 @@ func TestWaitForRecord(t *testing.T) {
 		if tt.task != "" {
 			begun.Task = "t"
 		}
-		if _, _, err := l.Begin(begun); err != nil {
+		if _, _, err := Begin(l, begun); err != nil {
 			t.Fatal(err)
 		}
 		next := copyCall(l, tt.prompt, 2000)
 		next.Task, next.WaitForRecord = tt.task, true
-		d, _, err := l.Begin(next)
+		d, _, err := Begin(l, next)
 		if errors.Is(err, ErrHeld) != tt.waits {
 			t.Errorf("%s: %v, %+v", name, err, d)
 		}
 		next.WaitForRecord = false
-		if d, _, err := l.Begin(next); err != nil || d.Mode != rewrite.Fresh {
+		if d, _, err := Begin(l, next); err != nil || d.Mode != rewrite.Fresh {
 			t.Errorf("%s, afterwards: %v, %+v", name, err, d)
 		}
 		l.Close()

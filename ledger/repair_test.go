@@ -20,7 +20,7 @@ func used(t *testing.T, chains int) (path string, key rewrite.Key) {
 	for i := range chains {
 		c := testCall(l, fmt.Sprintf(base, i), 1000)
 		c.Task = fmt.Sprint("task ", i)
-		_, ticket, err := l.Begin(c)
+		_, ticket, err := Begin(l, c)
 		if err != nil {
 			t.Fatal(err)
 		}

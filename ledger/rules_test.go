@@ -19,7 +19,7 @@ func namedCall(l *Ledger, role string, n int) *Call {
 // play begins a call and ends it well.
 func play(t *testing.T, l *Ledger, c *Call, resets ...string) Decision {
 	t.Helper()
-	d, ticket, err := l.Begin(c)
+	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestResetOfARoleWithTexts(t *testing.T) {
 // A reset that comes while the session runs holds for the call after it.
 func TestResetWhileRunning(t *testing.T) {
 	l, _ := newLedger(t)
-	_, ticket, err := l.Begin(namedCall(l, "coder", 1))
+	_, ticket, err := Begin(l, namedCall(l, "coder", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,4 +226,16 @@ ALTER TABLE invocations ADD COLUMN held INTEGER;         -- likewise: the tokens
 ALTER TABLE invocations ADD COLUMN first_prompt INTEGER; -- tokens of the first request, NULL if the tool reports only sums
 ALTER TABLE invocations ADD COLUMN first_read INTEGER;   -- of these, those from the provider's cache
 ALTER TABLE meters ADD COLUMN missed INTEGER NOT NULL DEFAULT 0; -- how many of the latest runs in a row found nothing there
+`, `
+ALTER TABLE sessions ADD COLUMN shared TEXT NOT NULL DEFAULT '';        -- the kind of the store's register that has it, '' for a session of this machine alone
+-- What a register says of a session.
+ALTER TABLE sessions ADD COLUMN bundle TEXT NOT NULL DEFAULT '';        -- its packed files in the store
+ALTER TABLE sessions ADD COLUMN bundle_digest TEXT NOT NULL DEFAULT ''; -- of these files, as our last run left them
+ALTER TABLE sessions ADD COLUMN tree TEXT NOT NULL DEFAULT '';          -- git's name of the directory's content at the end of its latest run
+ALTER TABLE sessions ADD COLUMN host TEXT NOT NULL DEFAULT '';          -- of its latest run
+ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '';         -- a digest: the directory itself, on that host
+ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;       -- how often it was taken
+ALTER TABLE sessions ADD COLUMN holder TEXT NOT NULL DEFAULT '';        -- the run that has taken it, '' for none
+ALTER TABLE sessions ADD COLUMN held_until INTEGER NOT NULL DEFAULT 0;  -- until when that run is waited for
+CREATE INDEX sessions_shared ON sessions (shared) WHERE shared <> '';
 `}

@@ -116,6 +116,12 @@ const (
 	HeldOut             Reason = "held_out"      // kept fresh for comparison
 )
 
+// Reasons, with a store that machines share, why a managed call is fresh.
+const (
+	CheckoutDiffers  Reason = "checkout_differs"  // neither the directory nor HEAD's last commits have what the session's last run left
+	StoreUnavailable Reason = "store_unavailable" // nothing that is shared is resumed without the store
+)
+
 // Reasons why a job is over its budget.
 const (
 	TooManyCalls Reason = "too_many_calls" // in the last hour

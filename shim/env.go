@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unsafe"
+
+	"reprise/config"
 )
 
 // An Env is the outside world of a call. Nothing else in this package reads os.Args, the
@@ -65,11 +67,12 @@ func (e Env) path() string {
 	return C.GoString(C.reprise_path(&none[0]))
 }
 
-// unsetEnv returns a copy of an environment in which none of the names is set.
+// unsetEnv returns a copy of an environment for another program, in which none of the names is set,
+// nor a variable that may contain the store's password or key.
 func unsetEnv(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(names, name)
+		return slices.Contains(names, name) || slices.Contains(config.StoreVariables, name)
 	})
 }
 

@@ -97,7 +97,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt, Digest: l.Key().Name})
 	apply(m, cfg, r)
-	d, ticket, err := l.Begin(r)
+	d, ticket, err := ledger.Begin(l, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ type Store interface {
 	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
 	// List returns the keys of all registers and objects that begin with prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Put writes an object under a new name.
+	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that name,
+	// with ErrUnknown as Swap does.
 	Put(ctx context.Context, name string, content []byte) error
 	// Get returns an object's content. It fails with ErrAbsent if there is none.
 	Get(ctx context.Context, name string) ([]byte, error)

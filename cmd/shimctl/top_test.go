@@ -98,7 +98,7 @@ func TestTopIsUpToDate(t *testing.T) {
 		call := &ledger.Call{Tool: "claude", Cwd: "/home/me/src/shop", Home: "/home/me/.claude", Task: "T-1", Format: rewrite.Text,
 			Prompt: rewrite.NewPrompt("Go on", l.Key()), Now: ledger.Millis(time.Now().UnixMilli()), Attempt: rewrite.NoAttempt,
 			Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }}
-		if _, last, err = l.Begin(call); err != nil {
+		if _, last, err = ledger.Begin(l, call); err != nil {
 			t.Fatal(err)
 		}
 		if i == 61 {

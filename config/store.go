@@ -1,0 +1,197 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Store is where sessions are shared with other machines. Nothing of it may come from the working
+// directory: a repository could name another's store.
+type Store struct {
+	URL           string // s3://, postgres:// or postgresql://, "" for none. It may contain a password
+	Key           string // text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
+	KeyFile       string // absolute path of a file with the key
+	Project       string // name of the project; "": the URL of the repository's origin
+	Timeout       time.Duration
+	UploadTimeout time.Duration
+	MaxSession    int64 // bytes above which a session is not shared
+	Finish        Finish
+}
+
+// Finish is whether a call waits until its session is in the store.
+type Finish string
+
+const (
+	FinishWait   Finish = "wait"   // it does, for UploadTimeout at most
+	FinishDetach Finish = "detach" // a process that outlives it uploads the session
+)
+
+// StoreVariables are the variables that say where sessions are shared, and may contain secrets.
+var StoreVariables = []string{"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_STORE_KEY_FILE"}
+
+func defaultStore() Store {
+	return Store{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second, MaxSession: 64 << 20, Finish: FinishWait}
+}
+
+// ResolveStore returns the store of the configuration as the caller's variables change it. Its URL is
+// "" if nothing is shared. An error contains no secret.
+func ResolveStore(getenv func(string) string, c Config) (Store, error) {
+	s := c.Store
+	switch text := getenv("REPRISE_STORE"); text {
+	case "":
+	case "off":
+		s.URL = ""
+	default:
+		if err := checkStoreURL(text); err != nil {
+			return Store{}, fmt.Errorf("read REPRISE_STORE: %w", err)
+		}
+		s.URL = text
+	}
+	s.Key = strings.TrimSpace(getenv("REPRISE_STORE_KEY"))
+	var err error
+	if s.KeyFile, err = override(getenv, "REPRISE_STORE_KEY_FILE", func() (string, error) { return s.KeyFile, nil }); err != nil {
+		return Store{}, err
+	}
+	if project := getenv("REPRISE_PROJECT"); project != "" {
+		if !oneLine(project) {
+			return Store{}, fmt.Errorf("read REPRISE_PROJECT: %q is not one line of text", project)
+		}
+		s.Project = project
+	}
+	return s, nil
+}
+
+// ReadKey returns the text of the store's key, "" if none is configured.
+func (s Store) ReadKey() (string, error) {
+	if s.Key != "" || s.KeyFile == "" {
+		return s.Key, nil
+	}
+	text, err := read(s.KeyFile)
+	if err != nil {
+		return "", fmt.Errorf("read key of the store: %w", err)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", fmt.Errorf("read key of the store: %s is empty", s.KeyFile)
+	}
+	return text, nil
+}
+
+// shownParameters are the parameters of a store's URL that contain no secret.
+var shownParameters = []string{"endpoint", "region", "sslmode"}
+
+// Shown returns the store's URL without anything secret, "" if there is none.
+func (s Store) Shown() string {
+	if s.URL == "" {
+		return ""
+	}
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		scheme, _, _ := strings.Cut(s.URL, ":")
+		return scheme + "://..."
+	}
+	shown := url.URL{Scheme: at.Scheme, User: userOnly(at.User), Host: at.Host, Path: at.Path}
+	parameters := at.Query()
+	for name, values := range parameters {
+		if !slices.Contains(shownParameters, name) {
+			delete(parameters, name)
+			continue
+		}
+		for i, value := range values {
+			if inner, err := url.Parse(value); err != nil || inner.User != nil {
+				values[i] = "..."
+			}
+		}
+	}
+	text := shown.String()
+	if query, err := url.QueryUnescape(parameters.Encode()); err == nil && query != "" {
+		text += "?" + query
+	}
+	return text
+}
+
+// userOnly returns a URL's user without the password.
+func userOnly(user *url.Userinfo) *url.Userinfo {
+	if user == nil || user.Username() == "" {
+		return nil
+	}
+	return url.User(user.Username())
+}
+
+// checkStoreURL returns a mistake if a text is not the URL of a store. The mistake does not contain
+// the text, since that may contain a password.
+func checkStoreURL(text string) error {
+	at, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return &mistake{"is not a URL", storeHint}
+	case at.Scheme == "s3" && at.User != nil:
+		return &mistake{"must not contain credentials", "s3:// takes them from the environment as AWS's tools do"}
+	case at.Scheme == "s3" && at.Host == "":
+		return &mistake{"names no bucket", storeHint}
+	case at.Scheme == "s3":
+		return checkEndpoint(at.Query().Get("endpoint"))
+	case at.Scheme != "postgres" && at.Scheme != "postgresql":
+		return &mistake{"must start with s3://, postgres:// or postgresql://", storeHint}
+	case at.Host == "" && at.Query().Get("host") == "":
+		return &mistake{"names no host", storeHint}
+	}
+	return nil
+}
+
+const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1" or "postgres://user@host/database"`
+
+func checkEndpoint(text string) error {
+	if text == "" {
+		return nil
+	}
+	at, err := url.Parse(text)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil {
+		return &mistake{"its endpoint must start with https:// or http:// and name a host", storeHint}
+	}
+	return nil
+}
+
+// storeSettings returns the keys of [store].
+func storeSettings(home string) []setting[Config] {
+	return []setting[Config]{
+		{"store.url", func(c *Config, value any) error {
+			text, ok := value.(string)
+			if !ok {
+				return &mistake{"must be a URL in quotes, not " + kind(value), storeHint}
+			}
+			c.Store.URL = text
+			return checkStoreURL(text)
+		}},
+		{"store.key_file", func(c *Config, value any) (err error) {
+			c.Store.KeyFile, err = absolute(value, home)
+			return err
+		}},
+		{"store.project", text(func(c *Config) *string { return &c.Store.Project })},
+		{"store.timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.Timeout })},
+		{"store.upload_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.UploadTimeout })},
+		{"store.max_session", size(1<<10, 1<<30, func(c *Config) *int64 { return &c.Store.MaxSession })},
+		{"store.finish", oneOf(func(c *Config) *Finish { return &c.Store.Finish }, FinishWait, FinishDetach)},
+	}
+}
+
+// values returns the values of storeSettings.
+func (s Store) values() []Value {
+	unset := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return quoted(text)
+	}
+	return []Value{
+		{"store.url", unset(s.Shown()), "where sessions are shared with other machines; nowhere if unset"},
+		{"store.key_file", unset(s.KeyFile), "a file with the key that seals what is shared"},
+		{"store.project", unset(s.Project), "the project's name, instead of the URL of the repository's origin"},
+		{"store.timeout", quoted(written(s.Timeout)), "how long a call waits for the store before it runs at most"},
+		{"store.upload_timeout", quoted(written(s.UploadTimeout)), "how long it waits after that at most"},
+		{"store.max_session", quoted(writtenSize(s.MaxSession)), "a larger session is not shared"},
+		{"store.finish", quoted(s.Finish), "wait: a call ends when its session is in the store; detach: another process uploads it"},
+	}
+}

@@ -1,0 +1,196 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestStore(t *testing.T) {
+	c, err := Parse("c.toml", `[store]
+url = "s3://bucket/prefix?region=eu-1"
+key_file = "~/key"
+project = "org/repo"
+timeout = "500ms"
+upload_timeout = "1m"
+max_session = "2GB"
+`, "/h")
+	if err == nil || err.Error() != "c.toml:7: store.max_session: must be from 1KB to 1GB, not 2GB" {
+		t.Fatalf("%+v, %v", c.Store, err)
+	}
+	c, err = Parse("c.toml", `[store]
+url = "s3://bucket/prefix?region=eu-1"
+key_file = "~/key"
+project = "org/repo"
+timeout = "500ms"
+upload_timeout = "1m"
+max_session = "512 KB"
+finish = "detach"
+`, "/h")
+	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key", Project: "org/repo", Timeout: 500 * time.Millisecond,
+		UploadTimeout: time.Minute, MaxSession: 512 << 10, Finish: FinishDetach}
+	if err != nil || c.Store != want {
+		t.Errorf("%+v, %v; want %+v", c.Store, err, want)
+	}
+	text := ""
+	for _, v := range c.Values() {
+		if v.Value != "" {
+			text += v.Key + " = " + v.Value + "\n"
+		}
+	}
+	if again, err := Parse("c.toml", text, "/h"); err != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("what is shown is read as %+v, %v", again.Store, err)
+	}
+}
+
+func TestStoreMistakes(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`url = 3`, "store.url: must be a URL in quotes, not a number"},
+		{`url = "off"`, "store.url: must start with s3://, postgres:// or postgresql://"},
+		{`url = "https://u:secret@host/b"`, "store.url: must start with s3://, postgres:// or postgresql://"},
+		{`url = "s3:bucket"`, "store.url: names no bucket"},
+		{`url = "s3://key:secret@bucket"`, "store.url: must not contain credentials"},
+		{`url = "s3://bucket?endpoint=minio:9000"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
+		{`url = "s3://bucket?endpoint=https://u:secret@minio"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
+		{`url = "postgres:///database"`, "store.url: names no host"},
+		{`url = "postgres://u:secret%zz@host/database"`, "store.url: is not a URL"},
+		{`key_file = "key"`, `store.key_file: "key" is not an absolute path`},
+		{`project = ""`, `store.project: must be one line of text, not ""`},
+		{`timeout = "0s"`, "store.timeout: must be more than 0s and at most 1h"},
+		{`upload_timeout = 5`, "store.upload_timeout: must be a duration in quotes, not a number"},
+		{`max_session = 64`, "store.max_session: must be a size in quotes, not a number"},
+		{`max_session = "64"`, `store.max_session: "64" is not a size`},
+		{`max_session = "-1MB"`, `store.max_session: "-1MB" is not a size`},
+		{`max_session = "9999999999GB"`, `store.max_session: "9999999999GB" is not a size`},
+		{`max_session = "0KB"`, "store.max_session: must be from 1KB to 1GB, not 0KB"},
+		{`finish = "later"`, `store.finish: must be "wait" or "detach", not "later"`},
+		{`ulr = "s3://b"`, "store.ulr: unknown key"},
+	} {
+		_, err := Parse("c.toml", "[store]\n"+tt.text, "/h")
+		if err == nil || err.Error() != "c.toml:2: "+tt.want {
+			t.Errorf("%s: %v, want %s", tt.text, err, tt.want)
+		}
+	}
+	for _, text := range []string{"s3://bucket", "postgres://u:secret@host/db?sslmode=verify-full", "postgresql:///db?host=/run/postgresql"} {
+		if err := checkStoreURL(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestResolveStore(t *testing.T) {
+	file := Default()
+	file.Store.URL, file.Store.KeyFile, file.Store.Project = "s3://file", "/k", "of/file"
+	change := func(do func(*Store)) Store {
+		s := file.Store
+		do(&s)
+		return s
+	}
+	for _, tt := range []struct {
+		name string
+		env  []string
+		want Store
+		err  string
+	}{
+		{"nothing", env(), file.Store, ""},
+		{"empty", env("REPRISE_STORE=", "REPRISE_STORE_KEY=", "REPRISE_PROJECT="), file.Store, ""},
+		{"off", env("REPRISE_STORE=off"), change(func(s *Store) { s.URL = "" }), ""},
+		{"another", env("REPRISE_STORE=postgres://u:p@h/d"), change(func(s *Store) { s.URL = "postgres://u:p@h/d" }), ""},
+		{"key", env("REPRISE_STORE_KEY= k \n"), change(func(s *Store) { s.Key = "k" }), ""},
+		{"key file", env("REPRISE_STORE_KEY_FILE=/x//y"), change(func(s *Store) { s.KeyFile = "/x/y" }), ""},
+		{"project", env("REPRISE_PROJECT=org/repo"), change(func(s *Store) { s.Project = "org/repo" }), ""},
+		{"no URL", env("REPRISE_STORE=bucket:secret"), Store{}, "read REPRISE_STORE: must start with s3://, postgres:// or postgresql://"},
+		{"key file in the working directory", env("REPRISE_STORE_KEY_FILE=key"), Store{}, `read REPRISE_STORE_KEY_FILE: "key" is not an absolute path`},
+		{"project of two lines", env("REPRISE_PROJECT=a\nb"), Store{}, `read REPRISE_PROJECT: "a\nb" is not one line of text`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ResolveStore(lookup(tt.env), file)
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+				t.Errorf("%+v, %v; want %+v, %s", got, err, tt.want, tt.err)
+			}
+		})
+	}
+}
+
+// No file of the working directory says anything of a store.
+func TestStoreIsNotNamedByTheRepository(t *testing.T) {
+	dir := t.TempDir()
+	const text = "[store]\nurl = 's3://theirs'\nkey_file = '/theirs'\nproject = 'theirs'\n"
+	for _, name := range []string{"config.toml", "reprise.toml", ".reprise.toml", ".reprise/config.toml", "reprise/config.toml", ".config/reprise/config.toml", ".env", ".envrc"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, ".env") {
+			write(t, dir, name, "export REPRISE_STORE=s3://theirs REPRISE_STORE_KEY=theirs\n")
+		} else {
+			write(t, dir, name, text)
+		}
+	}
+	t.Chdir(dir)
+	for _, home := range []string{"HOME=/nowhere", "HOME=.", "HOME=", "XDG_CONFIG_HOME=.config"} {
+		vars := lookup(env("HOME=/nowhere", home))
+		if strings.HasPrefix(home, "HOME") {
+			vars = lookup(env(home))
+		}
+		c := Default()
+		if path, err := ConfigFile(vars); err == nil {
+			if c, err = Load(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, err := ResolveStore(vars, c); err != nil || s != defaultStore() {
+			t.Errorf("%s: %+v, %v", home, s, err)
+		}
+	}
+}
+
+func TestStoreIsShownWithoutSecrets(t *testing.T) {
+	for url, want := range map[string]string{
+		"":            "",
+		"s3://bucket": "s3://bucket",
+		"s3://bucket/prefix?region=eu-1&endpoint=https://minio:9000": "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1",
+		"s3://bucket?endpoint=https://u:secret@minio:9000":           "s3://bucket?endpoint=...",
+		"s3://bucket?session_token=secret":                           "s3://bucket",
+		"postgres://user:secret@host:5432/db?sslmode=require":        "postgres://user@host:5432/db?sslmode=require",
+		"postgresql://:secret@host/db":                               "postgresql://host/db",
+		"postgres://host/db?user=u&password=secret&sslpassword=x":    "postgres://host/db",
+		"postgres://u:secret%zz@host/db":                             "postgres://...",
+		"postgres://host/db#secret":                                  "postgres://host/db",
+	} {
+		if got := (Store{URL: url}).Shown(); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+	c := Default()
+	c.Store.URL, c.Store.Key = "postgres://user:secret@host/db", "secret"
+	for _, v := range c.Values() {
+		if strings.Contains(v.Value, "secret") {
+			t.Errorf("%s = %s", v.Key, v.Value)
+		}
+	}
+}
+
+func TestReadKey(t *testing.T) {
+	dir := t.TempDir()
+	key, empty := write(t, dir, "key", " one\ntwo \n"), write(t, dir, "empty", "\n")
+	for _, tt := range []struct {
+		name string
+		s    Store
+		want string
+		err  string
+	}{
+		{"none", Store{}, "", ""},
+		{"variable first", Store{Key: "k", KeyFile: key}, "k", ""},
+		{"file", Store{KeyFile: key}, "one\ntwo", ""},
+		{"empty file", Store{KeyFile: empty}, "", "read key of the store: " + empty + " is empty"},
+		{"directory", Store{KeyFile: dir}, "", "read key of the store: " + dir + ": not a regular file"},
+	} {
+		got, err := tt.s.ReadKey()
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			t.Errorf("%s: %q, %v; want %q, %s", tt.name, got, err, tt.want, tt.err)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// A Book is where the chains of a call are kept: the ledger of this machine, or a store that
+// several machines share.
+type Book interface {
+	// Key returns the key for digests of what the chains were sent.
+	Key() rewrite.Key
+	// Facts reads what a decision depends on, and marks the state in which it was read.
+	Facts(*Call) (Facts, Mark, error)
+	// Preview returns the decision that Begin would make now and the chains it would choose from. It
+	// records nothing.
+	Preview(*Call) (Decision, []ChainFacts, error)
+	// Take carries out a decision: the chain, the session with its lease, the invocation. It fails
+	// with ErrMoved if the state has changed since the mark so that the decision may be another.
+	Take(Mark, Decision, *Call) (*Ticket, error)
+	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
+	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
+	// session; its source dies only if the reason lies in it.
+	FallBack(*Ticket, rewrite.Reason) error
+	// Finish records how the run ended and releases the lease. The call's prompt is then all that
+	// the session was sent. Finish records each later turn as an observed call of the same session.
+	Finish(t *Ticket, o *Outcome, later ...Turn) error
+
+	// local returns the ledger of this machine, which records all calls.
+	local() *Ledger
+	// localChain returns the number that a decision's chain has there, 0 for none.
+	localChain(Decision) int64
+}
+
+// A Mark is the state of a book in which facts were read.
+type Mark struct {
+	facts Facts
+	page  *page // of a store
+}
+
+// ErrHeld reports that another process uses the session that a call would resume.
+var ErrHeld = errors.New("the session is held by another process")
+
+// ErrMoved reports that a session has changed since the decision.
+var ErrMoved = errors.New("the session is in use by now, or was")
+
+// maxDecisions bounds how often Begin decides on a call if others take or release the session in
+// between.
+const maxDecisions = 4
+
+// Begin decides on a call and records it. It reads the facts without a lock; the write checks that
+// the session is still free. It first records the outcomes in the spool, since they may be the
+// session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
+// If the decision is Stopped there is no ticket.
+func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
+	l := b.local()
+	if err := l.Settle(); isBusy(err) {
+		return Decision{}, nil, err
+	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
+	_, shared := b.(*Shared)
+	for n := range maxDecisions {
+		var mark Mark
+		if d, mark, err = decide(b, c); err != nil {
+			return d, nil, err
+		}
+		if d.Mode == rewrite.Stopped {
+			if err := l.recordStopped(c, d, b.localChain(d)); err != nil {
+				return Decision{}, nil, fmt.Errorf("record call: %w", err)
+			}
+			return d, nil, nil
+		}
+		t, err = b.Take(mark, d, c)
+		switch {
+		case !errors.Is(err, ErrMoved):
+		case c.Wait:
+			return d, nil, ErrHeld
+		case (c.Copies || shared) && n < maxDecisions-1:
+			pause(n, shared)
+			continue
+		default:
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+			t, err = l.Take(mark, d, c) // it does not go on with anything
+		}
+		break
+	}
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("record call: %w", err)
+	}
+	d.Chain = t.chain
+	return d, t, nil
+}
+
+// decide reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
+func decide(b Book, c *Call) (Decision, Mark, error) {
+	facts, mark, err := b.Facts(c)
+	if err != nil {
+		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
+	}
+	d := c.decide(facts)
+	d = b.local().withinBudget(c, d, b.localChain(d))
+	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded()) {
+		return d, mark, ErrHeld
+	}
+	return d, mark, nil
+}
+
+func (l *Ledger) local() *Ledger { return l }
+
+func (l *Ledger) localChain(d Decision) int64 { return d.Chain }
+
+// Facts implements Book.
+func (l *Ledger) Facts(c *Call) (Facts, Mark, error) {
+	facts, err := l.readFacts(c, false)
+	return facts, Mark{facts: facts}, err
+}
+
+// Take implements Book.
+func (l *Ledger) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
+	t := &Ticket{call: c, key: l.key}
+	err := l.write(func(tx *sql.Tx) error {
+		holds, err := stillHolds(tx, d, m.facts)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			return ErrMoved
+		}
+		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
+			return err
+		}
+		return t.begin(tx, c, &d)
+	})
+	return t, err
+}

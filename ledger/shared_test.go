@@ -1,0 +1,384 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+	"reprise/store"
+)
+
+// A fakeStore is what machines share in these tests.
+type fakeStore struct {
+	registers map[string]store.Register
+	bundles   map[string]string // what each has packed
+	writes    int
+	fail      error  // of all verbs
+	before    func() // each swap
+}
+
+func newFakeStore() *fakeStore {
+	return &fakeStore{registers: map[string]store.Register{}, bundles: map[string]string{}}
+}
+
+func (f *fakeStore) Read(_ context.Context, name store.Name) (store.Register, error) {
+	r, ok := f.registers[fmt.Sprint(name)]
+	if !ok && f.fail == nil {
+		return r, store.ErrAbsent
+	}
+	return r, f.fail
+}
+
+func (f *fakeStore) List(_ context.Context, opening store.Name, limit int) (list []store.Register, more bool, err error) {
+	for _, r := range f.registers {
+		if r.Name.Kind == opening.Kind && slices.Equal(r.Name.Of, opening.Of) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Register) int { return strings.Compare(a.Name.ID, b.Name.ID) })
+	return list[:min(limit, len(list))], len(list) > limit, f.fail
+}
+
+func (f *fakeStore) Swap(_ context.Context, name store.Name, old string, value []byte) (string, error) {
+	if before := f.before; before != nil {
+		f.before = nil
+		before()
+	}
+	if f.fail != nil {
+		return "", f.fail
+	}
+	if f.registers[fmt.Sprint(name)].Version != old {
+		return "", store.ErrMoved
+	}
+	f.writes++
+	version := fmt.Sprint("v", f.writes)
+	f.registers[fmt.Sprint(name)] = store.Register{Name: name, Value: bytes.Clone(value), Version: version}
+	return version, nil
+}
+
+func (f *fakeStore) Save(_ context.Context, root string, paths []string) (store.Bundle, error) {
+	f.writes++
+	b := store.Bundle{Name: fmt.Sprint("b", f.writes), Digest: fmt.Sprint("digest of ", root, paths)}
+	f.bundles[b.Name] = b.Digest
+	return b, f.fail
+}
+
+func (f *fakeStore) Load(_ context.Context, b store.Bundle, _ string, _, _ []string) error {
+	if f.bundles[b.Name] != b.Digest {
+		return store.ErrAbsent
+	}
+	return f.fail
+}
+
+func (f *fakeStore) Drop(_ context.Context, names ...string) error {
+	for _, name := range names {
+		delete(f.bundles, name)
+	}
+	return nil
+}
+
+// machine returns the book of a new machine.
+func (f *fakeStore) machine(t *testing.T, host string) *Shared {
+	l, _ := newLedger(t)
+	return &Shared{Local: l, Registers: f, Bundles: f, Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host, Place: "directory of " + host,
+		Timeout: time.Minute, Upload: time.Minute}
+}
+
+// sharedCall is a call of a task if it is not "".
+func sharedCall(s *Shared, task, prompt string, now Millis) *Call {
+	c := testCall(s.Local, prompt, now)
+	c.Prompt = rewrite.NewPrompt(prompt, s.Digests)
+	c.Task = task
+	c.Checkout = func(tree, _ string) bool { return tree == "tree" }
+	return c
+}
+
+func tree() string { return "tree" }
+
+func endShared(t *testing.T, s *Shared, ticket *Ticket, id, answer string, now Millis) {
+	t.Helper()
+	o := goodOutcome(id, answer, now)
+	o.Paths, o.Tree = []string{"sessions/" + id}, tree
+	if err := s.Finish(ticket, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantResume checks that a call resumes a session, "" for none, and that the session can be brought here.
+func wantResume(t *testing.T, s *Shared, c *Call, id string) (Decision, *Ticket) {
+	t.Helper()
+	d, ticket, err := Begin(s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.NativeID != id || d.Mode.Continues() != (id != "") {
+		t.Fatalf("on %s: %s (%s) of %q, want %q", s.Host, d.Mode, d.Reason, d.NativeID, id)
+	}
+	if id != "" {
+		if why, err := s.Restore(ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+			t.Fatal(why, err)
+		}
+	}
+	return d, ticket
+}
+
+const (
+	firstID  = "00000000-0000-4000-8000-000000000001"
+	secondID = "00000000-0000-4000-8000-000000000002"
+	thirdID  = "00000000-0000-4000-8000-000000000003"
+)
+
+func TestSessionsTravel(t *testing.T) {
+	for _, task := range []string{"", "task"} {
+		for _, copies := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%q copies %t", task, copies), func(t *testing.T) {
+				f := newFakeStore()
+				a, b, c := f.machine(t, "a"), f.machine(t, "b"), f.machine(t, "c")
+				prompt := fmt.Sprintf(base, 1)
+				call := func(s *Shared, now Millis) *Call {
+					one := sharedCall(s, task, prompt, now)
+					one.Copies = copies
+					return one
+				}
+				_, ticket := wantResume(t, a, call(a, 1000), "")
+				endShared(t, a, ticket, firstID, "Done with the parser.", 2000)
+
+				prompt += "\n\n## Rejection\n\nYour change fails a test: done with the parser."
+				_, ticket = wantResume(t, b, call(b, 3000), firstID)
+				id := firstID
+				if copies {
+					id = secondID
+				}
+				endShared(t, b, ticket, id, "Mended the lexer.", 4000)
+				if len(f.bundles) != 1 {
+					t.Errorf("the store keeps %v", f.bundles)
+				}
+
+				prompt += "\n\n## Rejection\n\nMended the lexer, but another test fails."
+				_, ticket = wantResume(t, c, call(c, 5000), id)
+				if ticket.Totals != "" {
+					t.Errorf("totals %q", ticket.Totals)
+				}
+				endShared(t, c, ticket, map[bool]string{false: firstID, true: thirdID}[copies], "All green.", 6000)
+				if len(f.registers) != 1 || len(f.bundles) != 1 {
+					t.Errorf("%d registers, %d bundles", len(f.registers), len(f.bundles))
+				}
+			})
+		}
+	}
+}
+
+// Two machines read the same state; only one may take it.
+func TestStateIsTakenOnce(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		f := newFakeStore()
+		a, b, c := f.machine(t, "a"), f.machine(t, "b"), f.machine(t, "c")
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+		endShared(t, a, ticket, firstID, "Done.", 2000)
+		call := func(s *Shared, now Millis) *Call {
+			one := sharedCall(s, "task", prompt+"\n\nGo on.", now)
+			one.Copies = copies
+			return one
+		}
+		var other *Ticket
+		f.before = func() { _, other = wantResume(t, c, call(c, 3000), firstID) }
+		d, own, err := Begin(b, call(b, 3000))
+		if err != nil || d.Reason != rewrite.Leased {
+			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
+		}
+		endShared(t, b, own, secondID, "Begun anew.", 4000)
+		id := map[bool]string{false: firstID, true: thirdID}[copies]
+		endShared(t, c, other, id, "Gone on.", 5000)
+
+		// Afterwards the holder is lost, and its session with it, however long ago that was.
+		prompt += "\n\nGo on."
+		for _, later := range []Millis{10, 20 * 60_000} {
+			one := call(a, 6000+later)
+			d, _, err := Begin(a, one)
+			if err != nil || d.Mode.Continues() {
+				t.Errorf("after two at once: %s (%s) of %s, %v", d.Mode, d.Reason, d.NativeID, err)
+			}
+		}
+	}
+}
+
+func TestLostRunner(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		f := newFakeStore()
+		a, b, c := f.machine(t, "a"), f.machine(t, "b"), f.machine(t, "c")
+		prompt := fmt.Sprintf(base, 1)
+		_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+		endShared(t, a, ticket, firstID, "Done.", 2000)
+		call := func(s *Shared, more string, now Millis) *Call {
+			one := sharedCall(s, "task", prompt+more, now)
+			one.Copies = copies
+			return one
+		}
+		_, lost := wantResume(t, b, call(b, "\n\nMore.", 3000), firstID)
+		d, anew, err := Begin(c, call(c, "\n\nMore.\n\nStill more.", 20*60_000))
+		if err != nil || d.Reason != rewrite.PreviousUnknown {
+			t.Fatalf("copies %t: %s (%s), %v", copies, d.Mode, d.Reason, err)
+		}
+		endShared(t, c, anew, thirdID, "Begun anew.", 21*60_000)
+
+		// The runner that was thought lost lives on.
+		o := goodOutcome(secondID, "Late.", 22*60_000)
+		o.Paths, o.Tree = []string{"sessions/" + secondID}, tree
+		if err := b.Finish(lost, o); !errors.Is(err, errFenced) {
+			t.Errorf("copies %t: %v", copies, err)
+		}
+		wantResume(t, a, call(a, "\n\nMore.\n\nStill more.\n\nAgain.", 23*60_000), thirdID)
+		if len(f.bundles) != 1 {
+			t.Errorf("copies %t: the store keeps %v", copies, f.bundles)
+		}
+	}
+}
+
+func TestFailedCopyGivesItsSourceBack(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	again := sharedCall(b, "task", prompt+"\n\nMore.", 3000)
+	again.Copies = true
+	_, ticket = wantResume(t, b, again, firstID)
+	o := goodOutcome(secondID, "", 4000)
+	o.Exit = 1
+	if err := b.Finish(ticket, o); err != nil {
+		t.Fatal(err)
+	}
+	again = sharedCall(a, "task", prompt+"\n\nMore of it.", 5000)
+	again.Copies = true
+	_, ticket = wantResume(t, a, again, firstID)
+	if err := a.FallBack(ticket, rewrite.RefusedUnknown); err != nil {
+		t.Fatal(err)
+	}
+	endShared(t, a, ticket, thirdID, "Begun anew.", 6000)
+	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore of it.\n\nAnd on.", 7000), thirdID)
+}
+
+func TestSharedSessionsAreNotResumedFromHere(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	for i, task := range []string{"", "task"} {
+		prompt := fmt.Sprintf(base, i)
+		_, ticket := wantResume(t, a, sharedCall(a, task, prompt, 1000), "")
+		endShared(t, a, ticket, nth(i+1), "Done with the parser.", 2000)
+		c := sharedCall(a, task, prompt+"\n\n## Rejection\n\nYour change fails a test: done with the parser.", 3000)
+		if d, _, err := Begin(a.Local, c); err != nil || d.Mode.Continues() {
+			t.Errorf("%q: %s (%s), %v", task, d.Mode, d.Reason, err)
+		}
+	}
+	f.fail = store.ErrUnreachable
+	if _, _, err := Begin(a, sharedCall(a, "task", "x", 4000)); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("without the store: %v", err)
+	}
+}
+
+func TestCheckoutMustHaveTheWork(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	c := sharedCall(b, "task", prompt+"\n\nMore.", 3000)
+	c.Checkout = func(tree, place string) bool {
+		if tree != "tree" || place != "directory of a" {
+			t.Errorf("asked for %q of %q", tree, place)
+		}
+		return false
+	}
+	if d, _, err := Begin(b, c); err != nil || d.Reason != rewrite.CheckoutDiffers {
+		t.Errorf("%s (%s), %v", d.Mode, d.Reason, err)
+	}
+}
+
+// What could not be put into the store is not resumed.
+func TestBundleThatIsMissing(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	o := goodOutcome(firstID, "Done.", 2000)
+	if err := a.Finish(ticket, o); err != nil {
+		t.Fatal(err)
+	}
+	if d, _, err := Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != rewrite.SessionGone {
+		t.Errorf("%s (%s), %v", d.Mode, d.Reason, err)
+	}
+}
+
+func TestRegistersOfOtherVersions(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	_, ticket := wantResume(t, a, sharedCall(a, "task", fmt.Sprintf(base, 1), 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	for key, r := range f.registers {
+		for _, tt := range []struct {
+			old, new string
+			want     error
+		}{
+			{fmt.Sprintf(`"version":%d`, len(migrations)), fmt.Sprintf(`"version":%d`, len(migrations)+1), store.ErrNewer},
+			{`"native_id"`, `"of_tomorrow"`, store.ErrNewer},
+			{`{`, `[`, store.ErrBroken},
+			{firstID + `"`, firstID + `",1`, store.ErrBroken},
+		} {
+			changed := r
+			changed.Value = []byte(strings.Replace(string(r.Value), tt.old, tt.new, 1))
+			f.registers[key] = changed
+			if _, _, err := Begin(a, sharedCall(a, "task", "x", 4000)); !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v", tt.new, err)
+			}
+		}
+	}
+}
+
+func TestLongTaskStaysSmall(t *testing.T) {
+	f := newFakeStore()
+	prompt := fmt.Sprintf(base, 1)
+	id := ""
+	for i := range 3 * maxContinued {
+		s := f.machine(t, fmt.Sprint("m", i))
+		prompt += fmt.Sprintf("\n\n## Round %d", i)
+		c := sharedCall(s, "task", prompt, Millis(i)*1000)
+		c.Copies = true
+		_, ticket := wantResume(t, s, c, id)
+		id = nth(i + 1)
+		endShared(t, s, ticket, id, "Done.", Millis(i)*1000+500)
+	}
+	for _, r := range f.registers {
+		p, err := newPage(f.machine(t, "x").Local, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sessions int
+		if err := p.db.QueryRow("SELECT count(*) FROM sessions").Scan(&sessions); err != nil || sessions > maxContinued+3 {
+			t.Errorf("%d sessions, %v", sessions, err)
+		}
+	}
+	if len(f.bundles) != 1 {
+		t.Errorf("the store keeps %v", f.bundles)
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	l, err := Open(b.TempDir() + "/ledger.db")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		p, err := newPage(l)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.db.Close()
+	}
+}
