@@ -107,6 +107,7 @@ type ChainFacts struct {
 
 	bundle      store.Bundle // its packed files, if a store has it
 	tree, place string       // of the latest run, see Call.Checkout
+	host        string       // of that run
 }
 
 // Unnamed is what a call without a name needs to be resumed.

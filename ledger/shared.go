@@ -27,6 +27,7 @@ type Shared struct {
 	Local     *Ledger // records the calls of this machine
 	Registers store.Registers
 	Bundles   store.Bundles
+	Log       store.Log
 	Digests   rewrite.Key // the store's key for digests
 	Project   string
 	Host      string
@@ -53,10 +54,15 @@ type hold struct {
 	over   []string     // bundles that no session of the register has any more
 	bundle store.Bundle // of the session that it resumes
 	native string       // its ID
+	from   string       // the host on which it was last used
 	file   string       // in which it is stored
 	share  float64      // see Ticket.share
-	lost   bool         // another call has it now, or that is not known: there is nothing to record in the store
-	mu     sync.Mutex   // of what edit changes
+	mode   rewrite.Mode
+	reason rewrite.Reason
+	// fellBack is why a resume was abandoned.
+	fellBack rewrite.Reason
+	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
+	mu       sync.Mutex // of what edit changes
 }
 
 var _, _ Book = (*Ledger)(nil), (*Shared)(nil)
@@ -174,7 +180,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
 	there := &Ticket{call: c, key: s.Digests, onPage: true}
-	held := &hold{name: s.name(c), holder: randomName()}
+	held := &hold{name: s.name(c), holder: randomName(), mode: d.Mode, reason: d.Reason}
 	var err error
 	if held.value, err = s.takeIn(m, there, held, d, c); err != nil {
 		return nil, err
@@ -210,7 +216,7 @@ func (s *Shared) takeIn(m Mark, there *Ticket, held *hold, d Decision, c *Call) 
 		}
 		if d.Mode.Continues() {
 			from := m.facts.session(d.Session)
-			held.bundle, held.native, held.file = from.bundle, from.NativeID, from.file
+			held.bundle, held.native, held.file, held.from = from.bundle, from.NativeID, from.file, from.host
 		}
 		if err := there.begin(tx, c, &d); err != nil {
 			return err
@@ -347,6 +353,7 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 	if t.held == nil || t.held.lost {
 		return err
 	}
+	t.held.fellBack = why
 	failed := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
 		if _, err := tx.Exec("UPDATE sessions SET state = ?, holder = '' WHERE holder = ?", Live, t.held.holder); err != nil {
 			return err
@@ -410,12 +417,21 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 	case errors.Is(err, errFenced) && b.Name != "":
 		t.held.over = append(t.held.over, b.Name)
 	}
-	if len(t.held.over) > 0 && (err == nil || errors.Is(err, errFenced)) {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-		defer cancel()
-		_ = s.Bundles.Drop(ctx, t.held.over...) // what stays is removed by the store's own rules
-	}
+	s.tidy(t, last, b, errors.Join(failed, err))
 	return errors.Join(failed, err)
+}
+
+// tidy logs the call in the store and removes bundles that no session has any more. What stays is
+// removed by the store's own rules.
+func (s *Shared) tidy(t *Ticket, o *Outcome, b store.Bundle, lost error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { _ = s.note(ctx, t, o, b, lost) })
+	if len(t.held.over) > 0 && (lost == nil || errors.Is(lost, errFenced)) {
+		both.Go(func() { _ = s.Bundles.Drop(ctx, t.held.over...) })
+	}
+	both.Wait()
 }
 
 // release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be

@@ -98,7 +98,7 @@ func (c *call) openBook() error {
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
 	c.shared.book = &ledger.Shared{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Digests: hello.DigestKey,
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
 	}
@@ -152,6 +152,10 @@ func (c *call) previewIn(book ledger.Book) (ledger.Decision, []ledger.ChainFacts
 func (c *call) restore() rewrite.Reason {
 	if !c.decision.Mode.Continues() || !c.isShared() {
 		return ""
+	}
+	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
+		c.log.fault("make the tool's home", err)
+		return rewrite.StoreUnavailable
 	}
 	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
 	if err != nil {

@@ -101,3 +101,11 @@ type Bundles interface {
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
 }
+
+// A Log is the calls of all machines of an open store, a value each. A day is written as 2006-01-02.
+type Log interface {
+	// Note adds a value to a day.
+	Note(ctx context.Context, day string, value []byte) error
+	// Notes calls each with the values of all days from since on, in the order of days.
+	Notes(ctx context.Context, since string, each func(day string, value []byte) error) error
+}
