@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
-	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, helper.Engines{Open: engine.Open, SelfTest: selftest.Run}))
+	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run, Sweep: engine.Sweep}
+	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
 }

@@ -22,7 +22,7 @@ import (
 type fleet struct {
 	*world
 	env []string
-	uid []int    // of the machines' users
+	uid []int // of the machines' users
 }
 
 func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
