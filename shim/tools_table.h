@@ -24,7 +24,7 @@ static const struct tool tools[] = {
 	},
 	{
 		.name = "qwen",
-		.managed = (const char *const[]){"serve", NULL},
+		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update", NULL},
 		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
 		.nested = (const char *const[]){"REPRISE_INSIDE", "QWEN_CODE", NULL},

@@ -89,10 +89,15 @@ func TestQwenResumedCallLooksLikeADirectOne(t *testing.T) {
 	})
 }
 
-var number = regexp.MustCompile(`":\d+`)
+var (
+	number   = regexp.MustCompile(`":\d+`)
+	toolCall = regexp.MustCompile(`call\d+`)
+)
 
-// maskNumbers masks the figures in events.
-func maskNumbers(text string) string { return number.ReplaceAllString(text, `":0`) }
+// maskNumbers masks the figures in events, and the names of tool calls.
+func maskNumbers(text string) string {
+	return toolCall.ReplaceAllString(number.ReplaceAllString(text, `":0`), "call")
+}
 
 // qwen reports the totals of a session: also of a copy. A resumed call's figures are its own, as the
 // model counted them.
