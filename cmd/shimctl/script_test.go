@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 			os.Exit(shim.Main(env))
 		}
 	}
+	commands["reprise-store"] = storeHelper
+	commands["fleet"] = fleet
 	commands["collector"] = collector
 	commands["sdk"] = caller
 	commands["fakesdk"] = converser
