@@ -65,7 +65,7 @@ type qwenEvent struct {
 }
 
 // qwenMarks are words of which every line worth parsing contains at least one.
-var qwenMarks = newMarks("result", "assistant", "init", "stream_event")
+var qwenMarks = newMarks("result", "assistant", "init", "retry", "stream_event")
 
 func (s *qwenStream) Line(line []byte) []byte {
 	switch {
@@ -126,9 +126,12 @@ func (s *qwenStream) read(line []byte) *qwenEvent {
 	s.malformed = s.malformed || !e.whole && e.matters() && line[0] == '{'
 	switch e.Type {
 	case "system":
-		if e.Subtype == "init" {
+		switch e.Subtype {
+		case "init":
 			s.learnID(e)
 			s.seen.Version, s.seen.Model = e.Version, e.Model
+		case "retry": // the only sign that it has shortened its history (recordings/qwen/toobig-stream)
+			s.seen.Compacted = true
 		}
 	case "stream_event":
 		if text := e.Event.Delta.Text; e.Event.Type == "content_block_delta" && !isQwenError(text) && e.Parent == "" {

@@ -275,7 +275,7 @@ func TestQwenRefuses(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
 		}
 	}
-	for name, want := range map[string]Reason{"toobig-stream": RefusedContext, "badtool-stream": RefusedBroken, "http401-stream": ""} {
+	for name, want := range map[string]Reason{"badtool-stream": RefusedBroken, "http401-stream": ""} {
 		for _, format := range []Format{Text, StreamJSON} {
 			_, _, seen := playQwen(format, Plan{}, "", qwenRecording(t, name, "stdout"))
 			if seen.Refusal != want || seen.Content {
@@ -283,8 +283,19 @@ func TestQwenRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, _, seen := playQwen(JSON, Plan{}, "", qwenRecording(t, "toobig-json", "stdout")); seen.Refusal != RefusedContext {
-		t.Errorf("json: %q", seen.Refusal)
+	if got := qwenRefusal("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != RefusedContext {
+		t.Errorf("an overflow: %q", got)
+	}
+}
+
+// An overflow of a session is answered: qwen shortens its history and asks again.
+func TestQwenCompacts(t *testing.T) {
+	for name, want := range map[string]bool{"toobig-stream": true, "resume-stream": false} {
+		for _, format := range []Format{Text, StreamJSON} {
+			if _, _, seen := playQwen(format, Plan{}, "", qwenRecording(t, name, "stdout")); seen.Compacted != want || seen.Failed || !seen.Content {
+				t.Errorf("%s as %s: %+v", name, format, seen)
+			}
+		}
 	}
 }
 

@@ -154,20 +154,6 @@ func TestQwenRefusedResumeRunsFresh(t *testing.T) {
 	})
 }
 
-func TestQwenOverflowRunsFresh(t *testing.T) {
-	each(t, qwenFormats, func(t *testing.T, format string, _ reader) {
-		w, direct := newWorld(t, "qwen", true), newWorld(t, "qwen", false)
-		w.call(geminiArgs(format, round())...)
-		r, d := w.call(geminiArgs(format, round("TOOBIG"))...), direct.call(geminiArgs(format, round("TOOBIG"))...)
-		if r.Exit != d.Exit {
-			t.Errorf("exit %d; direct %d", r.Exit, d.Exit)
-		}
-		same(t, "stdout", direct.Mask(d.Stdout), w.Mask(r.Stdout))
-		same(t, "stderr", direct.Mask(d.Stderr), w.Mask(r.Stderr))
-		w.statusSays(`"fell_back": "refused_context_exceeded"`)
-	})
-}
-
 // A resume from another directory is refused with exit code 1, so sessions never leave theirs: there
 // the same prompt begins one of its own.
 func TestQwenSessionsStayInTheirDirectory(t *testing.T) {
