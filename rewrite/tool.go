@@ -165,6 +165,8 @@ type Call struct {
 	version      string // claude: as its install path reveals it
 	maxTurns     string
 	maxBudget    string
+	silent       bool     // copilot: text without figures
+	secrets      []string // copilot: what it blanks in json
 
 	execAt  int   // codex: place of exec in Args
 	learned Probe // codex: what Args was parsed with
@@ -246,8 +248,8 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
-	// Lock is a file on which the tool's process holds a lock (flock) while it has the session
-	// open, "" if the tool has none.
+	// Lock is a path.Match pattern of files on one of which the tool's process holds a lock (flock)
+	// while it has the session open, "" if the tool has none.
 	Lock string
 	// Running and Forks are path.Match patterns of files whose first line counts. If it names the
 	// session, a process has the session open (Running), or another session lacks a copy of it and
