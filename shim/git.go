@@ -186,14 +186,19 @@ func readEnd(path string, most int64) string {
 func (r repository) ask(environ []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
+	out, err := r.git(ctx, environ, args...).Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// git returns a git command, with nothing of the caller's variables that leads to another repository.
+func (r repository) git(ctx context.Context, environ []string, args ...string) *exec.Cmd {
 	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
 	git.Dir = r.root // git finds the repository itself, and refuses another user's
 	git.WaitDelay = gitTimeout
 	git.Env = unsetEnv(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
 		"GIT_NAMESPACE", "GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"})
 	git.Env = append(git.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	out, err := git.Output()
-	return strings.TrimSpace(string(out)), err
+	return git
 }
 
 // place returns a directory's place in its repository's history, zero if it is in none.
@@ -204,8 +209,12 @@ func (c *call) place(dir string) ledger.Place {
 	}
 	digest := c.digester()
 	branch, commit := repo.head(c.env.Environ)
+	id := "of any machine"
+	if !c.isShared() {
+		id = directoryID(repo.dir)
+	}
 	return ledger.Place{
-		Repository: digest("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 

@@ -1,0 +1,428 @@
+package shim
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// put writes a file and the directories above it.
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gitEnv is an environment in which git reads nothing of the user's.
+func gitEnv() []string {
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+}
+
+// committedTree commits everything and returns the commit's tree.
+func committedTree(t testing.TB, dir string) string {
+	t.Helper()
+	gitIn(t, dir, "add", "--all")
+	commit(t, dir, "all")
+	return gitIn(t, dir, "rev-parse", "HEAD^{tree}")
+}
+
+// newCheckout returns a repository with a commit, in which files were changed, added and removed.
+func newCheckout(t testing.TB) string {
+	t.Helper()
+	dir := newRepository(t)
+	put(t, filepath.Join(dir, "kept"), "kept\n")
+	put(t, filepath.Join(dir, "changed"), "before\n")
+	put(t, filepath.Join(dir, "removed"), "removed\n")
+	put(t, filepath.Join(dir, ".gitignore"), "ignored\n")
+	gitIn(t, dir, "add", "--all")
+	commit(t, dir, "1")
+	edit(t, dir)
+	return dir
+}
+
+func edit(t testing.TB, dir string) {
+	t.Helper()
+	put(t, filepath.Join(dir, "changed"), "after!\n")
+	put(t, filepath.Join(dir, "new", "file"), "new\n")
+	put(t, filepath.Join(dir, "ignored"), "ignored\n")
+	if err := os.Remove(filepath.Join(dir, "removed")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state returns all files below a directory with their content, and their times except for those that git
+// renews to keep files.
+func state(t testing.TB, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(data)
+		}
+		when := info.ModTime()
+		if strings.Contains(path, "/objects/") || strings.Contains(path, "/sharedindex.") {
+			when = time.Time{}
+		}
+		all = append(all, strings.Join([]string{path, info.Mode().String(), when.String(), text}, "\x00"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestCheckoutTree(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T, dir string) (at string){
+		"changed, new, removed and ignored files": func(_ *testing.T, dir string) string { return dir },
+		"below the root": func(_ *testing.T, dir string) string { return filepath.Join(dir, "new") },
+		"no commit": func(t *testing.T, _ string) string {
+			dir := newRepository(t)
+			put(t, filepath.Join(dir, "a"), "a")
+			return dir
+		},
+		"no file": func(t *testing.T, _ string) string { return newRepository(t) },
+		"no index": func(t *testing.T, dir string) string {
+			if err := os.Remove(filepath.Join(dir, ".git", "index")); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+		"another work tree": func(t *testing.T, dir string) string {
+			at := filepath.Join(t.TempDir(), "a:b \"c\"", "tree")
+			gitIn(t, dir, "worktree", "add", "-q", "--detach", at, "HEAD")
+			edit(t, at)
+			return at
+		},
+		"a clone that borrows objects": func(t *testing.T, dir string) string {
+			at := filepath.Join(t.TempDir(), "a:b", "clone")
+			gitIn(t, dir, "clone", "-q", "--shared", dir, at)
+			edit(t, at)
+			return at
+		},
+		"a shallow clone": func(t *testing.T, dir string) string {
+			at := filepath.Join(t.TempDir(), "clone")
+			gitIn(t, dir, "clone", "-q", "--depth=1", "file://"+dir, at)
+			edit(t, at)
+			return at
+		},
+		"a split index": func(t *testing.T, dir string) string {
+			gitIn(t, dir, "config", "core.splitIndex", "true")
+			gitIn(t, dir, "update-index", "--split-index")
+			return dir
+		},
+		"an untracked cache": func(t *testing.T, dir string) string {
+			gitIn(t, dir, "update-index", "--force-untracked-cache")
+			gitIn(t, dir, "status")
+			return dir
+		},
+		"a sparse checkout": func(t *testing.T, dir string) string {
+			put(t, filepath.Join(dir, "out", "there"), "there\n")
+			committedTree(t, dir)
+			gitIn(t, dir, "sparse-checkout", "set", "new")
+			put(t, filepath.Join(dir, "new", "file"), "newer\n")
+			put(t, filepath.Join(dir, "out", "here"), "here\n")
+			return dir
+		},
+		"a sparse index": func(t *testing.T, dir string) string {
+			put(t, filepath.Join(dir, "out", "there"), "there\n")
+			committedTree(t, dir)
+			gitIn(t, dir, "sparse-checkout", "set", "--cone", "--sparse-index", "new")
+			put(t, filepath.Join(dir, "new", "file"), "newer\n")
+			return dir
+		},
+		"a conflict": func(t *testing.T, dir string) string {
+			committedTree(t, dir)
+			gitIn(t, dir, "checkout", "-q", "-b", "other", "HEAD~1")
+			put(t, filepath.Join(dir, "changed"), "other\n")
+			committedTree(t, dir)
+			merge := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "main")
+			merge.Dir, merge.Env = dir, gitEnv()
+			if merge.Run() == nil {
+				t.Fatal("there is no conflict")
+			}
+			return dir
+		},
+		"links and modes": func(t *testing.T, dir string) string {
+			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Join(dir, "kept"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+		"line ends": func(t *testing.T, dir string) string {
+			put(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n")
+			put(t, filepath.Join(dir, "changed"), "one\r\ntwo\r\n")
+			gitIn(t, dir, "config", "core.safecrlf", "true")
+			gitIn(t, dir, "config", "core.eol", "crlf")
+			return dir
+		},
+		"a submodule": func(t *testing.T, dir string) string {
+			sub := newCheckout(t)
+			committedTree(t, sub)
+			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			committedTree(t, dir)
+			put(t, filepath.Join(dir, "sub", "file"), "in it\n")
+			committedTree(t, filepath.Join(dir, "sub"))
+			return dir
+		},
+		"within a submodule": func(t *testing.T, dir string) string {
+			sub := newCheckout(t)
+			committedTree(t, sub)
+			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			put(t, filepath.Join(dir, "sub", "file"), "in it\n")
+			return filepath.Join(dir, "sub")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := prepare(t, newCheckout(t))
+			repo, err := findRepository(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := append(state(t, repo.common), state(t, repo.root)...)
+			got := checkoutTree(at, gitEnv())
+			if after := append(state(t, repo.common), state(t, repo.root)...); !slices.Equal(before, after) {
+				t.Error("the repository has changed")
+			}
+			if again := hasTree(at, got, gitEnv()); !again {
+				t.Error("the directory has not its own tree")
+			}
+			if name == "a sparse checkout" || name == "a sparse index" {
+				gitIn(t, repo.root, "add", "--all", "--sparse")
+			}
+			gitIn(t, repo.root, "config", "core.safecrlf", "false")
+			if want := committedTree(t, repo.root); got != want {
+				t.Errorf("%q, want %q: %s", got, want, gitIn(t, repo.root, "status", "--short"))
+			}
+		})
+	}
+}
+
+func TestNoCheckoutTree(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T, dir string) (at string, environ []string){
+		"no repository": func(t *testing.T, _ string) (string, []string) { return t.TempDir(), gitEnv() },
+		"no git": func(t *testing.T, dir string) (string, []string) {
+			t.Setenv("PATH", t.TempDir())
+			return dir, gitEnv()
+		},
+		"another user's": func(_ *testing.T, dir string) (string, []string) {
+			return dir, append(gitEnv(), "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+		},
+		"a broken index": func(t *testing.T, dir string) (string, []string) {
+			put(t, filepath.Join(dir, ".git", "index"), "no index")
+			return dir, gitEnv()
+		},
+		"an index that is a directory": func(t *testing.T, dir string) (string, []string) {
+			if err := os.Remove(filepath.Join(dir, ".git", "index")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(dir, ".git", "index"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return dir, gitEnv()
+		},
+		"changes in a submodule": func(t *testing.T, dir string) (string, []string) {
+			sub := newCheckout(t)
+			committedTree(t, sub)
+			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			committedTree(t, dir)
+			put(t, filepath.Join(dir, "sub", "changed"), "in it\n")
+			return dir, gitEnv()
+		},
+		"a new file in a submodule that is to be ignored": func(t *testing.T, dir string) (string, []string) {
+			sub := newCheckout(t)
+			committedTree(t, sub)
+			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitIn(t, dir, "config", "submodule.sub.ignore", "all")
+			gitIn(t, dir, "config", "diff.ignoreSubmodules", "all")
+			put(t, filepath.Join(dir, "sub", "unknown"), "in it\n")
+			return dir, gitEnv()
+		},
+		"a repository within it without a commit": func(t *testing.T, dir string) (string, []string) {
+			gitIn(t, dir, "init", "-q", "within")
+			put(t, filepath.Join(dir, "within", "file"), "in it\n")
+			return dir, gitEnv()
+		},
+		"a tree that takes too long": func(t *testing.T, dir string) (string, []string) {
+			bin := t.TempDir()
+			put(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 60\n")
+			if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+			return dir, gitEnv()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, environ := prepare(t, newCheckout(t))
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp)
+			start := time.Now()
+			if got := checkoutTree(dir, environ); got != "" {
+				t.Errorf("%q", got)
+			}
+			if took := time.Since(start); took > 10*checkoutTimeout {
+				t.Errorf("it took %v", took)
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// Nothing that the repository names is run, and no variable leads elsewhere.
+func TestCheckoutTreeRunsNothing(t *testing.T) {
+	dir := newCheckout(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	put(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	committedTree(t, dir)
+	editAgain := func() {
+		put(t, filepath.Join(dir, "changed"), "once more\n")
+		put(t, filepath.Join(dir, "x.filtered"), "content\n")
+	}
+	sub := newCheckout(t)
+	committedTree(t, sub)
+	gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+	put(t, filepath.Join(dir, ".gitattributes"), "*.filtered filter=one\nchanged filter=two.three diff=d\n")
+	editAgain()
+	want := committedTree(t, dir)
+	signed := strings.Replace(gitIn(t, dir, "cat-file", "commit", "HEAD"), "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
+	put(t, filepath.Join(dir, ".git", "signed"), signed+"\n")
+	gitIn(t, dir, "reset", "-q", "--soft", gitIn(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
+	put(t, filepath.Join(dir, "changed"), "in between\n")
+	gitIn(t, dir, "add", "--all")
+	editAgain()
+	for _, hook := range []string{"post-index-change", "pre-commit", "fsmonitor-watchman"} {
+		for _, hooks := range []string{".git/hooks", ".git/modules/sub/hooks"} {
+			if err := os.MkdirAll(filepath.Join(dir, hooks), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(program, filepath.Join(dir, hooks, hook)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for key, value := range map[string]string{
+		"filter.one.clean": program, "filter.one.required": "true", "filter.two.three.process": program, "filter.two.three.required": "true",
+		"core.fsmonitor": program, "diff.d.textconv": program, "diff.d.command": program, "diff.external": program, "core.pager": program,
+		"log.showSignature": "true", "gpg.program": program, "core.sshCommand": program, "alias.add": "!" + program,
+	} {
+		gitIn(t, dir, "config", key, value)
+		if key == "core.fsmonitor" {
+			gitIn(t, filepath.Join(dir, "sub"), "config", key, value)
+		}
+	}
+	if err := os.RemoveAll(ran); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(gitEnv(), "GIT_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere/index", "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY=/nowhere/objects",
+		"GIT_EXTERNAL_DIFF="+program, "GIT_PAGER="+program, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0="+filepath.Dir(program))
+	before := state(t, dir)
+	if got := checkoutTree(dir, environ); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !hasTree(dir, want, environ) {
+		t.Error("the tree of HEAD is not found")
+	}
+	if !slices.Equal(before, state(t, dir)) {
+		t.Error("the repository has changed")
+	}
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("these have run:\n%s", text)
+	}
+}
+
+func TestHasTree(t *testing.T) {
+	dir := newCheckout(t)
+	uncommitted := checkoutTree(dir, gitEnv())
+	if !hasTree(dir, uncommitted, gitEnv()) {
+		t.Error("the directory's own tree is not found")
+	}
+	put(t, filepath.Join(dir, "kept"), "other\n")
+	if hasTree(dir, uncommitted, gitEnv()) {
+		t.Error("a tree is found that is nowhere")
+	}
+	gitIn(t, dir, "checkout", "-q", "kept")
+	if got := committedTree(t, dir); got != uncommitted {
+		t.Fatalf("%q, want %q", got, uncommitted)
+	}
+	put(t, filepath.Join(dir, "kept"), "other\n")
+	for n := range 49 {
+		put(t, filepath.Join(dir, "counter"), strings.Repeat("x", n))
+		gitIn(t, dir, "add", "counter")
+		commit(t, dir, "more")
+	}
+	if !hasTree(dir, uncommitted, gitEnv()) {
+		t.Error("the tree of the 50th commit is not found")
+	}
+	commit(t, dir, "one too many")
+	if hasTree(dir, uncommitted, gitEnv()) {
+		t.Error("the tree of the 51st commit is found")
+	}
+	gitIn(t, dir, "checkout", "-q", "--orphan", "none")
+	if hasTree(dir, uncommitted, gitEnv()) {
+		t.Error("another branch's tree is found")
+	}
+	for _, none := range []string{"", "HEAD", uncommitted[:39], uncommitted + "0"} {
+		if hasTree(dir, none, gitEnv()) {
+			t.Errorf("%q is found", none)
+		}
+	}
+	if hasTree(t.TempDir(), uncommitted, gitEnv()) {
+		t.Error("a tree is found without a repository")
+	}
+}
+
+// A file that was changed in the moment in which git wrote its index is read again.
+func TestCheckoutTreeOfTheSameMoment(t *testing.T) {
+	dir := newCheckout(t)
+	committedTree(t, dir)
+	when := time.Now().Add(-time.Minute)
+	path, index := filepath.Join(dir, "kept"), filepath.Join(dir, ".git", "index")
+	put(t, path, "one\n")
+	if err := os.Chtimes(path, when, when); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, dir, "add", "kept")
+	put(t, path, "two\n")
+	for _, at := range []string{path, index} {
+		if err := os.Chtimes(at, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := checkoutTree(dir, gitEnv())
+	if err := os.Chtimes(path, time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if want := committedTree(t, dir); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
