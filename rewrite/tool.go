@@ -169,7 +169,7 @@ type Call struct {
 	secrets      []string // copilot: what it blanks in json
 
 	execAt  int   // codex: place of exec in Args
-	learned Probe // codex: what Args was parsed with
+	learned Probe // codex, copilot: what Args was parsed with
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,

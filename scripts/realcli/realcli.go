@@ -21,10 +21,11 @@ type Pin struct {
 
 // The CLIs with end-to-end tests.
 var (
-	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false}
-	Codex  = Pin{"codex", "@openai/codex", "0.169.0", false}
-	Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0", false}
-	Vibe   = Pin{"vibe", "mistral-vibe", "3.0.3", true}
+	Claude  = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false}
+	Codex   = Pin{"codex", "@openai/codex", "0.169.0", false}
+	Copilot = Pin{"copilot", "@github/copilot", "1.0.102", false}
+	Gemini  = Pin{"gemini", "@google/gemini-cli", "0.61.0", false}
+	Vibe    = Pin{"vibe", "mistral-vibe", "3.0.3", true}
 )
 
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
@@ -34,7 +35,7 @@ var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false}
 var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false}
 
 // Pins are the CLIs by their names.
-var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe}
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "vibe": Vibe}
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
