@@ -36,6 +36,7 @@ var copilotDescriptor = Descriptor{
 			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in", "COPILOT_MODEL=gpt-4.1",
 			"COPILOT_PROVIDER_MAX_PROMPT_TOKENS=400000", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
 		},
+		Cache: "COPILOT_CACHE_HOME",
 	},
 }
 
