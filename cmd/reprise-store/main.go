@@ -3,25 +3,14 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"net/url"
 	"os"
 
-	"reprise/store"
+	"reprise/store/engine"
 	"reprise/store/helper"
-	"reprise/store/s3"
+	"reprise/store/selftest"
 )
 
 func main() {
-	engines := helper.Engines{
-		Open: func(_ context.Context, text string) (store.Store, error) {
-			u, err := url.Parse(text)
-			if err != nil {
-				return nil, fmt.Errorf("no engine for %s", text)
-			}
-			return s3.Open(u)
-		},
-	}
+	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run, Sweep: engine.Sweep}
 	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
 }

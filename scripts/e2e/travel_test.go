@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,7 +121,15 @@ func (w *world) travel(id string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for n, path := range files.Paths {
+	paths := files.Paths
+	for _, pattern := range files.Common {
+		found, err := fs.Glob(os.DirFS(filepath.Join(old, below)), pattern)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		paths = append(paths, found...)
+	}
+	for n, path := range paths {
 		from, to := filepath.Join(old, below, path), filepath.Join(home, path)
 		if _, err := os.Stat(from); err != nil && n > 0 {
 			continue

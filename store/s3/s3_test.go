@@ -16,6 +16,7 @@ import (
 	"reprise/scripts/servers"
 	"reprise/store"
 	"reprise/store/s3"
+	"reprise/store/selftest"
 	"reprise/store/storetest"
 )
 
@@ -70,6 +71,9 @@ func conform(t *testing.T, kind servers.Kind) {
 				},
 				Secret: server.Secret,
 			})
+			if err := selftest.Run(t.Context(), open(t, fresh(t, server))); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }
