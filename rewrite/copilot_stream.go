@@ -22,7 +22,8 @@ type copilotStream struct {
 	seen     StreamState
 
 	output    strings.Builder // text: what stdout has shown
-	tooLong   bool            // it was too long to keep
+	errOutput strings.Builder // text: what stderr, or both in one stream, has shown before the figures
+	tooLong   bool            // one of them was too long to keep
 	footer    [][]byte        // text: the figures at the end of stderr
 	late      string          // to be shown on stderr at the end
 	totals    *copilotTotals  // of the session; nil if not known
@@ -127,7 +128,7 @@ type copilotEvent struct {
 
 func (s *copilotStream) Line(line []byte) []byte {
 	if s.call.Format == Text {
-		s.addOutput(line)
+		s.keep(&s.output, line)
 		return line
 	}
 	if !bytes.HasPrefix(line, []byte("{")) {
@@ -150,13 +151,11 @@ func (s *copilotStream) Line(line []byte) []byte {
 	return line
 }
 
-// addOutput collects what a text call shows.
-func (s *copilotStream) addOutput(text []byte) {
-	if !s.tooLong && s.output.Len()+len(text) > LongestLine {
-		s.tooLong, s.output = true, strings.Builder{}
-	}
+// keep collects what a text call shows.
+func (s *copilotStream) keep(to *strings.Builder, text []byte) {
+	s.tooLong = s.tooLong || to.Len()+len(text) > LongestLine
 	if !s.tooLong {
-		s.output.Write(text)
+		to.Write(text)
 	}
 }
 
@@ -326,7 +325,7 @@ const copilotResume = "Resume     copilot --resume="
 func (s *copilotStream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(stripEscapes(string(line)), "\r\n")
 	if len(s.footer) == 0 && !strings.HasPrefix(plain, "Changes    +") {
-		s.addOutput(line)
+		s.keep(&s.errOutput, line)
 		return line
 	}
 	s.footer = append(s.footer, bytes.Clone(line))
@@ -373,11 +372,12 @@ func (s *copilotStream) endText() {
 			s.late += string(line)
 		}
 	}
-	answer := strings.TrimRight(s.output.String(), "\r\n")
-	if s.plan.Resume == "" || s.seen.Answer == "" {
-		s.seen.Answer = answer
+	shown := s.output.String()
+	if shown == "" { // both streams are one
+		shown = s.errOutput.String()
 	}
-	s.seen.Final = s.totals != nil && (answer != "" || s.tooLong)
+	s.seen.Answer = strings.TrimRight(shown, "\r\n")
+	s.seen.Final = s.totals != nil && (s.seen.Answer != "" || s.tooLong)
 	s.seen.Failed = s.seen.Failed || s.tooLong
 	s.seen.Content = s.seen.Final && s.seen.ID != "" && !s.seen.WrongID
 }

@@ -475,6 +475,24 @@ func TestCopilotContent(t *testing.T) {
 	}
 }
 
+// What stderr says is no part of the answer, unless both streams are one.
+func TestCopilotOneStream(t *testing.T) {
+	for stdout, want := range map[string]string{"yes\n\n": "yes", "": "a warning\nyes"} {
+		s := (copilot{}).Stream(copilotCall("-p x"), Plan{ReadStderr: true}, "")
+		s.File(copilotUsageFile, copilotRecording(t, "fresh-text", copilotUsageFile))
+		s.ErrLine([]byte("a warning\n"))
+		if stdout == "" {
+			s.ErrLine([]byte("yes\n"))
+		} else {
+			s.Line([]byte(stdout))
+		}
+		s.End()
+		if seen := s.Seen(); seen.Answer != want || !seen.Final {
+			t.Errorf("%q: %q, final %v", stdout, seen.Answer, seen.Final)
+		}
+	}
+}
+
 func TestCopilotCompacted(t *testing.T) {
 	s := (copilot{}).Stream(copilotCall("-p x"), Plan{Resume: someID}, "")
 	s.File("/h/events.jsonl", []byte(`{"type":"session.compaction_complete","data":{}}`+"\n"))
