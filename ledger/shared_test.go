@@ -431,3 +431,36 @@ func BenchmarkPage(b *testing.B) {
 		p.db.Close()
 	}
 }
+
+// Another process may do what a call leaves to do.
+func TestUnfinished(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	o := goodOutcome(firstID, "A secret answer.", 2000)
+	o.Paths, o.Tree = []string{"sessions/" + firstID}, tree
+	u, err := a.FinishHere(ticket, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := u.Encode()
+	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
+		t.Errorf("the text of a prompt or an answer is in %s", text)
+	}
+	if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != rewrite.Leased {
+		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
+	}
+	for _, want := range []error{nil, errFenced} {
+		if u, err = DecodeUnfinished(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Complete(u); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore.", 3000), firstID)
+	if _, err := DecodeUnfinished([]byte("{")); err == nil {
+		t.Error("half a text was read")
+	}
+}

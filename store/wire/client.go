@@ -133,6 +133,13 @@ func (c *Client) Notes(ctx context.Context, since string, each func(day string, 
 	return err
 }
 
+// Sweep removes the log of all days before one, none if it is "", and what is left of registers that
+// were removed more than a day ago. It returns how many entries it has removed.
+func (c *Client) Sweep(ctx context.Context, before string) (removed int, err error) {
+	a, err := c.call(ctx, request{Verb: verbSweep, Day: before}, nil)
+	return a.Count, err
+}
+
 // Test asks the store whether it can be used.
 func (c *Client) Test(ctx context.Context) (Report, error) {
 	a, err := c.call(ctx, request{Verb: verbTest}, nil)
