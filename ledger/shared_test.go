@@ -223,6 +223,30 @@ func wantLog(t *testing.T, f *fakeStore, want string) {
 	}
 }
 
+// A call that runs for long is waited for as long as it says so.
+func TestRenew(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	for now := Millis(1000); now < 4*heldFor; now += heldFor / 3 {
+		if err := a.Renew(ticket, now); err != nil {
+			t.Fatal(err)
+		}
+		if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", now+1)); err != nil || d.Reason != rewrite.Leased {
+			t.Errorf("%d: %s (%s), %v", now, d.Mode, d.Reason, err)
+		}
+	}
+	endShared(t, a, ticket, firstID, "Done.", 4*heldFor)
+	if err := a.Renew(ticket, 4*heldFor); !errors.Is(err, errFenced) {
+		t.Errorf("after its end: %v", err)
+	}
+	here := sharedCall(a, "task", prompt, 1000)
+	if _, ticket, err := Begin(a.Local, here); err != nil || a.Renew(ticket, 2000) != nil {
+		t.Errorf("a call that the store knows nothing of: %v", err)
+	}
+}
+
 // Two machines read the same state; only one may take it.
 func TestStateIsTakenOnce(t *testing.T) {
 	for _, copies := range []bool{false, true} {
@@ -254,6 +278,38 @@ func TestStateIsTakenOnce(t *testing.T) {
 			if err != nil || d.Mode.Continues() {
 				t.Errorf("after two at once: %s (%s) of %s, %v", d.Mode, d.Reason, d.NativeID, err)
 			}
+		}
+	}
+}
+
+// A busyStore is one in which others are always faster.
+type busyStore struct{ *fakeStore }
+
+func (busyStore) Swap(context.Context, store.Name, string, []byte) (string, error) {
+	return "", store.ErrMoved
+}
+
+// A call that cannot take a session of the store is recorded here, in a chain of its own: the store's chains have
+// other numbers.
+func TestOthersAreFaster(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	for _, unrelated := range []bool{false, true} {
+		b := f.machine(t, "b")
+		b.Registers = busyStore{f}
+		var other *Ticket
+		if unrelated {
+			_, other = begin(t, b.Local, fmt.Sprintf(base, 7), 2500)
+		}
+		d, own, err := Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000))
+		if err != nil || d.Reason != rewrite.Leased || own.held != nil {
+			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
+		}
+		if other != nil && own.chain == other.chain {
+			t.Error("it is recorded in an unrelated chain")
 		}
 	}
 }

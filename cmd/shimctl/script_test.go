@@ -145,6 +145,9 @@ func setup(env *testscript.Env) error {
 	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Setenv("SHIMS", shims)
 	env.Setenv("TOOLS", tools)
+	if env.Getenv("STORE") == "" {
+		env.Setenv("STORE", "s3://files"+filepath.Join(env.WorkDir, "store"))
+	}
 	env.Setenv("MORE_SHELLS", moreShells)
 	env.Setenv("PATH", strings.Join([]string{shims, real, tools}, string(os.PathListSeparator)))
 	return nil

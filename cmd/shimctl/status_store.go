@@ -38,7 +38,7 @@ type storeReport struct {
 type sharedRun struct {
 	Host      string     `json:"host" doc:"where it runs"`
 	Elsewhere bool       `json:"elsewhere" doc:"whether that is another machine"`
-	Tool      string     `json:"tool" doc:"its tool"`
+	Tool      string     `json:"tool" doc:"claude, codex, gemini or vibe"`
 	Task      string     `json:"task,omitempty" doc:"name of the job"`
 	Since     time.Time  `json:"since" doc:"when it started"`
 	Lost      *time.Time `json:"lost,omitempty" doc:"since when it counts as lost, by this machine's clock"`
@@ -97,21 +97,20 @@ func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 
 // read asks the store. It fails only if the store cannot be used; what does not arrive in time is left out.
 func (r *storeReport) read(ctx context.Context, client *wire.Client, l *ledger.Ledger, now time.Time) error {
+	report, err := client.Test(ctx) // alone, since it measures
+	if err != nil {
+		return err
+	}
 	var asking sync.WaitGroup
-	var report wire.Report
 	var registers [2][]store.Register
 	var calls []ledger.SharedCall
-	var testErr, logErr error
 	var listErrs [2]error
-	asking.Go(func() { report, testErr = client.Test(ctx) })
+	var logErr error
 	for i, kind := range []string{store.Task, store.Opening} {
 		asking.Go(func() { registers[i], listErrs[i] = client.Registers(ctx, kind) })
 	}
 	asking.Go(func() { calls, logErr = sharedCalls(ctx, client, startOfDay(now)) })
 	asking.Wait()
-	if testErr != nil {
-		return testErr
-	}
 	r.LatencyMS = float64(report.Latency.Microseconds()) / 1000
 	if !report.Tested.IsZero() {
 		r.Tested = &report.Tested

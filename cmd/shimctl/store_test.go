@@ -12,36 +12,69 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/scripts/servers"
 	"reprise/shim"
 	"reprise/store"
+	"reprise/store/engine"
 	"reprise/store/helper"
+	"reprise/store/selftest"
 )
 
-// storeHelper is reprise-store with an engine on files, and some that fail.
+// storeHelper is reprise-store with an engine on files, and some that fail, beside its own.
 func storeHelper() {
 	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, helper.Engines{Open: openFiles,
-		SelfTest: func(_ context.Context, s store.Store) error {
-			if s.(*fileStore).fails == "unsafe" {
+		SelfTest: func(ctx context.Context, s store.Store) error {
+			files, ok := s.(*fileStore)
+			switch {
+			case !ok:
+				return selftest.Run(ctx, s)
+			case files.fails == "unsafe":
 				return store.ErrUnsafe
 			}
 			return nil
-		},
-		Sweep: func(context.Context, store.Store, time.Duration) (int, error) { return 0, nil }}))
+		}, Sweep: engine.Sweep}))
 }
 
-// A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names one, any other
-// bucket how one fails.
+// TestStoreOnServers runs the script of the store on servers.
+func TestStoreOnServers(t *testing.T) {
+	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres} {
+		t.Run(kind.Name, func(t *testing.T) {
+			server := kind.Test(t, false)
+			at, err := server.Fresh(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			testscript.Run(t, testscript.Params{
+				Files: []string{"../../testdata/script/store.txtar"}, RequireExplicitExec: true, RequireUniqueNames: true,
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("STORE", at)
+					for name, value := range server.Env {
+						env.Setenv(name, value)
+					}
+					return setup(env)
+				},
+			})
+		})
+	}
+}
+
+// fakeBuckets are the buckets that are no real ones: how the store there fails.
+var fakeBuckets = []string{"files", "expires", "refused", "denied", "none", "silent", "unsafe"}
+
+// A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names one.
 type fileStore struct{ dir, fails string }
 
-func openFiles(_ context.Context, text string) (store.Store, error) {
+func openFiles(ctx context.Context, text string) (store.Store, error) {
 	u, err := url.Parse(text)
-	if err != nil {
-		return nil, err
+	if err != nil || !slices.Contains(fakeBuckets, u.Host) {
+		return engine.Open(ctx, text)
 	}
 	s := &fileStore{dir: u.Path, fails: u.Host}
 	return s, os.MkdirAll(s.dir, 0o700)

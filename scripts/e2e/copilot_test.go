@@ -131,7 +131,7 @@ func TestCopilotResumedCallLooksLikeADirectOne(t *testing.T) {
 }
 
 // The history costs a resumed call more input than a fresh one has.
-var copilotHistory = regexp.MustCompile(`(?m)^(Tokens +↑) [12]\d\.\dk|"requestBody(Wire)?Bytes":\d+|"messageCount":\d+`)
+var copilotHistory = regexp.MustCompile(`(?m)^(Tokens +↑) [12]\d\.\dk|"requestBody(Wire)?Bytes":\d+|"(messageCount|context_current_tokens)":\d+`)
 
 func copilotMask(w *world, text string) string {
 	return copilotHistory.ReplaceAllString(w.Mask(text), "$1 SIZE")

@@ -369,13 +369,16 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	var days []string
-	err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
-		days = append(days, fmt.Sprint(day, value[0]))
-		return nil
-	})
-	if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
-		t.Errorf("%d notes, %v", len(days), err)
+	for _, now := range []time.Time{tested, time.Date(2026, 11, 8, 1, 0, 0, 0, time.UTC)} { // all days are listed, or one by one
+		v.options.Now = func() time.Time { return now }
+		var days []string
+		err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
+			days = append(days, fmt.Sprint(day, value[0]))
+			return nil
+		})
+		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
+			t.Errorf("%s: %d notes, %v", now, len(days), err)
+		}
 	}
 	for _, day := range []string{"", "2026-11-1", "../../t", "2026-11-01/x"} {
 		if err := v.Note(t.Context(), day, nil); err == nil {
