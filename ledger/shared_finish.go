@@ -21,6 +21,7 @@ type Unfinished struct {
 	Over     []string // bundles to remove
 	Home     string
 	Paths    []string // the session's files, none if there is nothing to resume
+	Place    string   // see Shared
 	Tree     string
 	Result   pendingOutcome
 	Call     SharedCall
@@ -48,7 +49,7 @@ func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, 
 	last := e.last()
 	h.mu.Lock()
 	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.vers, Over: h.over, Home: t.call.Home,
-		Result: e, Call: s.logged(t, o)}
+		Place: s.Place, Result: e, Call: s.logged(t, o)}
 	h.mu.Unlock()
 	if state, _ := last.state(); state == Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths

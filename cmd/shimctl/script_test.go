@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, commands)
 }
 
-// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine has.
+// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine
+// has, and of git.
 var tools, moreShells string
 
 // A suite runs the tests independently of who runs them.
@@ -68,7 +69,7 @@ func (s suite) Run() int {
 	if err := os.Mkdir(moreShells, 0o755); err != nil {
 		log.Fatal(err)
 	}
-	for _, name := range []string{"zsh", "fish"} {
+	for _, name := range []string{"zsh", "fish", "git"} {
 		if path, err := exec.LookPath(name); err == nil {
 			if err := os.Symlink(path, filepath.Join(moreShells, name)); err != nil {
 				log.Fatal(err)

@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		t.Run("fault="+string(c.fault), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			tally, wrong, err := check(ctx, 1, c.steps, "", false, c.fault)
+			tally, wrong, err := check(ctx, plan{seed: 1, steps: c.steps, atOnce: 2, fault: c.fault})
 			if err != nil {
 				t.Fatal(err)
 			}

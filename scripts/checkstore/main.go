@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"sync/atomic"
 	"time"
 
@@ -33,8 +34,10 @@ func main() {
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *length)
 	defer cancel()
-	counted, wrong, err := check(ctx, *seed, *steps, *server, *kill, fault(*broken))
-	fmt.Printf("seed %d %s%s: %v\n", *seed, *server, *broken, counted)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt) // the rounds under way are judged
+	defer stop()
+	counted, wrong, err := check(ctx, plan{*seed, *steps, 6, *server, *kill, fault(*broken)})
+	fmt.Println(counted)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -45,18 +48,25 @@ func main() {
 	}
 }
 
-// atOnce is how many rounds are played at a time: most of a round's time is pauses.
-const atOnce = 6
+// A plan says what is checked.
+type plan struct {
+	seed   uint64
+	steps  int64
+	atOnce int    // rounds: most of a round's time is pauses
+	server string // "" for stores in memory
+	kill   bool
+	fault  fault
+}
 
 // check plays rounds until a number of requests or the context's end, and returns the first that is wrong.
-func check(ctx context.Context, seed uint64, steps int64, server string, kill bool, f fault) (counted *tally, wrong string, err error) {
-	w := &world{fault: f}
+func check(ctx context.Context, p plan) (counted *tally, wrong string, err error) {
+	w := &world{fault: p.fault}
 	if w.dir, err = os.MkdirTemp("", "checkstore-"); err != nil {
 		return &w.tally, "", err
 	}
 	defer os.RemoveAll(w.dir)
-	if server != "" {
-		stop, err := w.serve(ctx, server, kill, seed)
+	if p.server != "" {
+		stop, err := w.serve(ctx, p)
 		if err != nil {
 			return &w.tally, "", err
 		}
@@ -64,10 +74,10 @@ func check(ctx context.Context, seed uint64, steps int64, server string, kill bo
 	}
 	all, playing := errgroup.WithContext(ctx)
 	var next atomic.Uint64
-	for range atOnce {
+	for range p.atOnce {
 		all.Go(func() error {
-			for w.tally.requests.Load() < steps && playing.Err() == nil {
-				n := seed + next.Add(1) - 1
+			for w.tally.requests.Load() < p.steps && playing.Err() == nil {
+				n := p.seed + next.Add(1) - 1
 				if wrong, err := w.round(context.WithoutCancel(ctx), n); wrong != "" || err != nil {
 					return fmt.Errorf("seed %d: %w%s", n, cmp.Or(err, errWrong), wrong)
 				}
@@ -84,9 +94,9 @@ func check(ctx context.Context, seed uint64, steps int64, server string, kill bo
 var errWrong = errors.New("wrong: ")
 
 // serve opens stores on a server, which is killed now and then.
-func (w *world) serve(ctx context.Context, name string, kill bool, seed uint64) (stop func(), err error) {
+func (w *world) serve(ctx context.Context, p plan) (stop func(), err error) {
 	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres} {
-		if kind.Name != name {
+		if kind.Name != p.server {
 			continue
 		}
 		s, err := kind.Start(ctx, false)
@@ -105,8 +115,8 @@ func (w *world) serve(ctx context.Context, name string, kill bool, seed uint64) 
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if kill {
-				killAgain(killing, s, rand.New(rand.NewPCG(seed, 0)))
+			if p.kill {
+				killAgain(killing, s, rand.New(rand.NewPCG(p.seed, 0)))
 			}
 		}()
 		return func() {
@@ -117,7 +127,7 @@ func (w *world) serve(ctx context.Context, name string, kill bool, seed uint64) 
 			}
 		}, nil
 	}
-	return nil, fmt.Errorf("no server is named %q", name)
+	return nil, fmt.Errorf("no server is named %q", p.server)
 }
 
 // killAgain kills the server after each few seconds, and starts it again.

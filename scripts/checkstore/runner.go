@@ -77,7 +77,7 @@ func (o *observed) ended() (e end) {
 }
 
 // downPause keeps runners from making all their calls while a server is down.
-const downPause = 100 * time.Millisecond
+const downPause = 500 * time.Millisecond
 
 const rareDeath = 12 // one in so many calls dies at each of three moments
 
@@ -86,6 +86,7 @@ func (r *runner) dies() bool { return r.random.IntN(rareDeath) == 0 }
 // call makes one call as the shim does: decide and take, bring the session here, run, finish.
 func (r *runner) call() error {
 	r.tally.calls.Add(1)
+	r.registers.results = nil
 	c, run, began := r.newCall(), r.name("run"), r.history.tick()
 	d, ticket, err := ledger.Begin(r.machine, c)
 	returned := r.history.tick()
@@ -95,7 +96,7 @@ func (r *runner) call() error {
 		if r.open != nil {
 			time.Sleep(downPause)
 		}
-		return nil // the real binary runs without us
+		return r.unexpected("begin", err) // or the real binary runs without us
 	}
 	session, state := r.newSession(), ""
 	if d.Mode.Continues() && taken {
@@ -137,6 +138,19 @@ func (r *runner) newCall() *ledger.Call {
 	return c
 }
 
+// unexpected returns an error that is none of those that a store in memory can bring about.
+func (r *runner) unexpected(what string, err error) error {
+	if err == nil || r.open != nil || strings.Contains(err.Error(), "another call has replaced the session") {
+		return nil
+	}
+	for _, kind := range []error{store.ErrUnreachable, store.ErrUnknown, store.ErrMoved, context.DeadlineExceeded} {
+		if errors.Is(err, kind) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // newSession returns the ID of a new session, as claude forms it.
 func (r *runner) newSession() string {
 	return fmt.Sprintf("00000000-0000-4000-8000-%012d", r.made.Add(1))
@@ -176,8 +190,11 @@ func (r *runner) finish(t *ledger.Ticket, run, session string) error {
 	}
 	r.registers.results = nil
 	began := r.history.tick()
-	_ = r.machine.Finish(t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1", Paths: []string{file(session)},
-		Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}}) // the swaps say what has become of it
+	err = r.machine.Finish(t, &ledger.Outcome{Now: r.now(), File: file(session), Stamp: "1", Paths: []string{file(session)},
+		Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."}})
+	if err := r.unexpected("finish", err); err != nil {
+		return err
+	}
 	returned := r.history.tick()
 	switch r.registers.ended() {
 	case made:

@@ -152,7 +152,7 @@ func (r *runner) renewMachine() error {
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
 	r.machine = &ledger.Shared{Local: local, Registers: r.registers, Bundles: r.bundles, Log: r.log, Digests: r.digests,
-		Project: "org/repo", Host: host, Place: host, Timeout: 10 * time.Second, Upload: 10 * time.Second}
+		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	return nil
 }
 

@@ -204,6 +204,21 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
 }
 
+// A program that becomes another one leaves it no child, whatever the helper does.
+func TestStop(t *testing.T) {
+	c := start(t, "dir://"+t.TempDir())
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	go c.Note(t.Context(), "2026-11-22", nil) // takes longer than it is waited for
+	time.Sleep(50 * time.Millisecond)
+	c.Stop()
+	if left := children(t); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	c.Stop()
+}
+
 // The helper holds no descriptor open that its caller's caller may be waiting for.
 func TestNoInheritedDescriptors(t *testing.T) {
 	r, w, err := os.Pipe()

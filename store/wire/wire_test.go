@@ -290,6 +290,11 @@ func TestRequestsAreBounded(t *testing.T) {
 	if _, err := c.Swap(ctx, task, "?", nil); errors.Is(err, store.ErrUnknown) {
 		t.Errorf("a swap that was not sent: %v", err)
 	}
+	soon, end := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer end()
+	if _, err := c.Read(soon, task); err == nil || !strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("a context that ends: %v", err)
+	}
 	close(f.hang)
 	if _, err := c.Read(t.Context(), task); err != nil {
 		t.Errorf("after it: %v", err)
