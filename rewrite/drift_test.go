@@ -82,6 +82,7 @@ func driftCases(t *testing.T) []driftCase {
 		"codex --json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
 		"gemini json":        {JSON},
+		"qwen stream-json":   {Text, StreamJSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},
 	}

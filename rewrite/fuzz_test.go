@@ -368,6 +368,7 @@ func FuzzStreams(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
 		agree(t, claude{}, stdout, StreamJSON, Text, JSON, JSONVerbose)
+		agree(t, qwen{}, stdout, StreamJSON, Text)
 		if !slices.ContainsFunc(slices.Collect(bytes.Lines(stdout)), func(line []byte) bool { return string(bytes.TrimSpace(line)) == "{" }) {
 			agree(t, gemini{}, stdout, StreamJSON, Text)
 		}
@@ -384,7 +385,8 @@ func FuzzStreams(f *testing.F) {
 					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
 						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
 					}
-					rendered := tool.Descriptor().Name == "claude" && format != StreamJSON || tool.Descriptor().Name == "gemini" && format == Text
+					rendered := tool.Descriptor().Name == "claude" && format != StreamJSON ||
+						format == Text && slices.Contains([]string{"gemini", "qwen"}, tool.Descriptor().Name)
 					if resume != "" || rendered {
 						continue
 					}

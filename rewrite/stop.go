@@ -89,3 +89,24 @@ func (gemini) Stopped(c Call, s Stop) Failure {
 func (vibe) Stopped(_ Call, s Stop) Failure {
 	return Failure{Stderr: "Error: " + s.Message + "\n", Exit: 2}
 }
+
+// Stopped returns what qwen 0.24.4 shows if its API refuses (recordings http401-*).
+func (qwen) Stopped(c Call, s Stop) Failure {
+	id, message := jsonText(s.ID), jsonText(s.Message)
+	events := []string{
+		fmt.Sprintf(`{"type":"system","subtype":"init","uuid":%s,"session_id":%s,"cwd":%s,"tools":[],"mcp_servers":[],"model":%s,"permission_mode":"default","slash_commands":[],"agents":[]}`,
+			id, id, jsonText(s.Cwd), jsonText(c.Model)),
+		fmt.Sprintf(`{"type":"assistant","uuid":%s,"session_id":%s,"parent_tool_use_id":null,"message":{"id":%s,"type":"message","role":"assistant","model":%s,"content":[{"type":"text","text":%s}],"stop_reason":null,"usage":{"input_tokens":0,"output_tokens":0}}}`,
+			id, id, id, jsonText(c.Model), message),
+		fmt.Sprintf(`{"type":"result","subtype":"error_during_execution","uuid":%s,"session_id":%s,"is_error":true,"duration_ms":0,"duration_api_ms":0,"num_turns":1,"usage":{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0},"permission_denials":[],"error":{"message":%s}}`,
+			id, id, message),
+	}
+	switch c.Format {
+	case StreamJSON:
+		return Failure{Exit: 1, Stdout: strings.Join(events, "\n") + "\n"}
+	case JSON:
+		return Failure{Exit: 1, Stdout: "[" + strings.Join(events, ",") + "]\n",
+			Stderr: fmt.Sprintf("{\n  \"error\": {\n    \"type\": \"AlreadyReportedError\",\n    \"message\": %s,\n    \"code\": 1\n  }\n}\n", message)}
+	}
+	return Failure{Stderr: s.Message + "\n", Exit: 1}
+}

@@ -141,7 +141,7 @@ type Call struct {
 	SessionID string // the session that the caller itself names
 	Home      string // the directory in which the tool keeps its sessions
 	NoResume  bool   // this version is known not to resume
-	Copies    bool   // this version is known to resume in a copy, also in one that ends with a given message
+	Copies    bool   // this version is known to resume in a copy
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need

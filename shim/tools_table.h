@@ -23,6 +23,13 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "GEMINI_CLI", NULL},
 	},
 	{
+		.name = "qwen",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "QWEN_CODE", NULL},
+	},
+	{
 		.name = "vibe",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"mcp", "config", "help", "update", "run-server", NULL},

@@ -88,6 +88,7 @@ var places = []place{
 	{tool: "claude", begin: beginClaude, line: claudeLine},
 	{tool: "codex", line: codexLine},
 	{tool: "gemini", begin: beginGemini, line: geminiLine},
+	{tool: "qwen", line: qwenLine},
 	{tool: "vibe", whole: vibeWhole},
 }
 

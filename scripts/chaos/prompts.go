@@ -113,7 +113,7 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := []string{"claude", "claude", "codex", "gemini", "vibe"}[rng.IntN(5)]
+		tool := []string{"claude", "claude", "codex", "gemini", "qwen", "vibe"}[rng.IntN(6)]
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
@@ -139,6 +139,7 @@ var formats = map[string][]string{
 	"claude": {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
 	"codex":  {"text", "stream-json"},
 	"gemini": {"text", "json", "stream-json"},
+	"qwen":   {"text", "json", "stream-json"},
 	"vibe":   {"text", "json", "stream-json"},
 }
 

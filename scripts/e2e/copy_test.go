@@ -153,6 +153,7 @@ func TestCallersOwnResume(t *testing.T) {
 		"claude": {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
 		"codex":  {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
 		"gemini": {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
+		"qwen":   {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
 		"vibe":   {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
 	}
 	each(t, tools, func(t *testing.T, tool string, does test) {
@@ -194,7 +195,7 @@ func TestCallersOwnResume(t *testing.T) {
 
 // A prompt with a NUL in it reaches the model whole.
 func TestNulOnStdin(t *testing.T) {
-	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "vibe": list("-p"), "codex": list("exec")}
+	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "qwen": {}, "vibe": list("-p"), "codex": list("exec")}
 	each(t, tools, func(t *testing.T, tool string, args []string) {
 		w := newWorld(t, tool, true)
 		w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})

@@ -41,6 +41,10 @@ var pruned = map[string]pruning{
 			return r.Stdout + r.Stderr
 		},
 	},
+	"qwen": {
+		call:   func(p string) []string { return []string{"-p", p} },
+		resume: list("--resume|ID|-p|what number was it?"), latest: list("-c|-p|what number was it?"),
+	},
 	"vibe": {
 		call:   func(p string) []string { return []string{"-p", p} },
 		resume: list("--resume|ID|-p|what number was it?"), latest: list("-c|-p|what number was it?"),
