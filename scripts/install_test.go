@@ -1,6 +1,6 @@
 // Package scripts holds what is run by hand or by the build, and the tests of it.
 //
-// The tests of install.sh build for real, but mostly small stand-ins for the two programs, in a checkout of
+// The tests of install.sh build for real, but mostly small stand-ins for the programs, in a checkout of
 // their own: what is tested is the installer. They never write outside temporary directories.
 package scripts
 
@@ -23,9 +23,9 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-var names = append(slices.Clone(rewrite.Names), "shimctl")
+var names = append(slices.Clone(rewrite.Names), "shimctl", "reprise-store")
 
-// standIn is built as both programs. It does what the installer asks of them: it starts, links C, holds a
+// standIn is built as all programs. It does what the installer asks of them: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
 // with "demo" it says whose demo that is, with "version" its version.
 const standIn = `package main
@@ -56,7 +56,7 @@ func main() {
 	}
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
-	if name == "shimctl" {
+	if name == "shimctl" || name == "reprise-store" {
 		if len(os.Args) > 1 && os.Args[1] == "version" {
 			fmt.Println("reprise", config.Version)
 		}
@@ -65,6 +65,9 @@ func main() {
 	os.Exit(int(C.status()))
 }
 `
+
+// withoutC makes a stand-in that is built without a C compiler.
+var withoutC = strings.NewReplacer("/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
 
 // site is a checkout with stand-ins, a home, and a directory to install into.
 type site struct {
@@ -97,6 +100,7 @@ func newSite(t *testing.T) *site {
 	s.write("repo/config/version.go", "package config\n\nvar Version, Commit = \"dev\", \"\"\n")
 	s.write("repo/cmd/shim/main.go", standIn)
 	s.write("repo/cmd/shimctl/main.go", standIn)
+	s.write("repo/cmd/reprise-store/main.go", withoutC.Replace(standIn))
 	script, err := os.ReadFile("../install.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -257,14 +261,14 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	s.write("tools/codex", "#!/bin/sh\n")
 	s.mkdir("tools/vibe")
 	s.prependPath("tools")
-	contains(t, s.install(), "installed codex, shimctl in ", "not on PATH, so without a shim: claude, gemini, ", "shimctl setup --tools NAME adds one")
-	holds(".reprise", "codex", "shimctl")
+	contains(t, s.install(), "installed codex, shimctl, reprise-store in ", "not on PATH, so without a shim: claude, gemini, ", "shimctl setup --tools NAME adds one")
+	holds(".reprise", "codex", "reprise-store", "shimctl")
 	s.prependPath("none")
 	s.set("PATH=" + s.bin + ":" + s.path)
 	s.install("--tools", "vibe,claude", "--tools=claude")
-	holds(".reprise", "claude", "codex", "shimctl", "vibe")
+	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 	s.install()
-	holds(".reprise", "claude", "codex", "shimctl", "vibe")
+	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 	s.install("--uninstall")
 	s.gone(s.bin)
 }
@@ -291,6 +295,7 @@ func (s *site) revise(old, new string) {
 	for _, name := range []string{"repo/cmd/shim/main.go", "repo/cmd/shimctl/main.go"} {
 		s.write(name, strings.Replace(standIn, old, new, 1))
 	}
+	s.write("repo/cmd/reprise-store/main.go", strings.Replace(withoutC.Replace(standIn), old, new, 1))
 }
 
 // progress is what a slow build says twice a minute.
@@ -729,7 +734,7 @@ func TestVersionFromGit(t *testing.T) {
 // TestRepository installs the programs themselves.
 func TestRepository(t *testing.T) {
 	s := newSite(t)
-	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl"} {
+	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl", "../cmd/reprise-store"} {
 		if _, err := os.Stat(dir); err != nil {
 			t.Skip("no " + dir)
 		}

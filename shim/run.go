@@ -21,11 +21,12 @@ func (c *call) run() int {
 		return c.passthrough(reason)
 	}
 	c.signals.catch()
+	mode, reason := c.decision.Mode, c.decision.Reason
 	if why := c.restore(); why != "" {
 		c.fallBack(why)
-		plan = c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text))
+		mode, reason, plan = rewrite.Fresh, why, c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text))
 	}
-	c.printVerbose(c.decision.Mode, c.decision.Reason)
+	c.printVerbose(mode, reason)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"reprise/config"
@@ -14,9 +15,6 @@ import (
 	"reprise/store"
 	"reprise/store/wire"
 )
-
-// helperName is the program that speaks with a store. It lies beside the shims.
-const helperName = "reprise-store"
 
 // A sharing is a call's connection with the store in which its sessions are shared.
 type sharing struct {
@@ -48,9 +46,10 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), helperName), c.env.Environ, wire.Config{
+	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), wire.HelperName), c.env.Environ, wire.Config{
 		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
 		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
+		MaxAge: c.config.MaxAge,
 	}, nil)
 	if err != nil {
 		c.leaveStore(err)
@@ -153,6 +152,10 @@ func (c *call) restore() rewrite.Reason {
 	if !c.decision.Mode.Continues() || !c.isShared() {
 		return ""
 	}
+	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
+		c.log.fault("make the tool's home", err)
+		return rewrite.StoreUnavailable
+	}
 	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
 	if err != nil {
 		c.log.fault("bring session from the store", err)
@@ -166,7 +169,11 @@ func travels(tool rewrite.Tool, home, id, file string) []string {
 	if !ok {
 		return nil
 	}
-	return files.Paths
+	paths := slices.Clone(files.Paths)
+	for _, pattern := range files.Common {
+		paths = append(paths, store.Common+pattern)
+	}
+	return paths
 }
 
 // renewHold tells the store from time to time that the call still runs.

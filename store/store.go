@@ -90,10 +90,15 @@ type Bundle struct {
 	Size   int64  // in the store, in bytes
 }
 
+// Common begins a path of a bundle that is a pattern, as for path.Match, of files that several sessions
+// need. Their names stand for their contents: they are packed and unpacked with a session, but never
+// compared, replaced or removed.
+const Common = "common:"
+
 // Bundles are the packed sessions of an open store.
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path must
-	// exist; a directory counts with everything below it.
+	// exist; a directory counts with everything below it. Paths may begin with Common.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
 	// other ones only if replace has their digest, and fails with ErrChanged otherwise.

@@ -3,19 +3,14 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 
-	"reprise/store"
+	"reprise/store/engine"
 	"reprise/store/helper"
+	"reprise/store/selftest"
 )
 
 func main() {
-	engines := helper.Engines{
-		Open: func(_ context.Context, url string) (store.Store, error) {
-			return nil, fmt.Errorf("no engine for %s", url)
-		},
-	}
+	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run, Sweep: engine.Sweep}
 	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
 }

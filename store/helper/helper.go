@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"os/signal"
@@ -29,7 +30,15 @@ import (
 type Engines struct {
 	Open     func(ctx context.Context, url string) (store.Store, error) // without waiting for the store
 	SelfTest func(ctx context.Context, s store.Store) error
+	// Sweep removes what has not been written for a while, once a day of all who call it.
+	Sweep func(ctx context.Context, s store.Store, idle time.Duration) (int, error)
 }
+
+// margin is how much longer entries stay than sessions are resumed: machines may differ in max_age.
+const margin = 6 * 24 * time.Hour
+
+// sweepOne is how many sessions are saved for one that looks whether to sweep, which costs a round trip.
+const sweepOne = 20
 
 // farewell is how long the connections may take to end.
 const farewell = 200 * time.Millisecond
@@ -112,7 +121,22 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wir
 	v, err := vault.Open(ctx, engine, vault.Options{
 		Keys: keys, Engine: scheme, Limits: bundle.Limits{Size: c.MaxSession, Files: bundle.DefaultFiles}, SelfTest: engines.SelfTest, Now: time.Now,
 	})
-	return engine, v, err
+	if err != nil || rand.IntN(sweepOne) > 0 {
+		return engine, v, err
+	}
+	return engine, sweeping{v, func() { _, _ = engines.Sweep(ctx, engine, c.MaxAge+margin) }}, nil
+}
+
+// A sweeping service sweeps while a session is saved, when no tool waits.
+type sweeping struct {
+	wire.Service
+	sweep func()
+}
+
+// Save implements store.Bundles.
+func (s sweeping) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
+	go s.sweep() // of what is cut short nothing is removed
+	return s.Service.Save(ctx, root, paths)
 }
 
 // readKeys returns the keys of a configuration. Those of a variable come before a file.

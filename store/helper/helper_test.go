@@ -24,7 +24,11 @@ import (
 // This binary is the helper, too.
 func TestMain(m *testing.M) {
 	if os.Getenv("REPRISE_TEST_HELPER") != "" {
-		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Engines{openDirectory, func(context.Context, store.Store) error { return nil }}))
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Engines{
+			Open:     openDirectory,
+			SelfTest: func(context.Context, store.Store) error { return nil },
+			Sweep:    func(context.Context, store.Store, time.Duration) (int, error) { return 0, nil },
+		}))
 	}
 	os.Exit(m.Run())
 }
@@ -208,6 +212,34 @@ func TestNoInheritedDescriptors(t *testing.T) {
 	if n, err := r.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("read %d bytes, %v from a pipe that only the helper may hold open", n, err)
 	}
+}
+
+// Now and then a saved session's helper removes what is old, and never what may still be resumed.
+func TestSweep(t *testing.T) {
+	swept := make(chan time.Duration, 1)
+	engines := Engines{openDirectory, func(context.Context, store.Store) error { return nil }, func(_ context.Context, _ store.Store, idle time.Duration) (int, error) {
+		swept <- idle
+		return 1, nil
+	}}
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "session"), nil, 0o600)
+	for range 1000 {
+		_, service, err := open(t.Context(), wire.Config{URL: "dir://" + t.TempDir(), Keys: strings.Repeat("ab", 32), MaxAge: 48 * time.Hour, MaxSession: 10}, engines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := service.(sweeping); !ok {
+			continue
+		}
+		if _, err := service.Save(t.Context(), dir, []string{"session"}); err != nil {
+			t.Error(err)
+		}
+		if idle := <-swept; idle != 8*24*time.Hour {
+			t.Errorf("removes what is older than %s", idle)
+		}
+		return
+	}
+	t.Error("1000 helpers do not sweep")
 }
 
 func TestMisconfigured(t *testing.T) {

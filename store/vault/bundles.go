@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -29,21 +31,16 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 	return b, v.engine.Put(ctx, b.Name, sealed)
 }
 
-// Load implements store.Bundles.
+// Load implements store.Bundles. It makes the root if that does not exist.
 func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, replace []string) error {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
+	if !isBundle(b.Name) || b.Digest == "" {
+		return fmt.Errorf("%w: no bundle", store.ErrBroken)
+	}
+	here, err := v.digest(ctx, root, paths)
+	if here == b.Digest || err != nil {
 		return err
 	}
-	defer dir.Close()
-	here, err := bundle.Digest(ctx, dir, paths, v.options.Limits)
-	if err != nil && !errors.Is(err, store.ErrTooLarge) {
-		return err
-	}
-	if here == b.Digest {
-		return nil
-	}
-	if err != nil || here != "" && !slices.Contains(replace, here) {
+	if here != "" && !slices.Contains(replace, here) {
 		return store.ErrChanged
 	}
 	sealed, err := v.engine.Get(ctx, b.Name)
@@ -54,7 +51,32 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, re
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	return bundle.Unpack(ctx, bytes.NewReader(packed), b.Digest, dir, paths, replace, v.options.Limits)
+}
+
+// digest returns the digest of the files that are below a root now, "" if there are none.
+func (v *Vault) digest(ctx context.Context, root string, paths []string) (string, error) {
+	dir, err := os.OpenRoot(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	digest, err := bundle.Digest(ctx, dir, paths, v.options.Limits)
+	if errors.Is(err, store.ErrTooLarge) {
+		err = store.ErrChanged // no bundle is as large
+	}
+	return digest, err
 }
 
 // Drop implements store.Bundles.

@@ -32,12 +32,22 @@ type check struct {
 	err    error
 }
 
+// A database is an engine that keeps conditions on writes by its nature. Its format is not read, which
+// would delay the first request on its one connection.
+type database interface {
+	Connect(ctx context.Context) error
+}
+
 // startCheck starts a check in the background, which also connects.
 func (v *Vault) startCheck() *check {
 	c := &check{done: make(chan struct{})}
 	v.check = c
 	go func() {
 		defer close(c.done)
+		if d, ok := v.engine.(database); ok {
+			c.err = d.Connect(v.context)
+			return
+		}
 		c.format, c.err = v.readFormat(v.context)
 	}()
 	return c
@@ -110,15 +120,17 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	if err := v.ready(ctx); err != nil {
 		return r, err
 	}
+	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+		return r, err // it makes a connection if the last one has ended
+	}
 	start := v.options.Now()
-	f, err := v.readFormat(ctx)
-	if err != nil {
+	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
 		return r, err
 	}
-	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
+	r.Latency, r.Tested = v.options.Now().Sub(start), v.tested()
 	if e, ok := v.engine.(expirer); ok {
-		r.Expiry, err = e.Expiry(ctx)
-		r.KnowExpiry = err == nil // credentials that may not ask are no fault of the store
+		expiry, err := e.Expiry(ctx)
+		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials that may not ask are no fault of the store
 	}
 	for _, prefix := range []string{prefixTask, prefixOpening} {
 		if err := v.sample(ctx, prefix, &r); err != nil {
@@ -126,6 +138,13 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// tested returns when the store was tested, zero if it needs no test.
+func (v *Vault) tested() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.check.format.Tested
 }
 
 // sample counts which of some registers the keys unseal.

@@ -266,7 +266,7 @@ func TestRotationIsExclusive(t *testing.T) {
 }
 
 func TestBundles(t *testing.T) {
-	from, to := t.TempDir(), t.TempDir()
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
 	os.Mkdir(filepath.Join(from, "s"), 0o700)
 	os.WriteFile(filepath.Join(from, "s/a"), []byte("content"), 0o600)
 	m := &memory{}
@@ -280,6 +280,14 @@ func TestBundles(t *testing.T) {
 	}
 	if err := load(open(t, m, keyB), b, to); !errors.Is(err, store.ErrBroken) {
 		t.Errorf("another key: %v", err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("a refused bundle leaves a directory")
+	}
+	for _, odd := range []store.Bundle{{Name: b.Name}, {Name: formatEntry, Digest: b.Digest}, {}} {
+		if err := load(v, odd, to); !errors.Is(err, store.ErrBroken) {
+			t.Errorf("%+v: %v", odd, err)
+		}
 	}
 	if err := load(open(t, m, keyB, keyA), b, to); err != nil {
 		t.Errorf("two keys: %v", err)
@@ -371,6 +379,16 @@ func TestCheck(t *testing.T) {
 	if r, err := open(t, m, keyB).Test(t.Context()); err != nil || r.OtherKeys != 1 || r.Registers != 0 {
 		t.Errorf("another key's report %+v, %v", r, err)
 	}
+	d := &connected{memory: &memory{refuse: errors.New("not yet")}}
+	inDatabase, err := Open(t.Context(), d, Options{Keys: []Key{keyA}, SelfTest: test, Now: func() time.Time { return tested }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tests
+	swap(t, inDatabase, task, "", "1")
+	if r, err := inDatabase.Test(t.Context()); err != nil || !r.Tested.IsZero() || tests != before || len(d.entries) != 1 {
+		t.Errorf("a database: %+v, %v, %d entries", r, err, len(d.entries))
+	}
 	m.put(formatEntry, []byte(`{"version":2}`))
 	if _, err := vault().Swap(t.Context(), chain, "", nil); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("newer: %v", err)
@@ -383,6 +401,14 @@ func TestCheck(t *testing.T) {
 	if _, err := vault().Test(t.Context()); !errors.Is(err, store.ErrNoStore) {
 		t.Errorf("no store: %v", err)
 	}
+}
+
+// A connected engine is a database: its conditions need no test.
+type connected struct{ *memory }
+
+func (c *connected) Connect(context.Context) error {
+	c.refuse = nil
+	return nil
 }
 
 func TestKeys(t *testing.T) {
