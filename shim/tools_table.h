@@ -16,6 +16,13 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NULL},
 	},
 	{
+		.name = "droid",
+		.managed = (const char *const[]){"exec", "daemon", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB", NULL},
+	},
+	{
 		.name = "gemini",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},
