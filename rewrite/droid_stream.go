@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type droidStream struct {
 	stderr    string // text: what text mode would have written there
 	hidden    backlog
 	began     int64 // when the run got its prompt, in milliseconds
+	spoke     bool  // there was an event that may be the model's
 	malformed bool  // an event had an unexpected shape
 }
 
@@ -66,7 +68,7 @@ type droidEvent struct {
 
 	Parameters json.RawMessage `json:"parameters"`
 	FinalText  json.RawMessage `json:"finalText"`
-	Turns      int64           `json:"numTurns"`
+	Turns      *int64          `json:"numTurns"`
 	Duration   json.RawMessage `json:"durationMs"`
 	RawUsage   json.RawMessage `json:"usage"`
 
@@ -84,6 +86,8 @@ func (s *droidStream) Line(line []byte) []byte {
 	if droidMarks.in(line) {
 		var ok bool
 		ok, e.whole = readEvent(line, e)
+		var usage claudeUsage
+		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
 		s.malformed = s.malformed || ok && !e.whole
 	}
 	line = s.own(e, line)
@@ -106,7 +110,7 @@ func (s *droidStream) Line(line []byte) []byte {
 
 // ends reports whether an event is a run's last.
 func (s *droidStream) ends(e *droidEvent) bool {
-	return e.Type == "completion" && e.FinalText != nil || e.Type == "error" && e.Source == "cli"
+	return e.Type == "completion" && isJSONString(e.FinalText) || e.Type == "error" && e.Source == "cli"
 }
 
 // droidTotals returns the number of a session's turns, under the same name in all formats.
@@ -128,15 +132,15 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 	case e.Type == "message" && e.Role == "user":
 		s.began = e.Time
 		return s.plan.asAsked(line)
-	case e.Type == "completion":
+	case e.Type == "completion" && isJSONString(e.FinalText):
 		numbers := jsonNumbers(line)
 		s.seen.Totals = droidTotals(numbers)
 		if s.plan.Resume == "" {
 			return line
 		}
 		line = subtractTotals(line, numbers, s.previous)
-		_, e.whole = readEvent(line, e)
-		if s.previous != "" && e.Turns == 0 || len(s.seen.Texts) == 0 {
+		_, _ = readEvent(line, e)
+		if !s.malformed && (s.previous != "" && e.Turns != nil && *e.Turns == 0 || !s.spoke) {
 			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
 			e.FinalText = json.RawMessage(`""`)
 		}
@@ -148,9 +152,14 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+droidFailed), 1)
 			e.Message = json.RawMessage(droidFailed)
 		}
+	case e.Type != "system" && e.Type != "error":
+		s.spoke = true
 	}
 	return line
 }
+
+// isJSONString reports whether a JSON value is a string.
+func isJSONString(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte(`"`)) }
 
 // droidFailed is what a failed run without a text shows as its result.
 const droidFailed = `"Exec failed"`
@@ -179,11 +188,16 @@ func (s *droidStream) learn(e *droidEvent) {
 		s.seen.addFiles(e.Parameters)
 	case "error":
 		if e.Source != "cli" {
-			s.seen.Refusal = droidRefusal(text(e.Message))
+			if why := droidRefusal(text(e.Message)); why != "" {
+				s.seen.Refusal = why
+			}
 			return
 		}
 		s.finish(true, "")
 	case "completion":
+		if !s.ends(e) {
+			return
+		}
 		s.finish(s.malformed, text(e.FinalText))
 		s.learnUsage(e)
 	case "result":
@@ -234,12 +248,20 @@ func (s *droidStream) printEnd(e *droidEvent) {
 	case s.call.Format == JSON && failed:
 		s.out = append(s.out, droidResult(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, droidNoUsage)...)
 	case s.call.Format == JSON:
-		s.out = append(s.out, droidResult(false, string(e.Duration), e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))...)
+		s.out = append(s.out, droidResult(false, string(e.Duration), turnsOf(e.Turns), e.FinalText, e.SessionID, string(e.RawUsage))...)
 	case failed:
-		s.stderr += "Error during droid execution: " + text(e.Message) + "\n"
+		s.stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(droidFailed))) + "\n"
 	default:
 		s.out = append(append(s.out, text(e.FinalText)...), '\n')
 	}
+}
+
+// turnsOf returns a number that may be missing.
+func turnsOf(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // droidResult returns json's line.
