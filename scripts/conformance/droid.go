@@ -14,7 +14,7 @@ var droid = cli{
 	modest:  true,
 	own:     droidCalls,
 	jobs:    droidJobs,
-	resume:  func(id string) []string { return []string{"exec", "-s", id, "what number was it?"} },
+	resume:  func(id string) []string { return []string{"exec", "--fork", id, "what number was it?"} },
 	passed:  list("version|unknown flag|unknown session, json"),
 	managed: list("text|json|stream-json|stdin only|401, text"),
 }

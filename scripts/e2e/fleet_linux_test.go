@@ -32,6 +32,8 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 	}
 	w := newWorldWith(t, pin, true, standin.Options{})
 	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
+	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"), // on a busy machine all takes longer
+		"gate_timeout = '5m'\n[store]\ntimeout = '1m'\nupload_timeout = '1m'\n")
 	mkdir(t, filepath.Join(w.Root, "tmp"))
 	put(t, filepath.Join(w.Project, "main.go"), "package main\n")
 	f.git(w.Project, "add", ".")
@@ -177,7 +179,7 @@ func threeRounds(t *testing.T, does traveler, env []string) {
 			}
 		}
 		if n > 0 && strings.Contains(standin.LastUser(r.last(t)), "Rule 1:") {
-			t.Errorf("on %s the whole prompt was sent", f.named(n))
+			t.Errorf("on %s the whole prompt was sent\n%s", f.named(n), f.log(n))
 		}
 		r.Stderr, stayed.Stderr = "", "" // codex prints there how much was cached
 		for _, d := range parity.Compare(alone.World, f.World, stayed.Result, r.Result) {
