@@ -81,7 +81,6 @@ func driftCases(t *testing.T) []driftCase {
 		"claude stream-json": {Text, JSON, JSONVerbose, StreamJSON},
 		"codex --json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
-		"droid stream-json":  {Text},
 		"gemini json":        {JSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},

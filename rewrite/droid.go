@@ -190,6 +190,8 @@ func droidReason(c *Call, p parsedArgs, in Invocation) Reason {
 	switch {
 	case p.has(admin):
 		return Admin
+	case in.StdoutTTY: // a terminal gets its title before each event
+		return Interactive
 	case droidDescriptor.nested(in.Env):
 		return Nested
 	case p.has(unmanaged):

@@ -110,8 +110,11 @@ func (s *droidStream) Line(line []byte) []byte {
 
 // ends reports whether an event is a run's last.
 func (s *droidStream) ends(e *droidEvent) bool {
-	return e.Type == "completion" && isJSONString(e.FinalText) || e.Type == "error" && e.Source == "cli"
+	return e.Type == "completion" && isJSONString(e.FinalText) || e.endsBadly()
 }
+
+// endsBadly reports whether an event is a failed run's last. An error of the model's API comes before.
+func (e *droidEvent) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
 
 // droidTotals returns the number of a session's turns, under the same name in all formats.
 func droidTotals(numbers []jsonNumber) Totals {
@@ -146,7 +149,7 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 		}
 	case e.Type == "result":
 		s.seen.Totals = droidTotals(jsonNumbers(line))
-	case e.Type == "error" && e.Source == "cli":
+	case e.endsBadly():
 		s.seen.Totals = s.previous
 		if s.plan.Resume != "" && !slices.Contains(s.seen.Texts, decoded(text(e.Message))) {
 			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+droidFailed), 1)
@@ -187,7 +190,7 @@ func (s *droidStream) learn(e *droidEvent) {
 		s.seen.ToolRan, s.seen.Content = true, !s.seen.WrongID
 		s.seen.addFiles(e.Parameters)
 	case "error":
-		if e.Source != "cli" {
+		if !e.endsBadly() {
 			if why := droidRefusal(text(e.Message)); why != "" {
 				s.seen.Refusal = why
 			}

@@ -68,6 +68,9 @@ func TestDroidReads(t *testing.T) {
 	if c := droidCall("exec hi", false, "FACTORY_DISABLE_SETTINGS_PERSISTENCE=true"); c.Reason != Nested {
 		t.Errorf("within droid: %q", c.Reason)
 	}
+	if c := (droid{}).Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != Interactive {
+		t.Errorf("at a terminal: %q", c.Reason)
+	}
 	old := droid{}.Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, Learned: Probe{Known: true}})
 	if old.Reason != NoResume {
 		t.Errorf("a version without --fork: %q", old.Reason)
