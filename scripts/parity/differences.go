@@ -21,6 +21,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe records the names of its variables; the shim's marks must be among them, for nested calls"},
 	{`("timestamp":)\d{13}`, "${1}0", "the time of droid's events"},
 	{`("ttft_ms":)[\d.]+`, "${1}0", "droid reports how long the model took to begin"},
+	{`"cache_read_input_tokens":\d+,"cache_creation_input_tokens":\d+,"factory_credits"`, "TOKENS", "those names are some tokens of droid's prompt"},
 	{` REPRISE_(GUARD|INSIDE)\b`, "", "droid tells the model the names of its variables; the shim's marks must be among them, for nested calls"},
 	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe records random choices and times in an export"},
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe reports its own timings"},
