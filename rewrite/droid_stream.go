@@ -92,7 +92,7 @@ func (s *droidStream) Line(line []byte) []byte {
 	}
 	line = s.own(e, line)
 	s.learn(e)
-	if s.call.Format == StreamJSON || s.call.Format == JSON && s.plan.Resume == "" {
+	if s.call.Format != Text && (s.call.Format != JSON || s.plan.Resume == "") {
 		return line
 	}
 	s.out = s.out[:0]

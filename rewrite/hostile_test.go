@@ -76,6 +76,8 @@ func hostileRuns(text string) []hostileRun {
 {"type":"result","status":"success"}
 `, someID, q)
 	geminiJSON := fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s\n}\n", someID, q)
+	qwenOut := strings.Replace(claudeOut, "claude_code_version", "qwen_code_version", 1)
+	qwenJSON := "[" + strings.ReplaceAll(strings.TrimSuffix(qwenOut, "\n"), "\n", ",") + "]\n"
 	entry := fmt.Sprintf(`{"sessionId":"%s","turnId":"t","type":"message","role":"assistant","content":[{"type":"text","text":%s}]}`, someID, q)
 	return []hostileRun{
 		{"claude stream-json", claude{}.Stream(call(StreamJSON), plan, ""), claudeOut, "", claudeOut},
@@ -86,6 +88,9 @@ func hostileRuns(text string) []hostileRun {
 		{"gemini stream-json", gemini{}.Stream(call(StreamJSON), plan, ""), geminiOut, "", geminiOut},
 		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
+		{"qwen stream-json", qwen{}.Stream(call(StreamJSON), plan, ""), qwenOut, "", qwenOut},
+		{"qwen text", qwen{}.Stream(call(Text), plan, ""), qwenOut, "", text + "\n"},
+		{"qwen json", qwen{}.Stream(call(JSON), plan, ""), qwenJSON, "", qwenJSON},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
 		{"vibe json", vibe{}.Stream(call(JSON), plan, ""), "[" + entry + "]\n", "", "[" + entry + "]\n"},
 	}
@@ -143,6 +148,8 @@ func TestHostileIDs(t *testing.T) {
 			"codex text":   {codex{}.Stream(Call{Format: Text}, Plan{}, ""), "", "--------\nsession id: " + id + "\n--------\n"},
 			"gemini":       {gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
+			"qwen":         {qwen{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
+			"qwen json":    {qwen{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"type":"system","subtype":"init","session_id":` + q + "}]\n", ""},
 			"vibe":         {vibe{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` + "\n", ""},
 			"vibe json":    {vibe{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {
@@ -211,6 +218,7 @@ func TestDuplicateKeys(t *testing.T) {
 	for name, s := range map[string]Stream{
 		`{"type":"system","subtype":"init","session_id":"%s","session_id":"%s"}`:               claude{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"thread.started","thread_id":"%s","thread_id":"%s"}`:                          codex{}.Stream(Call{Format: StreamJSON}, plan, ""),
+		`{"type":"system","subtype":"init","uuid":"u","session_id":"%s","session_id":"%s"}`:    qwen{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"init","session_id":"%s","session_id":"%s"}`:                                  gemini{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"message","role":"assistant","content":[],"sessionId":"%s","sessionId":"%s"}`: vibe{}.Stream(Call{Format: StreamJSON}, plan, ""),
 	} {

@@ -16,6 +16,13 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NULL},
 	},
 	{
+		.name = "copilot",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill", "instruction", "lsp", "sandbox", "completion", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "COPILOT_CLI", NULL},
+	},
+	{
 		.name = "droid",
 		.managed = (const char *const[]){"exec", "daemon", NULL},
 		.commands = (const char *const[]){NULL},
@@ -28,6 +35,13 @@ static const struct tool tools[] = {
 		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},
 		.alone = (const char *const[]){"--help", "-h", "--version", "-v", "--list-sessions", NULL},
 		.nested = (const char *const[]){"REPRISE_INSIDE", "GEMINI_CLI", NULL},
+	},
+	{
+		.name = "qwen",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "QWEN_CODE", NULL},
 	},
 	{
 		.name = "vibe",
