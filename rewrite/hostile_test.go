@@ -71,6 +71,10 @@ func hostileRuns(text string) []hostileRun {
 {"type":"turn.completed","usage":{"input_tokens":1}}
 `, someID, q)
 	banner := "OpenAI Codex\n--------\nmodel: m\nsession id: " + someID + "\n--------\nuser\nhi\ncodex\n"
+	droidOut := fmt.Sprintf(`{"type":"system","subtype":"init","session_id":"%s"}
+{"type":"message","role":"assistant","text":%s,"session_id":"%[1]s"}
+{"type":"completion","finalText":%[2]s,"numTurns":1,"durationMs":1,"session_id":"%[1]s","usage":{}}
+`, someID, q)
 	geminiOut := fmt.Sprintf(`{"type":"init","session_id":"%s"}
 {"type":"message","role":"assistant","content":%s,"delta":true}
 {"type":"result","status":"success"}
@@ -85,6 +89,9 @@ func hostileRuns(text string) []hostileRun {
 		{"claude json", claude{}.Stream(call(JSON), plan, ""), claudeOut, "", claudeLines[3]},
 		{"codex --json", codex{}.Stream(call(StreamJSON), plan, ""), codexOut, "", codexOut},
 		{"codex text", codex{}.Stream(call(Text), plan, ""), text + "\n", banner + text + "\ntokens used\n12\n", text + "\n"},
+		{"droid stream-json", droid{}.Stream(call(StreamJSON), plan, ""), droidOut, "", droidOut},
+		{"droid text", droid{}.Stream(call(Text), plan, ""), droidOut, "", text + "\n"},
+		{"droid json", droid{}.Stream(call(JSON), plan, ""), droidOut, "", droidResult(false, "1", 1, []byte(q), someID, "{}")},
 		{"gemini stream-json", gemini{}.Stream(call(StreamJSON), plan, ""), geminiOut, "", geminiOut},
 		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
@@ -146,6 +153,8 @@ func TestHostileIDs(t *testing.T) {
 					`,"message":{"content":[]}}` + "\n" + `{"type":"result","subtype":"success","session_id":` + q + "}\n", ""},
 			"codex --json": {codex{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"thread.started","thread_id":` + q + "}\n", ""},
 			"codex text":   {codex{}.Stream(Call{Format: Text}, Plan{}, ""), "", "--------\nsession id: " + id + "\n--------\n"},
+			"droid":        {droid{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
+			"droid json":   {droid{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"result","is_error":false,"result":"","session_id":` + q + "}\n", ""},
 			"gemini":       {gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
 			"qwen":         {qwen{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
