@@ -40,6 +40,9 @@ type Descriptor struct {
 	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
+	// ResumeLosesCache says that the tool does not send a session again as it was: the provider's cache
+	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
+	ResumeLosesCache bool
 
 	StandIn StandIn
 }
