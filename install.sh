@@ -6,7 +6,7 @@
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
-shims='claude codex gemini qwen vibe'
+shims='claude codex copilot gemini qwen vibe'
 names="$shims shimctl reprise-store"
 tmp='' made='' ticker=''
 

@@ -80,6 +80,7 @@ func driftCases(t *testing.T) []driftCase {
 	formats := map[string][]Format{
 		"claude stream-json": {Text, JSON, JSONVerbose, StreamJSON},
 		"codex --json":       {JSON},
+		"copilot json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
 		"gemini json":        {JSON},
 		"qwen stream-json":   {Text, StreamJSON},

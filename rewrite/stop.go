@@ -110,3 +110,30 @@ func (qwen) Stopped(c Call, s Stop) Failure {
 	}
 	return Failure{Stderr: s.Message + "\n", Exit: 1}
 }
+
+// Stopped returns what copilot 1.0.102 shows if its API refuses (recordings toobig-*).
+func (copilot) Stopped(c Call, s Stop) Failure {
+	if c.Format != JSON {
+		return Failure{Stderr: "\n" + s.Message + "\n", Exit: 1}
+	}
+	id, at, model := jsonText(s.ID), jsonText(s.Time), jsonText(c.Model)
+	var b strings.Builder
+	for _, event := range []string{
+		`"session.skills_loaded","data":{"skills":[]}`,
+		`"session.mcp_servers_loaded","data":{"servers":[]}`,
+		`"session.tools_updated","data":{"model":` + model + `}`,
+		`"user.message","data":{"content":` + jsonText(s.Prompt) + `}`,
+		`"assistant.turn_start","data":{"turnId":"0"}`,
+		`"model.call_start","data":{"turnId":"0","model":` + model + `}`,
+		`"model.call_failure","data":{"model":` + model + `,"statusCode":429,"errorMessage":` + jsonText(s.Message) + `}`,
+		`"model.call_finished","data":{"turnId":"0","outcome":"error"}`,
+		`"model.call_final_result","data":{"model":` + model + `,"result":"http_4xx"}`,
+		`"assistant.turn_end","data":{"turnId":"0"}`,
+		`"session.error","data":{"errorType":"query","message":` + jsonText(s.Message) + `,"statusCode":429}`,
+		`"assistant.idle","data":{}`,
+	} {
+		fmt.Fprintf(&b, `{"type":%s,"id":%s,"timestamp":%s}`+"\n", event, id, at)
+	}
+	fmt.Fprintf(&b, `{"type":"result","timestamp":%s,"sessionId":%s,"exitCode":1,"usage":{"premiumRequests":0,"totalApiDurationMs":0,"sessionDurationMs":0,"codeChanges":{"linesAdded":0,"linesRemoved":0,"filesModified":[]}}}`+"\n", at, id)
+	return Failure{Exit: 1, Stdout: b.String()}
+}

@@ -165,9 +165,11 @@ type Call struct {
 	version      string // claude: as its install path reveals it
 	maxTurns     string
 	maxBudget    string
+	silent       bool     // copilot: text without figures
+	secrets      []string // copilot: what it blanks in json
 
 	execAt  int   // codex: place of exec in Args
-	learned Probe // codex: what Args was parsed with
+	learned Probe // codex, copilot: what Args was parsed with
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,
@@ -249,8 +251,8 @@ type SessionFiles struct {
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
 	Common []string
-	// Lock is a file on which the tool's process holds a lock (flock) while it has the session
-	// open, "" if the tool has none.
+	// Lock is a path.Match pattern of files on one of which the tool's process holds a lock (flock)
+	// while it has the session open, "" if the tool has none.
 	Lock string
 	// Running and Forks are path.Match patterns of files whose first line counts. If it names the
 	// session, a process has the session open (Running), or another session lacks a copy of it and

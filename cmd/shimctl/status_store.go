@@ -81,7 +81,7 @@ func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 	if f, err := shim.LastStoreFailure(a.own); err == nil && f.Store == r.URL {
 		r.Failed, r.FailedWhy = &f.When, f.Why
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	ctx, cancel := within(s.Timeout)
 	defer cancel()
 	client, err := a.openStore(s)
 	if err == nil {

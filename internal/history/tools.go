@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The file formats are those of claude 2.1.329, codex 0.169.0, gemini 0.61.0, qwen 0.24.4 and vibe 3.0.3;
+// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, gemini 0.61.0, qwen 0.24.4 and vibe 3.0.3;
 // testdata/sessions contains one file of each.
 
 // beginClaude reads the ID from the file's name.
@@ -110,6 +110,49 @@ func codexLine(f *File, line []byte) {
 		t := p.Info.Total
 		s.Counted, s.Output = true, t.Output
 		s.Input, s.CacheRead, s.CacheWrite = t.Input-t.CacheRead-t.CacheWrite, t.CacheRead, t.CacheWrite
+	}
+}
+
+// copilotLine reads an event of a session. Its input includes the tokens that were read from the cache and
+// written to it.
+func copilotLine(f *File, line []byte) {
+	head := line[:min(len(line), 60)] // the type is at the beginning
+	if bytes.Contains(head, []byte(`"type":"system.message"`)) || bytes.Contains(head, []byte(`"type":"tool.`)) {
+		return
+	}
+	var l struct {
+		Type      string
+		Timestamp time.Time
+		Data      struct {
+			SessionID string
+			Version   string `json:"copilotVersion"`
+			Context   struct{ Cwd string }
+			Parent    string `json:"parentToolCallId"` // of a subagent
+			Usage     struct {
+				Model                     string
+				InputTokens, OutputTokens int64
+				CacheRead                 int64 `json:"cacheReadTokens"`
+				CacheWrite                int64 `json:"cacheWriteTokens"`
+			}
+		}
+	}
+	if !decode(line, &l) {
+		return
+	}
+	s, d := &f.Session, &l.Data
+	s.at(l.Timestamp)
+	switch l.Type {
+	case "session.start":
+		s.ID, s.Cwd, s.Version = d.SessionID, d.Context.Cwd, d.Version
+	case "user.message":
+		if d.Parent == "" {
+			s.Turns++
+		}
+	case "session.usage_record":
+		u := d.Usage
+		s.Model, s.Counted = u.Model, true
+		s.Input += u.InputTokens - u.CacheRead - u.CacheWrite
+		s.CacheRead, s.CacheWrite, s.Output = s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.OutputTokens
 	}
 }
 

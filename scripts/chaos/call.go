@@ -96,6 +96,16 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Format == "stream-json" {
 			c.Args = append(c.Args, "--json")
 		}
+	case "copilot":
+		switch t.Format {
+		case "json":
+			c.Args = []string{"--output-format", "json"}
+		case "silent":
+			c.Args = []string{"--silent", "--output-format", "text"}
+		}
+		if t.Way != OnStdin {
+			c.Args = append(c.Args, "-p")
+		}
 	case "gemini", "qwen":
 		if t.Format != "text" {
 			c.Args = []string{"-o", t.Format}
@@ -139,10 +149,11 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 }
 
-// refusals are how each tool can fail to resume. gemini and qwen have no locks, and report why.
+// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"gemini": {Unknown, Broken, OtherID}, "qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
+	"copilot": {Unknown, Broken},
+	"gemini":  {Unknown, Broken, OtherID}, "qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
 // newScript generates what the tool does.

@@ -113,7 +113,7 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := []string{"claude", "claude", "codex", "gemini", "qwen", "vibe"}[rng.IntN(6)]
+		tool := []string{"claude", "claude", "codex", "copilot", "gemini", "qwen", "vibe"}[rng.IntN(7)]
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
@@ -124,7 +124,7 @@ func (w *World) newThreads() {
 				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
-			if tool == "vibe" && t.Way == OnBoth {
+			if (tool == "vibe" || tool == "copilot") && t.Way == OnBoth {
 				t.Way = OnStdin // stdin is not read if there is a prompt in argv
 			}
 			if j > 0 || rng.IntN(2) == 0 {
@@ -136,11 +136,12 @@ func (w *World) newThreads() {
 }
 
 var formats = map[string][]string{
-	"claude": {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
-	"codex":  {"text", "stream-json"},
-	"gemini": {"text", "json", "stream-json"},
-	"qwen":   {"text", "json", "stream-json"},
-	"vibe":   {"text", "json", "stream-json"},
+	"claude":  {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
+	"codex":   {"text", "stream-json"},
+	"copilot": {"text", "silent", "json"},
+	"gemini":  {"text", "json", "stream-json"},
+	"qwen":    {"text", "json", "stream-json"},
+	"vibe":    {"text", "json", "stream-json"},
 }
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."

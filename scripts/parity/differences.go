@@ -31,6 +31,10 @@ var differences = []struct{ pattern, with, reason string }{
 	{`(Wall time: )[\d.]+`, "${1}0", "codex reports its tools' timings to the model too"},
 	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex gives tool outputs random numbers"},
 	{`\\"workspaces\\":\{.*?\}\},`, "", "codex includes git information only if git was fast"},
+	{`(?m)^Package extraction took \d+ms\n`, "", "copilot reports that it unpacked itself slowly"},
+	{`(?m)^\{"type":"(session\.background_tasks_changed|tool\.shell_output|tool\.execution_partial_result)".*\n`, "", "copilot reports what its shell does as it notices it"},
+	{`(?m)^(Duration {3}).*`, "${1}T", "copilot reports its own timings"},
+	{`chat_\d+|\bcall\d{5}\b`, "call", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over IDs and times"},
@@ -71,6 +75,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
 	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 

@@ -23,11 +23,12 @@ type Pin struct {
 
 // The CLIs with end-to-end tests.
 var (
-	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false, nil}
-	Codex  = Pin{"codex", "@openai/codex", "0.169.0", false, nil}
-	Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0", false, nil}
-	Qwen   = Pin{"qwen", "@qwen-code/qwen-code", "0.24.4", false, []string{"node@22.23.3"}} // it needs Node 22
-	Vibe   = Pin{"vibe", "mistral-vibe", "3.0.3", true, nil}
+	Claude  = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false, nil}
+	Codex   = Pin{"codex", "@openai/codex", "0.169.0", false, nil}
+	Copilot = Pin{"copilot", "@github/copilot", "1.0.102", false, nil}
+	Gemini  = Pin{"gemini", "@google/gemini-cli", "0.61.0", false, nil}
+	Qwen    = Pin{"qwen", "@qwen-code/qwen-code", "0.24.4", false, []string{"node@22.23.3"}} // it needs Node 22
+	Vibe    = Pin{"vibe", "mistral-vibe", "3.0.3", true, nil}
 )
 
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
@@ -37,7 +38,7 @@ var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
 var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false, nil}
 
 // Pins are the CLIs by their names.
-var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "gemini": Gemini, "qwen": Qwen, "vibe": Vibe}
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "qwen": Qwen, "vibe": Vibe}
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
