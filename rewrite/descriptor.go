@@ -43,6 +43,8 @@ type Descriptor struct {
 	// ResumeLosesCache says that the tool does not send a session again as it was: the provider's cache
 	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
 	ResumeLosesCache bool
+	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
+	Travels bool
 
 	StandIn StandIn
 }

@@ -23,6 +23,7 @@ var geminiDescriptor = Descriptor{
 	Provider:    "gcp.gen_ai",
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
+	Travels:     true,
 
 	ResumeLosesCache: true,
 
