@@ -6,7 +6,7 @@
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
-shims='claude codex gemini vibe'
+shims='claude codex gemini opencode kilo vibe'
 names="$shims shimctl"
 tmp='' made='' ticker=''
 

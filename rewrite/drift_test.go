@@ -82,6 +82,7 @@ func driftCases(t *testing.T) []driftCase {
 		"codex --json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
 		"gemini json":        {JSON},
+		"opencode json":      {StreamJSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},
 	}

@@ -77,6 +77,9 @@ func hostileRuns(text string) []hostileRun {
 `, someID, q)
 	geminiJSON := fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s\n}\n", someID, q)
 	entry := fmt.Sprintf(`{"sessionId":"%s","turnId":"t","type":"message","role":"assistant","content":[{"type":"text","text":%s}]}`, someID, q)
+	opencodeOut := fmt.Sprintf(`{"type":"text","sessionID":"%s","part":{"text":%s}}
+{"type":"step_finish","sessionID":"%[1]s","part":{"reason":"stop"}}
+`, someSession, q)
 	return []hostileRun{
 		{"claude stream-json", claude{}.Stream(call(StreamJSON), plan, ""), claudeOut, "", claudeOut},
 		{"claude text", claude{}.Stream(call(Text), plan, ""), claudeOut, "", line},
@@ -86,6 +89,7 @@ func hostileRuns(text string) []hostileRun {
 		{"gemini stream-json", gemini{}.Stream(call(StreamJSON), plan, ""), geminiOut, "", geminiOut},
 		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
+		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
 		{"vibe json", vibe{}.Stream(call(JSON), plan, ""), "[" + entry + "]\n", "", "[" + entry + "]\n"},
 	}
@@ -99,7 +103,7 @@ func (run hostileRun) check(t *testing.T, text string) {
 		t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
 	}
 	seen := run.stream.Seen()
-	if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
+	if seen.ID != someID && seen.ID != someSession || seen.WrongID || seen.Refusal != "" {
 		t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
 	}
 	if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
@@ -143,6 +147,7 @@ func TestHostileIDs(t *testing.T) {
 			"codex text":   {codex{}.Stream(Call{Format: Text}, Plan{}, ""), "", "--------\nsession id: " + id + "\n--------\n"},
 			"gemini":       {gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
+			"opencode":     {theOpencode().Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
 			"vibe":         {vibe{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` + "\n", ""},
 			"vibe json":    {vibe{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {
@@ -212,6 +217,7 @@ func TestDuplicateKeys(t *testing.T) {
 		`{"type":"system","subtype":"init","session_id":"%s","session_id":"%s"}`:               claude{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"thread.started","thread_id":"%s","thread_id":"%s"}`:                          codex{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"init","session_id":"%s","session_id":"%s"}`:                                  gemini{}.Stream(Call{Format: StreamJSON}, plan, ""),
+		`{"type":"text","sessionID":"%s","sessionID":"%s"}`:                                    theOpencode().Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"message","role":"assistant","content":[],"sessionId":"%s","sessionId":"%s"}`: vibe{}.Stream(Call{Format: StreamJSON}, plan, ""),
 	} {
 		s.Line(fmt.Appendf(nil, name+"\n", someID, foreignID))
