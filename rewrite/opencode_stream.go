@@ -81,11 +81,13 @@ type opencodeEvent struct {
 }
 
 func (s *opencodeStream) learn(e *opencodeEvent, whole bool) {
-	s.learnID(e.SessionID, "stdout", whole)
 	switch e.Type {
 	case "step_start", "text", "reasoning", "tool_use", "step_finish":
+		s.learnID(e.SessionID, "stdout", whole)
 		s.seen.Content = !s.seen.WrongID
 		s.seen.Failed = s.seen.Failed || !whole
+	case "error":
+		s.learnID(e.SessionID, "stdout", whole)
 	}
 	switch e.Type {
 	case "text":

@@ -107,6 +107,11 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Way != OnStdin {
 			c.Args = append(c.Args, "-p")
 		}
+	case "opencode":
+		c.Args = []string{"run"}
+		if t.Format != "text" {
+			c.Args = append(c.Args, "--format", "json")
+		}
 	case "vibe":
 		c.Args = []string{"--output", map[string]string{"text": "text", "json": "json", "stream-json": "streaming"}[t.Format], "-p"}
 	}
@@ -142,7 +147,7 @@ func (c *Call) line(rng *rand.Rand) {
 // refusals are how each tool can fail to resume. gemini has no locks, and reports why.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"gemini": {Unknown, Broken, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
+	"gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
 // newScript generates what the tool does.

@@ -23,7 +23,7 @@ var versions = map[string][]string{
 	"gemini": {"0.19.1", "0.33.0", "0.45.2", "0.54.4"},
 	"vibe":   {"2.14.1", "2.18.4", "2.22.0", "2.23.3", "2.25.8", "2.26.1"},
 
-	"opencode": {"1.15.13", "1.17.0", "1.17.15", "1.18.3", "1.18.20"},
+	"opencode": {"1.15.13", "1.17.0", "1.18.3"},
 }
 
 // runMatrix tries the matching versions one by one and prints what works with each.
