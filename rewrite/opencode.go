@@ -84,7 +84,8 @@ const opencodeStandIn = `{
     "standin": {
       "npm": "@ai-sdk/openai-compatible",
       "name": "Stand-in",
-      "options": {"baseURL": "URL/v1", "apiKey": "stand-in"},
+      "api": "URL/v1",
+      "options": {"apiKey": "stand-in"},
       "models": {
         "stand-in": {
           "name": "stand-in",
