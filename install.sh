@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh installs the shims (claude, codex, gemini, vibe) and shimctl into a directory of their own. It takes
+# install.sh installs the shims (claude, codex, gemini, vibe), shimctl and reprise-store into a directory of their own. It takes
 # them from a release, checked against its checksums, or from the package that it lies in, or builds them in a
 # checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
 # a name without a program behind it: each is made and tried first, then renamed into place.
@@ -7,7 +7,7 @@ set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 shims='claude codex gemini opencode kilo vibe'
-names="$shims shimctl"
+names="$shims shimctl reprise-store"
 tmp='' made='' ticker=''
 
 main() {
@@ -178,7 +178,7 @@ find_source() {
 
 enter_repository() {
 	cd -- "$here"
-	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ]; then
+	if ! grep -q '^module reprise$' go.mod 2>/dev/null || ! [ -d cmd/shim ] || ! [ -d cmd/shimctl ] || ! [ -d cmd/reprise-store ]; then
 		fail "$here is not the reprise repository" 'clone it and run ./install.sh in it, or name a release with --from'
 	fi
 	. ./scripts/flags.sh
@@ -343,7 +343,8 @@ download() {
 take() {
 	program=$1/bin/shim
 	[ -f "$program" ] || program=$1/bin/${shims%% *}
-	if ! cp -- "$program" "$tmp/shim" || ! cp -- "$1/bin/shimctl" "$tmp/shimctl" || ! chmod 755 -- "$tmp/shim" "$tmp/shimctl"; then
+	if ! cp -- "$program" "$tmp/shim" || ! cp -- "$1/bin/shimctl" "$1/bin/reprise-store" "$tmp" ||
+		! chmod 755 -- "$tmp/shim" "$tmp/shimctl" "$tmp/reprise-store"; then
 		fail "$1 lacks a program" 'fetch the release anew'
 	fi
 	if ! start; then
@@ -362,7 +363,7 @@ build() {
 		"$version" "$found" "$compiler"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	printf 'looking for the modules, which may be downloaded\n'
-	if ! go list -deps -tags "$tags" ./cmd/shim ./cmd/shimctl >/dev/null 2>"$tmp/log"; then
+	if ! go list -deps -tags "$tags" ./cmd/shim ./cmd/shimctl ./cmd/reprise-store >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2
 		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
 	fi
@@ -390,14 +391,15 @@ stamp() {
 	case $version in *[!A-Za-z0-9._+/-]*) version=dev ;; esac
 }
 
-# link COMPILER LINKER_FLAGS builds both programs and tries them.
+# link COMPILER LINKER_FLAGS builds the programs and tries them. The last one contains no C.
 link() {
-	flags="$(stamped "$version" "$commit") $2"
-	for program in shim shimctl; do
+	for program in shim shimctl reprise-store; do
+		cgo=1 flags="$(stamped "$version" "$commit") $2"
+		[ "$program" != reprise-store ] || cgo=0 flags=$(stamped "$version" "$commit")
 		start_ticker "compiling $program"
 		linked=yes
 		# With -v it names the packages that it compiles, which are counted and are no errors.
-		CC=$1 go build -v -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
+		CC=$1 CGO_ENABLED=$cgo go build -v -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
 			-o "$tmp/$program" "./cmd/$program" 2>"$tmp/compiled" || linked=no
 		stop_ticker
 		if [ "$linked" = no ]; then
@@ -444,7 +446,7 @@ stop_ticker() {
 # start reports whether the programs that were made start here; the log says why not.
 start() {
 	cp -- "$tmp/shim" "$tmp/claude" || return 1 # it acts by the name it is called
-	if ! shim_starts || ! shimctl_starts; then
+	if ! shim_starts || ! starts reprise-store || ! starts shimctl; then
 		{
 			echo 'a program is there but does not start here; what it said:'
 			cat "$tmp/said"
@@ -459,10 +461,10 @@ shim_starts() {
 	case $status in 126 | 127) grep -q '^reprise: ' "$tmp/said" ;; *) return 1 ;; esac
 }
 
-# shimctl_starts: whatever it makes of its argument, it was neither refused by the system nor killed, and its
+# starts PROGRAM: whatever it makes of its argument, it was neither refused by the system nor killed, and its
 # Go runtime, which leaves with 2, did not crash.
-shimctl_starts() {
-	try shimctl version
+starts() {
+	try "$1" version
 	[ "$status" -lt 126 ] && ! grep -q -e '^goroutine [0-9]' -e '^fatal error: ' "$tmp/said"
 }
 

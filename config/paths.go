@@ -34,6 +34,11 @@ func LogFile(getenv func(string) string) (string, error) {
 	return under(getenv, "XDG_STATE_HOME", ".local/state", "shim.log")
 }
 
+// StoreFailureFile returns the path of the note of the store's last failure.
+func StoreFailureFile(getenv func(string) string) (string, error) {
+	return under(getenv, "XDG_STATE_HOME", ".local/state", "store-failure.json")
+}
+
 // BinDir returns the directory of the shims and shimctl. install.sh finds it by the same rules.
 func BinDir(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_BIN_DIR", func() (string, error) {

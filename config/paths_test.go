@@ -28,6 +28,7 @@ func TestPaths(t *testing.T) {
 		{"ledger, no home", LedgerFile, env(), ""},
 		{"log", LogFile, env(home), "/h/.local/state/reprise/shim.log"},
 		{"log, no home", LogFile, env(), ""},
+		{"store failure", StoreFailureFile, env(home, "XDG_STATE_HOME=/s"), "/s/reprise/store-failure.json"},
 		{"bin, home", BinDir, env(home), "/h/.local/share/reprise/bin"},
 		{"bin, xdg", BinDir, env(home, "XDG_DATA_HOME=/d"), "/d/reprise/bin"},
 		{"bin, named", BinDir, env(home, "XDG_DATA_HOME=/d", "REPRISE_BIN_DIR=/b/"), "/b"},

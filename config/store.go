@@ -64,21 +64,6 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	return s, nil
 }
 
-// ReadKey returns the text of the store's key, "" if none is configured.
-func (s Store) ReadKey() (string, error) {
-	if s.Key != "" || s.KeyFile == "" {
-		return s.Key, nil
-	}
-	text, err := read(s.KeyFile)
-	if err != nil {
-		return "", fmt.Errorf("read key of the store: %w", err)
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		return "", fmt.Errorf("read key of the store: %s is empty", s.KeyFile)
-	}
-	return text, nil
-}
-
 // shownParameters are the parameters of a store's URL that contain no secret.
 var shownParameters = []string{"endpoint", "region", "sslmode"}
 
@@ -132,7 +117,7 @@ func checkStoreURL(text string) error {
 	case at.Scheme == "s3" && at.Host == "":
 		return &mistake{"names no bucket", storeHint}
 	case at.Scheme == "s3":
-		return checkEndpoint(at.Query().Get("endpoint"))
+		return checkBucketParameters(at.Query())
 	case at.Scheme != "postgres" && at.Scheme != "postgresql":
 		return &mistake{"must start with s3://, postgres:// or postgresql://", storeHint}
 	case at.Host == "" && at.Query().Get("host") == "":
@@ -143,7 +128,13 @@ func checkStoreURL(text string) error {
 
 const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1" or "postgres://user@host/database"`
 
-func checkEndpoint(text string) error {
+func checkBucketParameters(parameters url.Values) error {
+	for name := range parameters {
+		if name != "endpoint" && name != "region" {
+			return &mistake{fmt.Sprintf("has no parameter %q", name), "an s3 URL may have endpoint and region"}
+		}
+	}
+	text := parameters.Get("endpoint")
 	if text == "" {
 		return nil
 	}

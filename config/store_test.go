@@ -55,6 +55,7 @@ func TestStoreMistakes(t *testing.T) {
 		{`url = "s3://key:secret@bucket"`, "store.url: must not contain credentials"},
 		{`url = "s3://bucket?endpoint=minio:9000"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpoint=https://u:secret@minio"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
+		{`url = "s3://bucket?endpont=https://minio"`, `store.url: has no parameter "endpont"`},
 		{`url = "postgres:///database"`, "store.url: names no host"},
 		{`url = "postgres://u:secret%zz@host/database"`, "store.url: is not a URL"},
 		{`key_file = "key"`, `store.key_file: "key" is not an absolute path`},
@@ -169,28 +170,6 @@ func TestStoreIsShownWithoutSecrets(t *testing.T) {
 	for _, v := range c.Values() {
 		if strings.Contains(v.Value, "secret") {
 			t.Errorf("%s = %s", v.Key, v.Value)
-		}
-	}
-}
-
-func TestReadKey(t *testing.T) {
-	dir := t.TempDir()
-	key, empty := write(t, dir, "key", " one\ntwo \n"), write(t, dir, "empty", "\n")
-	for _, tt := range []struct {
-		name string
-		s    Store
-		want string
-		err  string
-	}{
-		{"none", Store{}, "", ""},
-		{"variable first", Store{Key: "k", KeyFile: key}, "k", ""},
-		{"file", Store{KeyFile: key}, "one\ntwo", ""},
-		{"empty file", Store{KeyFile: empty}, "", "read key of the store: " + empty + " is empty"},
-		{"directory", Store{KeyFile: dir}, "", "read key of the store: " + dir + ": not a regular file"},
-	} {
-		got, err := tt.s.ReadKey()
-		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
-			t.Errorf("%s: %q, %v; want %q, %s", tt.name, got, err, tt.want, tt.err)
 		}
 	}
 }

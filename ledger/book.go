@@ -15,6 +15,9 @@ type Book interface {
 	Key() rewrite.Key
 	// Facts reads what a decision depends on, and marks the state in which it was read.
 	Facts(*Call) (Facts, Mark, error)
+	// Preview returns the decision that Begin would make now and the chains it would choose from. It
+	// records nothing.
+	Preview(*Call) (Decision, []ChainFacts, error)
 	// Take carries out a decision: the chain, the session with its lease, the invocation. It fails
 	// with ErrMoved if the state has changed since the mark so that the decision may be another.
 	Take(Mark, Decision, *Call) (*Ticket, error)

@@ -40,8 +40,8 @@ type Call struct {
 	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
 	// Checkout reports whether the directory has what a session in a store has left in its own: git's name of
-	// that content, the host, and a digest that tells its directory from others of that host.
-	Checkout func(tree, host, place string) bool
+	// that content, and Shared.Place of that machine.
+	Checkout func(tree, place string) bool
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp Stamp) (message string, why rewrite.Reason)
@@ -68,8 +68,8 @@ type Ticket struct {
 	held       *hold          // what the call has taken in a store, nil if it has nothing to do with one
 }
 
-// Preview returns the decision that Begin would make now and the chains it would choose from,
-// followed by other chains of the directory to show what has changed. It records nothing.
+// Preview implements Book. The chains are followed by other chains of the directory, to show what has
+// changed.
 func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, err := l.readFacts(c, true)
 	chains := facts.Chains

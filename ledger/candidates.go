@@ -254,7 +254,7 @@ func (r *factsRow) columns() []column {
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.first_model", &f.FirstModel}, {"coalesce(s.version, '')", &f.Version},
 		{"s.shared <> ''", &f.Shared}, {"s.bundle", &f.bundle.Name}, {"s.bundle_digest", &f.bundle.Digest},
-		{"s.holder", &r.holder}, {"s.held_until", &r.heldUntil}, {"s.tree", &f.tree}, {"s.host", &f.host}, {"s.place", &f.place},
+		{"s.holder", &r.holder}, {"s.held_until", &r.heldUntil}, {"s.tree", &f.tree}, {"s.place", &f.place}, {"s.host", &f.host},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)

@@ -134,7 +134,7 @@ func (c *Call) decide(f Facts) Decision {
 	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
 	before := chosen.Place.Head
 	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
-	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.tree, chosen.host, chosen.place)
+	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.tree, chosen.place)
 	if chosen.CommitGone || chosen.CheckoutDiffers {
 		return Decide(f)
 	}

@@ -105,8 +105,9 @@ type ChainFacts struct {
 	file            string // in which the session is stored
 	stamp           Stamp  // as our last run left it
 
-	bundle            store.Bundle // its packed files, if a store has it
-	tree, host, place string       // of the latest run, see Call.Checkout
+	bundle      store.Bundle // its packed files, if a store has it
+	tree, place string       // of the latest run, see Call.Checkout
+	host        string       // of that run
 }
 
 // Unnamed is what a call without a name needs to be resumed.

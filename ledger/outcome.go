@@ -65,10 +65,10 @@ type Outcome struct {
 	Stamp    Stamp          // of the session after the run
 	Resets   []string       // roles whose chains of the call's task the answer ends
 	Place    Place          // of the directory after the run
-	// Paths are the session's files relative to the tool's home, Tree git's name of the directory's
-	// content after the run: for a store.
-	Paths []string
-	Tree  string
+	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
+	// the directory's content after the run.
+	Paths []string      `json:"-"`
+	Tree  func() string `json:"-"`
 }
 
 // Good reports whether a session may be continued after such a run: the exit code was 0, the final

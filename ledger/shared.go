@@ -11,6 +11,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/rewrite"
@@ -26,10 +27,11 @@ type Shared struct {
 	Local     *Ledger // records the calls of this machine
 	Registers store.Registers
 	Bundles   store.Bundles
+	Log       store.Log
 	Digests   rewrite.Key // the store's key for digests
 	Project   string
 	Host      string
-	Place     string        // a digest that tells the call's directory from others of this host
+	Place     string        // a digest that tells the call's directory from all others
 	Timeout   time.Duration // for all that precedes a run
 	Upload    time.Duration // for a bundle to be brought or kept, with what belongs to it
 }
@@ -51,8 +53,16 @@ type hold struct {
 	vers   string
 	over   []string     // bundles that no session of the register has any more
 	bundle store.Bundle // of the session that it resumes
+	native string       // its ID
+	from   string       // the host on which it was last used
+	file   string       // in which it is stored
 	share  float64      // see Ticket.share
-	lost   bool         // another call's now, or not known: there is nothing to record in the store
+	mode   rewrite.Mode
+	reason rewrite.Reason
+	// fellBack is why a resume was abandoned.
+	fellBack rewrite.Reason
+	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
+	mu       sync.Mutex // of what edit changes
 }
 
 var _, _ Book = (*Ledger)(nil), (*Shared)(nil)
@@ -99,6 +109,17 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		cf.LastUsed, cf.Created = s.past(cf.LastUsed, c.Now), s.past(cf.Created, c.Now)
 	}
 	return f, Mark{facts: f, page: p}, nil
+}
+
+// Preview implements Book.
+func (s *Shared) Preview(c *Call) (Decision, []ChainFacts, error) {
+	facts, mark, err := s.Facts(c)
+	if err != nil {
+		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
+	}
+	defer mark.page.db.Close()
+	d := c.decide(facts)
+	return s.Local.withinBudget(c, d, s.localChain(d)), facts.Chains, nil
 }
 
 // past returns a time of another machine's clock as one of ours: it cannot be later than now.
@@ -159,7 +180,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
 	there := &Ticket{call: c, key: s.Digests, onPage: true}
-	held := &hold{name: s.name(c), holder: randomName()}
+	held := &hold{name: s.name(c), holder: randomName(), mode: d.Mode, reason: d.Reason}
 	var err error
 	if held.value, err = s.takeIn(m, there, held, d, c); err != nil {
 		return nil, err
@@ -194,7 +215,8 @@ func (s *Shared) takeIn(m Mark, there *Ticket, held *hold, d Decision, c *Call) 
 			return err
 		}
 		if d.Mode.Continues() {
-			held.bundle = m.facts.session(d.Session).bundle
+			from := m.facts.session(d.Session)
+			held.bundle, held.native, held.file, held.from = from.bundle, from.NativeID, from.file, from.host
 		}
 		if err := there.begin(tx, c, &d); err != nil {
 			return err
@@ -277,10 +299,10 @@ func pause(n int, shared bool) {
 	}
 }
 
-// Restore brings the session's files that the call resumes to this machine. paths are those of the
-// session, relative to the tool's home. If it fails, the resume must be abandoned for the reason
-// that it returns.
-func (s *Shared) Restore(t *Ticket, paths []string) (rewrite.Reason, error) {
+// Restore brings the files of the session that the call resumes to this machine. paths returns where
+// they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
+// the resume must be abandoned for the reason that it returns.
+func (s *Shared) Restore(t *Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
 	if t.held == nil || t.held.bundle.Name == "" {
 		return "", nil
 	}
@@ -290,7 +312,7 @@ func (s *Shared) Restore(t *Ticket, paths []string) (rewrite.Reason, error) {
 	if err != nil {
 		return rewrite.StoreUnavailable, err
 	}
-	switch err := s.Bundles.Load(ctx, t.held.bundle, t.call.Home, paths, known); {
+	switch err := s.Bundles.Load(ctx, t.held.bundle, t.call.Home, paths(t.held.native, t.held.file), known); {
 	case err == nil:
 		return "", nil
 	case errors.Is(err, store.ErrChanged):
@@ -331,6 +353,7 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 	if t.held == nil || t.held.lost {
 		return err
 	}
+	t.held.fellBack = why
 	failed := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
 		if _, err := tx.Exec("UPDATE sessions SET state = ?, holder = '' WHERE holder = ?", Live, t.held.holder); err != nil {
 			return err
@@ -373,6 +396,10 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 		b, failed = s.Bundles.Save(ctx, t.call.Home, last.Paths)
 		cancel()
 	}
+	tree := ""
+	if last.Tree != nil {
+		tree = last.Tree()
+	}
 	err := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
 		e := e
 		e.Session, e.Chain = own.Session, own.chain
@@ -382,7 +409,7 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 		if err := e.recordTurns(tx); err != nil {
 			return err
 		}
-		return s.release(tx, own, b, last)
+		return s.release(tx, own, b, tree)
 	})
 	switch {
 	case err == nil && b.Name != "":
@@ -390,19 +417,28 @@ func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
 	case errors.Is(err, errFenced) && b.Name != "":
 		t.held.over = append(t.held.over, b.Name)
 	}
-	if len(t.held.over) > 0 && (err == nil || errors.Is(err, errFenced)) {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-		defer cancel()
-		_ = s.Bundles.Drop(ctx, t.held.over...) // what stays is removed by the store's own rules
-	}
+	s.tidy(t, last, b, errors.Join(failed, err))
 	return errors.Join(failed, err)
+}
+
+// tidy logs the call in the store and removes bundles that no session has any more. What stays is
+// removed by the store's own rules.
+func (s *Shared) tidy(t *Ticket, o *Outcome, b store.Bundle, lost error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { _ = s.note(ctx, t, o, b, lost) })
+	if len(t.held.over) > 0 && (lost == nil || errors.Is(lost, errFenced)) {
+		both.Go(func() { _ = s.Bundles.Drop(ctx, t.held.over...) })
+	}
+	both.Wait()
 }
 
 // release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be
 // resumed again only if the copy came to nothing.
-func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, o *Outcome) error {
+func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, tree string) error {
 	_, err := tx.Exec(`UPDATE sessions SET holder = '', held_until = 0, bundle = ?, bundle_digest = ?, tree = ?, host = ?, place = ? WHERE id = ?`,
-		b.Name, b.Digest, o.Tree, s.Host, s.Place, own.Session)
+		b.Name, b.Digest, tree, s.Host, s.Place, own.Session)
 	if err != nil || own.source == 0 {
 		return err
 	}
@@ -424,6 +460,8 @@ func (l *Ledger) noteBundle(t *Ticket, b store.Bundle) error {
 func (s *Shared) edit(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
 	defer cancel()
+	t.held.mu.Lock()
+	defer t.held.mu.Unlock()
 	for n := 0; ; n++ {
 		value, over, err := s.changed(t, change)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 type fakeStore struct {
 	registers map[string]store.Register
 	bundles   map[string]string // what each has packed
+	log       []string
 	writes    int
 	fail      error  // of all verbs
 	before    func() // each swap
@@ -83,10 +84,26 @@ func (f *fakeStore) Drop(_ context.Context, names ...string) error {
 	return nil
 }
 
+func (f *fakeStore) Note(_ context.Context, day string, value []byte) error {
+	f.log = append(f.log, day+" "+string(value))
+	return f.fail
+}
+
+func (f *fakeStore) Notes(_ context.Context, since string, each func(day string, value []byte) error) error {
+	for _, line := range f.log {
+		if day, value, _ := strings.Cut(line, " "); day >= since {
+			if err := each(day, []byte(value)); err != nil {
+				return err
+			}
+		}
+	}
+	return f.fail
+}
+
 // machine returns the book of a new machine.
 func (f *fakeStore) machine(t *testing.T, host string) *Shared {
 	l, _ := newLedger(t)
-	return &Shared{Local: l, Registers: f, Bundles: f, Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host, Place: "directory of " + host,
+	return &Shared{Local: l, Registers: f, Bundles: f, Log: f, Digests: bytes.Repeat([]byte{7}, 32), Project: "org/repo", Host: host, Place: "directory of " + host,
 		Timeout: time.Minute, Upload: time.Minute}
 }
 
@@ -95,14 +112,16 @@ func sharedCall(s *Shared, task, prompt string, now Millis) *Call {
 	c := testCall(s.Local, prompt, now)
 	c.Prompt = rewrite.NewPrompt(prompt, s.Digests)
 	c.Task = task
-	c.Checkout = func(tree, _, _ string) bool { return tree == "tree" }
+	c.Checkout = func(tree, _ string) bool { return tree == "tree" }
 	return c
 }
+
+func tree() string { return "tree" }
 
 func endShared(t *testing.T, s *Shared, ticket *Ticket, id, answer string, now Millis) {
 	t.Helper()
 	o := goodOutcome(id, answer, now)
-	o.Paths, o.Tree = []string{"sessions/" + id}, "tree"
+	o.Paths, o.Tree = []string{"sessions/" + id}, tree
 	if err := s.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +138,7 @@ func wantResume(t *testing.T, s *Shared, c *Call, id string) (Decision, *Ticket)
 		t.Fatalf("on %s: %s (%s) of %q, want %q", s.Host, d.Mode, d.Reason, d.NativeID, id)
 	}
 	if id != "" {
-		if why, err := s.Restore(ticket, nil); err != nil {
+		if why, err := s.Restore(ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
 			t.Fatal(why, err)
 		}
 	}
@@ -167,7 +186,39 @@ func TestSessionsTravel(t *testing.T) {
 				if len(f.registers) != 1 || len(f.bundles) != 1 {
 					t.Errorf("%d registers, %d bundles", len(f.registers), len(f.bundles))
 				}
+				wantLog(t, f, "a fresh, b resume from a, c resume from b")
 			})
+		}
+	}
+}
+
+// wantLog checks what the store's log and its registers say of calls on several machines.
+func wantLog(t *testing.T, f *fakeStore, want string) {
+	t.Helper()
+	var calls []string
+	err := SharedCalls(context.Background(), f, 1000, func(c SharedCall) error {
+		text := fmt.Sprint(c.Host, " ", c.Mode)
+		if c.From != "" {
+			text += " from " + c.From
+		}
+		if c.Outcome != "ok" || c.Lost != "" || c.Project != "org/repo" || c.Duration != 1000 {
+			t.Errorf("%+v", c)
+		}
+		calls = append(calls, text)
+		return nil
+	})
+	if got := strings.Join(calls, ", "); got != want || err != nil {
+		t.Errorf("the log says %q, %v", got, err)
+	}
+	s := f.machine(t, "x")
+	for _, r := range f.registers {
+		sessions, err := s.Local.SharedSessions([]store.Register{r})
+		if err != nil || len(sessions) == 0 {
+			t.Fatal(len(sessions), err)
+		}
+		newest := sessions[len(sessions)-1]
+		if newest.Host != "c" || newest.Held || newest.Bundle == "" || newest.State != Live || newest.LastUsed != 6000 || !newest.Newest {
+			t.Errorf("%+v", newest)
 		}
 	}
 }
@@ -228,7 +279,7 @@ func TestLostRunner(t *testing.T) {
 
 		// The runner that was thought lost lives on.
 		o := goodOutcome(secondID, "Late.", 22*60_000)
-		o.Paths, o.Tree = []string{"sessions/" + secondID}, "tree"
+		o.Paths, o.Tree = []string{"sessions/" + secondID}, tree
 		if err := b.Finish(lost, o); !errors.Is(err, errFenced) {
 			t.Errorf("copies %t: %v", copies, err)
 		}
@@ -288,9 +339,9 @@ func TestCheckoutMustHaveTheWork(t *testing.T) {
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 	endShared(t, a, ticket, firstID, "Done.", 2000)
 	c := sharedCall(b, "task", prompt+"\n\nMore.", 3000)
-	c.Checkout = func(tree, host, place string) bool {
-		if tree != "tree" || host != "a" || place != "directory of a" {
-			t.Errorf("asked for %q of %q on %q", tree, place, host)
+	c.Checkout = func(tree, place string) bool {
+		if tree != "tree" || place != "directory of a" {
+			t.Errorf("asked for %q of %q", tree, place)
 		}
 		return false
 	}

@@ -2,7 +2,10 @@ package rewrite
 
 import (
 	"bytes"
+	"encoding/base32"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +31,10 @@ var cloudVariables = Variables{
 	},
 	Neutral: []string{
 		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "AWS_CREDENTIAL_EXPIRATION", "AWS_PAGER",
-		"AWS_EXECUTION_ENV", "AWS_LAMBDA_*", "AWS_XRAY_*",
+		"AWS_EXECUTION_ENV", "AWS_LAMBDA_*", "AWS_XRAY_*", "AWS_BATCH_*", "AWS_ROLE_SESSION_NAME",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN", // those of one task
+		"AZURE_HTTP_USER_AGENT", // names the run of an Azure pipeline
+		"GOOGLE_GHA_CREDS_PATH", // also in GOOGLE_APPLICATION_CREDENTIALS
 	},
 }
 
@@ -81,10 +87,45 @@ func Environment(tool Tool, environ []string, named bool) []Setting {
 			continue
 		}
 		if guard := variableGuard(name, own, named); guard != "" {
-			found = append(found, Setting{Name: name, Value: value, Guard: guard})
+			found = append(found, Setting{Name: name, Value: lasting(name, value), Guard: guard})
 		}
 	}
 	return found
+}
+
+// lasting returns the part of a variable's value that stays the same while the account does, from
+// one machine or CI job to the next.
+func lasting(name, value string) string {
+	switch name {
+	case "AWS_ACCESS_KEY_ID":
+		return awsAccount(value)
+	case "GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE":
+		dir, file := value[:strings.LastIndexByte(value, '/')+1], value[strings.LastIndexByte(value, '/')+1:]
+		if strings.HasPrefix(file, "gha-creds-") { // google-github-actions/auth 2 adds a random number
+			return dir + "gha-creds"
+		}
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy":
+		from := 0
+		if at := strings.Index(value, "://"); at >= 0 {
+			from = at + len("://")
+		}
+		host, _, _ := strings.Cut(value[from:], "/")
+		return value[:from] + value[from+strings.LastIndexByte(host, '@')+1:]
+	}
+	return value
+}
+
+// awsAccount returns the account that a temporary access key belongs to: it is made anew every hour
+// and for each job. Any other key stands for itself. A key is, after its kind, an account in 40 bits
+// and a number, in base32.
+func awsAccount(key string) string {
+	number, temporary := strings.CutPrefix(key, "ASIA")
+	bits, err := base32.StdEncoding.DecodeString(number)
+	if !temporary || err != nil || len(bits) < 6 {
+		return key
+	}
+	account := binary.BigEndian.Uint64(append([]byte{0, 0}, bits[:6]...)) >> 7 & (1<<40 - 1)
+	return fmt.Sprintf("account %012d", account)
 }
 
 func variableGuard(name string, own Variables, named bool) Reason {

@@ -74,6 +74,52 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// The same account is the same on another machine and in another CI job.
+func TestVariablesOfMachines(t *testing.T) {
+	tool, _ := Lookup("claude")
+	value := func(name, value string) string {
+		for _, s := range Environment(tool, []string{name + "=" + value}, true) {
+			return s.Value
+		}
+		return ""
+	}
+	for _, tt := range []struct {
+		name, one, other string
+		same             bool
+	}{
+		{"AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A", "ASIAY34FZKBOA2345677", true},
+		{"AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A", "ASIAQNZGKIQY56JQ7WML", false},
+		{"AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A", "AKIAY34FZKBOKMUTVV7A", false},
+		{"AWS_ACCESS_KEY_ID", "AKIAY34FZKBOKMUTVV7A", "AKIAY34FZKBOA2345677", false},
+		{"AWS_ACCESS_KEY_ID", "ASIA1", "ASIA2", false},
+		{"GOOGLE_APPLICATION_CREDENTIALS", "/w/gha-creds-0123456789abcdef.json", "/w/gha-creds-f.json", true},
+		{"GOOGLE_APPLICATION_CREDENTIALS", "/w/one.json", "/w/two.json", false},
+		{"GOOGLE_APPLICATION_CREDENTIALS", "/v/gha-creds-0.json", "/w/gha-creds-0.json", false},
+		{"HTTPS_PROXY", "http://job-1:token@proxy:3128", "http://job-2:other@proxy:3128", true},
+		{"https_proxy", "job-1@proxy:3128", "proxy:3128", true},
+		{"HTTPS_PROXY", "http://u:p@one:3128", "http://u:p@two:3128", false},
+		{"NO_PROXY", "a@b", "c@b", false},
+		{"OPENAI_API_KEY", "ASIAY34FZKBOKMUTVV7A", "ASIAY34FZKBOA2345677", false},
+	} {
+		if got := value(tt.name, tt.one) == value(tt.name, tt.other); got != tt.same {
+			t.Errorf("%s: %s and %s are the same: %v, want %v", tt.name, tt.one, tt.other, got, tt.same)
+		}
+	}
+	if got := value("AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A"); got != "account 609629065308" {
+		t.Error(got)
+	}
+	for _, name := range []string{
+		"HOSTNAME", "TMPDIR", "SSH_CONNECTION", "SSH_AUTH_SOCK", "RUNNER_NAME", "RUNNER_TEMP", "RUNNER_TRACKING_ID", "ACTIONS_RUNTIME_TOKEN",
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_TOKEN", "CI_JOB_TOKEN", "CI_RUNNER_ID", "KUBERNETES_SERVICE_HOST", "GITHUB_RUN_ID", "CI_JOB_ID",
+		"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_PROJECT", "PGPASSWORD", "PGHOST", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_ROLE_SESSION_NAME", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_BATCH_JOB_ID", "AZURE_HTTP_USER_AGENT", "CLAUDE_CODE_CONTAINER_ID", "BASH_ENV",
+	} {
+		if got := value(name, "v"); got != "" {
+			t.Errorf("%s counts", name)
+		}
+	}
+}
+
 func TestVariablesOfJobs(t *testing.T) {
 	tool, _ := Lookup("claude")
 	for name, counts := range map[string]bool{

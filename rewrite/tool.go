@@ -250,6 +250,9 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
+	// Common are path.Match patterns of files that several sessions need, and whose names stand for
+	// their contents. They go with a session to other machines, and stay when it is removed.
+	Common []string
 	// Lock is a file on which the tool's process holds a lock (flock) while it has the session
 	// open, "" if the tool has none.
 	Lock string

@@ -335,12 +335,18 @@ func (vibe) SessionPaths(home, cwd, id string) []string {
 	return []string{Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
 }
 
-// SessionFiles returns the session's directory.
+// SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
+// began with, of which it keeps manifests and contents under their digests. What it checks out from
+// them, and runnable copies (.x), it makes again.
 func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	if below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
 		return SessionFiles{}, false
 	}
-	return SessionFiles{Paths: []string{"unified/" + id}, Lock: "active/" + id + ".lock"}, true
+	return SessionFiles{
+		Paths:  []string{"unified/" + id},
+		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
+		Lock:   "active/" + id + ".lock",
+	}, true
 }
 
 // IsOrphanFile returns false: a lock beside a session belongs to a process that has it open.

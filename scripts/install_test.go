@@ -1,6 +1,6 @@
 // Package scripts holds what is run by hand or by the build, and the tests of it.
 //
-// The tests of install.sh build for real, but mostly small stand-ins for the two programs, in a checkout of
+// The tests of install.sh build for real, but mostly small stand-ins for the programs, in a checkout of
 // their own: what is tested is the installer. They never write outside temporary directories.
 package scripts
 
@@ -22,9 +22,9 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-var names = []string{"claude", "codex", "gemini", "vibe", "shimctl"}
+var names = []string{"claude", "codex", "gemini", "vibe", "shimctl", "reprise-store"}
 
-// standIn is built as both programs. It does what the installer asks of them: it starts, links C, holds a
+// standIn is built as all programs. It does what the installer asks of them: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
 // with "demo" it says whose demo that is, with "version" its version.
 const standIn = `package main
@@ -55,7 +55,7 @@ func main() {
 	}
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
-	if name == "shimctl" {
+	if name == "shimctl" || name == "reprise-store" {
 		if len(os.Args) > 1 && os.Args[1] == "version" {
 			fmt.Println("reprise", config.Version)
 		}
@@ -64,6 +64,9 @@ func main() {
 	os.Exit(int(C.status()))
 }
 `
+
+// withoutC makes a stand-in that is built without a C compiler.
+var withoutC = strings.NewReplacer("/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
 
 // site is a checkout with stand-ins, a home, and a directory to install into.
 type site struct {
@@ -96,6 +99,7 @@ func newSite(t *testing.T) *site {
 	s.write("repo/config/version.go", "package config\n\nvar Version, Commit = \"dev\", \"\"\n")
 	s.write("repo/cmd/shim/main.go", standIn)
 	s.write("repo/cmd/shimctl/main.go", standIn)
+	s.write("repo/cmd/reprise-store/main.go", withoutC.Replace(standIn))
 	script, err := os.ReadFile("../install.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -222,10 +226,10 @@ func (s *site) list() []string {
 	return found
 }
 
-// checkInstalled checks that all five start, and that the shims are one file or, at the least, files.
+// checkInstalled checks that all programs start, and that the shims are one file or, at the least, files.
 func (s *site) checkInstalled(want string) {
 	s.t.Helper()
-	if got, all := s.list(), []string{".reprise", "claude", "codex", "gemini", "shimctl", "vibe"}; !slices.Equal(got, all) {
+	if got, all := s.list(), []string{".reprise", "claude", "codex", "gemini", "reprise-store", "shimctl", "vibe"}; !slices.Equal(got, all) {
 		s.t.Errorf("bin dir holds %q, want %q", got, all)
 	}
 	for _, name := range names {
@@ -266,6 +270,7 @@ func (s *site) revise(old, new string) {
 	for _, name := range []string{"repo/cmd/shim/main.go", "repo/cmd/shimctl/main.go"} {
 		s.write(name, strings.Replace(standIn, old, new, 1))
 	}
+	s.write("repo/cmd/reprise-store/main.go", strings.Replace(withoutC.Replace(standIn), old, new, 1))
 }
 
 // progress is what a slow build says twice a minute.
@@ -274,7 +279,7 @@ var progress = regexp.MustCompile(`(?m)^  compiling .*\n`)
 func TestInstallTwiceAndUninstall(t *testing.T) {
 	s := newSite(t)
 	out := s.install()
-	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed claude, codex, gemini, vibe, shimctl in "+s.bin+"\n", "version dev, linked: ",
+	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed claude, codex, gemini, vibe, shimctl, reprise-store in "+s.bin+"\n", "version dev, linked: ",
 		`export PATH="`+s.bin+`:$PATH"`, "hash -r")
 	s.checkInstalled("first dev")
 	for _, name := range []string{"codex", "gemini", "vibe"} {
@@ -701,7 +706,7 @@ func TestVersionFromGit(t *testing.T) {
 // TestRepository installs the programs themselves.
 func TestRepository(t *testing.T) {
 	s := newSite(t)
-	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl"} {
+	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl", "../cmd/reprise-store"} {
 		if _, err := os.Stat(dir); err != nil {
 			t.Skip("no " + dir)
 		}

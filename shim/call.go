@@ -40,6 +40,7 @@ type call struct {
 	parsed rewrite.Call
 	stdin  staged
 	ledger *ledger.Ledger
+	shared *sharing // nil if sessions are not shared with other machines
 	real   target
 
 	rule  config.Match

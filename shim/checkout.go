@@ -22,7 +22,7 @@ const lastCommits = "-50"
 // checkoutConfig keeps git from running what a repository's configuration names when it reads the
 // work tree, and from writing outside of the index that it is given.
 var checkoutConfig = []string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.splitIndex=false",
-	"core.untrackedCache=false", "core.safecrlf=false", "core.fsync=none", "core.looseCompression=0", "advice.addEmbeddedRepo=false"}
+	"core.safecrlf=false", "core.fsync=none", "core.looseCompression=0", "advice.addEmbeddedRepo=false"}
 
 // checkoutTree returns the tree that a commit of all files of a directory's repository would have,
 // also of untracked ones, but not of ignored ones. It returns "" if there is none: no repository or

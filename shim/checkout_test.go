@@ -141,6 +141,7 @@ func TestCheckoutTree(t *testing.T) {
 			committedTree(t, dir)
 			gitIn(t, dir, "sparse-checkout", "set", "new")
 			put(t, filepath.Join(dir, "new", "file"), "newer\n")
+			put(t, filepath.Join(dir, "out", "here"), "here\n")
 			return dir
 		},
 		"a sparse index": func(t *testing.T, dir string) string {
@@ -313,7 +314,9 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	put(t, filepath.Join(dir, ".gitattributes"), "*.filtered filter=one\nchanged filter=two.three diff=d\n")
 	editAgain()
 	want := committedTree(t, dir)
-	gitIn(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "x")
+	signed := strings.Replace(gitIn(t, dir, "cat-file", "commit", "HEAD"), "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
+	put(t, filepath.Join(dir, ".git", "signed"), signed+"\n")
+	gitIn(t, dir, "reset", "-q", "--soft", gitIn(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
 	put(t, filepath.Join(dir, "changed"), "in between\n")
 	gitIn(t, dir, "add", "--all")
 	editAgain()

@@ -50,6 +50,7 @@ func (c *call) key() rewrite.Reason {
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
 		Now: millis(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
+	c.share(cwd)
 	return ""
 }
 
@@ -106,6 +107,7 @@ func (c *call) decide() rewrite.Reason {
 
 const (
 	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
+	sharedPause = 500 * time.Millisecond // more of it if that is in a store
 	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
 )
 
@@ -121,8 +123,12 @@ func (c *call) begin() (err error) {
 	for {
 		now := c.env.Now()
 		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
-		if c.decision, c.ticket, err = ledger.Begin(c.ledger, c.record); !errors.Is(err, ledger.ErrHeld) {
+		book := c.book()
+		if err = c.beginIn(book); !errors.Is(err, ledger.ErrHeld) {
 			return err
+		}
+		if book != ledger.Book(c.ledger) {
+			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
 		c.record.Now = millis(c.env.Now())
@@ -154,7 +160,7 @@ func (c *call) readPrompt() rewrite.Reason {
 	if c.parsed.Stdin == rewrite.StdinPrompt && rewrite.IsSlashCommand(text) {
 		return rewrite.SlashCommand
 	}
-	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	c.record.Prompt = rewrite.NewPrompt(text, c.book().Key())
 	return c.matchRules()
 }
 
@@ -172,7 +178,7 @@ func (c *call) readOpening() (reason rewrite.Reason) {
 	if c.parsed, text, reason = c.parsed.Opened(c.talk.opening()); reason != "" {
 		return reason
 	}
-	c.record.Prompt = rewrite.NewPrompt(text, c.ledger.Key())
+	c.record.Prompt = rewrite.NewPrompt(text, c.book().Key())
 	return c.matchRules()
 }
 
@@ -180,12 +186,12 @@ func (c *call) readOpening() (reason rewrite.Reason) {
 func (c *call) matchRules() rewrite.Reason {
 	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: argsForRules(c.parsed), Prompt: c.record.Prompt.Text,
-		Digest: c.ledger.Key().Name,
+		Digest: c.book().Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
-	if c.rule.Busy == config.BusyFork {
+	if c.rule.Busy == config.BusyFork && !c.isShared() {
 		c.record.ForkPoint = c.forkPoint
 	}
 	if c.env.Get("REPRISE_FRESH") == "1" {

@@ -124,7 +124,7 @@ func (c *call) explain() Explanation {
 	if reason := c.readPrompt(); reason != "" {
 		return pass(reason)
 	}
-	d, chains, err := c.ledger.Preview(c.record)
+	d, chains, err := c.previewIn(c.book())
 	if err != nil {
 		return pass(c.fault("read chains", err))
 	}

@@ -209,8 +209,12 @@ func (c *call) place(dir string) ledger.Place {
 	}
 	digest := c.digester()
 	branch, commit := repo.head(c.env.Environ)
+	id := "of any machine"
+	if !c.isShared() {
+		id = directoryID(repo.dir)
+	}
 	return ledger.Place{
-		Repository: digest("repository " + repo.root + "\x00" + directoryID(repo.dir) + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 

@@ -31,6 +31,11 @@ func (c *call) guards() {
 		repo, err := findRepository(r.Cwd)
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
 	}
+	if c.isShared() {
+		r.Checkout = func(tree, place string) bool {
+			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)
+		}
+	}
 }
 
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
@@ -70,17 +75,27 @@ func (c *call) fingerprints() ledger.Fingerprints {
 		add(rewrite.SettingsChanged, "unset "+name, "")
 	}
 	c.watched(add)
-	add(rewrite.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
-	add(rewrite.UserChanged, "uid", strconv.Itoa(os.Getuid()))
+	if !c.isShared() {
+		add(rewrite.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
+		add(rewrite.UserChanged, "uid", strconv.Itoa(os.Getuid()))
+	}
 	return ledger.Fingerprints{
 		Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth),
-		Model: c.parsed.Model, Runtime: c.real.fingerprint(),
+		Model: c.parsed.Model, Runtime: c.runtime(),
 	}
+}
+
+// runtime identifies the tool's program: its file, or its version if other machines have it too.
+func (c *call) runtime() string {
+	if c.isShared() {
+		return c.name + " " + c.real.version()
+	}
+	return c.real.fingerprint()
 }
 
 // digester returns a function that returns a text's keyed digest in hex.
 func (c *call) digester() func(string) string {
-	digest := c.ledger.Key().Digester()
+	digest := c.book().Key().Digester()
 	return func(text string) string {
 		d := digest(text)
 		return hex.EncodeToString(d[:fingerprintSize])

@@ -119,6 +119,13 @@ func (l *log) passthrough(reason rewrite.Reason) {
 	}
 }
 
+// unshared logs why a call's session is not shared, although there is a store.
+func (l *log) unshared(why string) {
+	if l.debug {
+		l.line(zerolog.DebugLevel).Str("unshared", why).Send()
+	}
+}
+
 func (l *log) refused(d ledger.Decision, why rewrite.Reason) {
 	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused", string(why)).
 		Msg("the tool did not take the resume, the call runs fresh")

@@ -96,7 +96,8 @@ func (c *call) finish(a *attempt, st status) {
 		o = c.outcome(seen, st, len(a.plan.Prompt))
 		o.Place = c.place(c.record.Cwd)
 		o.File, o.Stamp = file, stamp
-		err = c.ledger.Finish(c.ticket, &o)
+		c.leaves(&o)
+		err = c.book().Finish(c.ticket, &o)
 	}
 	if err != nil {
 		c.log.fault("record outcome", err)
@@ -199,7 +200,7 @@ func (c *call) noteNoResume(why rewrite.Reason) {
 		return
 	}
 	probe := rewrite.Probe{Known: true}
-	if err := c.ledger.SetProbe(c.real.fingerprint(), probe, millis(c.env.Now())); err != nil {
+	if err := c.ledger.SetProbe(c.runtime(), probe, millis(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}
 }

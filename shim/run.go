@@ -21,16 +21,19 @@ func (c *call) run() int {
 		return c.passthrough(reason)
 	}
 	c.signals.catch()
-	c.printVerbose(c.decision.Mode, c.decision.Reason)
+	mode, reason := c.decision.Mode, c.decision.Reason
+	if why := c.restore(); why != "" {
+		c.fallBack(why)
+		mode, reason, plan = rewrite.Fresh, why, c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text))
+	}
+	c.printVerbose(mode, reason)
+	c.renewHold()
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
-		c.log.refused(c.decision, a.refusal)
 		c.stdin.late = a.lateStdin
 		c.stdin.used = c.stdin.used || c.stdin.data != "" // the refused run may have read the caller's file
-		if err := c.ledger.FallBack(c.ticket, a.refusal); err != nil {
-			c.log.fault("record refusal", err)
-		}
+		c.fallBack(a.refusal)
 		c.noteNoResume(a.refusal)
 		a, st, err = c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
 	}

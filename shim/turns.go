@@ -22,7 +22,7 @@ type early struct {
 // finishEarly records a conversation whose turns are over, in a goroutine, so that the ledger does
 // not delay the tool's output.
 func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
-	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 {
+	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 || c.isShared() {
 		return // another call would write to the session that the tool still has, or there is nothing to record
 	}
 	c.early = &early{done: make(chan struct{})}
@@ -105,14 +105,15 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)
 	end.Place = c.place(c.record.Cwd)
+	c.leaves(end)
 	switch {
 	case recorded == 0:
 		c.record.Prompt = c.sentIn(turns)
-		return o, c.ledger.Finish(c.ticket, &o, later...)
+		return o, c.book().Finish(c.ticket, &o, later...)
 	case recorded < len(turns):
-		return o, c.ledger.Finish(c.ticket, &o, later[recorded-1:]...)
+		return o, c.book().Finish(c.ticket, &o, later[recorded-1:]...)
 	case st == status{}:
-		return o, c.ledger.Finish(c.ticket, end)
+		return o, c.book().Finish(c.ticket, end)
 	}
 	return o, nil // it was ended after its last turn; a copy is cut where that ended
 }
@@ -154,5 +155,5 @@ func (c *call) sentIn(turns []turn) *rewrite.Prompt {
 	if len(texts) == 1 {
 		return c.record.Prompt
 	}
-	return rewrite.NewPrompt(strings.Join(texts, "\n\n"), c.ledger.Key())
+	return rewrite.NewPrompt(strings.Join(texts, "\n\n"), c.book().Key())
 }

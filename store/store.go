@@ -24,7 +24,8 @@ type Store interface {
 	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
 	// List returns the keys of all registers and objects that begin with prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Put writes an object under a new name.
+	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that name,
+	// with ErrUnknown as Swap does.
 	Put(ctx context.Context, name string, content []byte) error
 	// Get returns an object's content. It fails with ErrAbsent if there is none.
 	Get(ctx context.Context, name string) ([]byte, error)
@@ -89,14 +90,27 @@ type Bundle struct {
 	Size   int64  // in the store, in bytes
 }
 
+// Common begins a path of a bundle that is a pattern, as for path.Match, of files that several sessions
+// need. Their names stand for their contents: they are packed and unpacked with a session, but never
+// compared, replaced or removed.
+const Common = "common:"
+
 // Bundles are the packed sessions of an open store.
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path must
-	// exist; a directory counts with everything below it.
+	// exist; a directory counts with everything below it. Paths may begin with Common.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
 	// other ones only if replace has their digest, and fails with ErrChanged otherwise.
 	Load(ctx context.Context, b Bundle, root string, paths, replace []string) error
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
+}
+
+// A Log is the calls of all machines of an open store, a value each. A day is written as 2006-01-02.
+type Log interface {
+	// Note adds a value to a day.
+	Note(ctx context.Context, day string, value []byte) error
+	// Notes calls each with the values of all days from since on, in the order of days.
+	Notes(ctx context.Context, since string, each func(day string, value []byte) error) error
 }

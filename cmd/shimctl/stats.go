@@ -19,7 +19,7 @@ import (
 )
 
 func statsCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, summary bool
 	var by string
 	var f *filterFlags
 	var columns *columnsFlag
@@ -29,12 +29,14 @@ func statsCommand(a *app) *cobra.Command {
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
 estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, columns, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, columns, asJSON, summary) },
 	}
+	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
 	f = a.filterFlag(c)
 	columns = addColumns(c, mapped(ledger.Bys, byHeader), statsColumns)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
+	c.MarkFlagsMutuallyExclusive("summary", "json")
 	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
 	return paged(c)
 }
@@ -45,7 +47,7 @@ var byWords = func() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }()
 
-func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON bool) error {
+func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON, summary bool) error {
 	if !slices.Contains(ledger.Bys, ledger.By(by)) {
 		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by " + byWords}
 	}
@@ -55,6 +57,10 @@ func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON bool
 	}
 	if asJSON {
 		return a.stdout.PrintJSON(statsJSON(s))
+	}
+	if summary {
+		a.printSummary(s)
+		return nil
 	}
 	a.printStats(s, columns)
 	return nil

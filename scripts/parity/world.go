@@ -160,9 +160,9 @@ func (w *World) newestRow() (string, error) {
 	return slices.MaxFunc(sessions, func(a, b history.Session) int { return a.Updated.Compare(b.Updated) }).ID, nil
 }
 
-// Build builds the shims and shimctl into a directory.
+// Build builds the shims, shimctl and the store's helper into a directory.
 func Build(dir string) error {
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the shims: %w\n%s", err, out)
 	}
 	shim := filepath.Join(dir, "shim")

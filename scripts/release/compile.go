@@ -45,13 +45,25 @@ func buildable() (arches []string) {
 	return arches
 }
 
-// flags returns the flags that install.sh builds with.
-func (r *release) flags() (tags, linker string, err error) {
+// A program is one that a release contains. What contains no C needs no C compiler.
+type program struct {
+	name string
+	c    bool
+}
+
+var all = []program{{"shim", true}, {"shimctl", true}, {"reprise-store", false}}
+
+// flags returns the flags that install.sh builds a program with.
+func (r *release) flags(p program) (tags, linker string, err error) {
 	tags, err = r.sourced(`printf '%s' "$tags"`)
 	if err != nil {
 		return "", "", err
 	}
-	linker, err = r.sourced(`printf '%s %s' "$(stamped "$1" "$2")" "$static"`)
+	script := `stamped "$1" "$2"`
+	if p.c {
+		script = `printf '%s %s' "$(stamped "$1" "$2")" "$static"`
+	}
+	linker, err = r.sourced(script)
 	return tags, linker, err
 }
 
@@ -61,31 +73,40 @@ func (r *release) sourced(script string) (string, error) {
 	return output(cmd)
 }
 
-// compile builds both programs for an architecture into a directory.
+// compile builds all programs for an architecture into a directory.
 func (r *release) compile(arch, into string) error {
 	compiler, err := compilerFor(arch)
 	if err != nil {
 		return err
 	}
-	tags, linker, err := r.flags()
-	if err != nil {
-		return err
-	}
-	for _, program := range []string{"shim", "shimctl"} {
-		fmt.Printf("compiling %s for linux/%s\n", program, arch)
-		path, err := filepath.Abs(filepath.Join(into, program))
-		if err != nil {
-			return err
-		}
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker, "-o", path, "./cmd/"+program)
-		cmd.Dir = r.root
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=1",
-			"CGO_CFLAGS=-O2", "CGO_LDFLAGS=", "CC="+compiler)
-		if _, err := output(cmd); err != nil {
+	for _, p := range all {
+		if err := r.compileOne(p, arch, compiler, into); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *release) compileOne(p program, arch, compiler, into string) error {
+	fmt.Printf("compiling %s for linux/%s\n", p.name, arch)
+	tags, linker, err := r.flags(p)
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Abs(filepath.Join(into, p.name))
+	if err != nil {
+		return err
+	}
+	cgo := "CGO_ENABLED=0"
+	if p.c {
+		cgo = "CGO_ENABLED=1"
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", linker, "-o", path, "./cmd/"+p.name)
+	cmd.Dir = r.root
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", cgo,
+		"CGO_CFLAGS=-O2", "CGO_LDFLAGS=", "CC="+compiler)
+	_, err = output(cmd)
+	return err
 }
 
 // makeExtras writes completions and man pages, from a build for this machine.
@@ -133,8 +154,8 @@ type component struct {
 func (r *release) bill(arch, programs string) ([]byte, error) {
 	seen := map[string]bool{}
 	var list []component
-	for _, program := range []string{"shim", "shimctl"} {
-		text, err := output(exec.Command("go", "version", "-m", filepath.Join(programs, program)))
+	for _, p := range all {
+		text, err := output(exec.Command("go", "version", "-m", filepath.Join(programs, p.name)))
 		if err != nil {
 			return nil, err
 		}

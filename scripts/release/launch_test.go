@@ -21,10 +21,11 @@ func TestLauncher(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"install.sh":  string(script),
-		"reprise.sh":  string(launcher),
-		"bin/shim":    "#!/bin/sh\necho 'reprise: no tool' >&2\nexit 127\n",
-		"bin/shimctl": "#!/bin/sh\n[ $1 != man ] || exit 1\nprintf '%s ' \"$0\" \"$@\"\n",
+		"install.sh":        string(script),
+		"reprise.sh":        string(launcher),
+		"bin/shim":          "#!/bin/sh\necho 'reprise: no tool' >&2\nexit 127\n",
+		"bin/reprise-store": "#!/bin/sh\n",
+		"bin/shimctl":       "#!/bin/sh\n[ $1 != man ] || exit 1\nprintf '%s ' \"$0\" \"$@\"\n",
 	} {
 		path := filepath.Join(dir, "package", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -53,6 +53,7 @@ func (r *release) layOut(programs, extras string, bill []byte) (files []file, er
 		files = append(files, file{archive: "bin/" + name, system: shims + name, mode: 0o755, link: "bin/" + first})
 	}
 	add("bin/shimctl", shims+"shimctl", 0o755, filepath.Join(programs, "shimctl"))
+	add("bin/reprise-store", shims+"reprise-store", 0o755, filepath.Join(programs, "reprise-store"))
 	add("install.sh", "", 0o755, filepath.Join(r.root, "install.sh"))
 	add("LICENSE", "usr/share/doc/reprise/copyright", 0o644, filepath.Join(r.root, "LICENSE"))
 	add("README.md", "usr/share/doc/reprise/README.md", 0o644, filepath.Join(r.root, "README.md"))

@@ -38,15 +38,60 @@ const temporary = ".reprise-unpack-"
 
 // A file is one of a session's files.
 type file struct {
-	path string // below the root, with slashes
-	size int64
-	time time.Time
+	path   string // below the root, with slashes
+	size   int64
+	time   time.Time
+	common bool // other sessions need it too: it does not count in digests
+}
+
+// A selection says which files belong to a session: those at and below own, and those that match
+// common and belong to other sessions too.
+type selection struct{ own, common []string }
+
+// selectPaths refuses paths that are not plainly below a root.
+func selectPaths(paths []string) (s selection, err error) {
+	for _, name := range paths {
+		pattern, common := strings.CutPrefix(name, store.Common)
+		if common {
+			s.common = append(s.common, pattern)
+		} else {
+			s.own = append(s.own, name)
+		}
+		if _, err := path.Match(pattern, ""); !plain(pattern) || common && err != nil {
+			return selection{}, fmt.Errorf("%q is no path below a directory", name)
+		}
+	}
+	if len(s.own) == 0 {
+		return selection{}, errors.New("a session has no paths")
+	}
+	return s, nil
+}
+
+// isCommon reports whether other sessions may need a file too.
+func (s selection) isCommon(name string) bool {
+	return slices.ContainsFunc(s.common, func(pattern string) bool {
+		matched, _ := path.Match(pattern, name)
+		return matched
+	})
+}
+
+// isOwn reports whether a file is the session's alone.
+func (s selection) isOwn(name string) bool {
+	return slices.ContainsFunc(s.own, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
 }
 
 // Digest returns the SHA-256 of the paths and contents of all files at or below paths, in hex, "" if
-// there are none. Times and modes do not count.
+// there are none. Times, modes and common files do not count.
 func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (string, error) {
-	files, err := list(root, paths, limits)
+	chosen, err := selectPaths(paths)
+	if err != nil {
+		return "", err
+	}
+	return digestOf(ctx, root, selection{own: chosen.own}, limits)
+}
+
+func digestOf(ctx context.Context, root *os.Root, chosen selection, limits Limits) (string, error) {
+	files, err := list(root, chosen, limits)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
@@ -59,12 +104,9 @@ func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (
 	return sum.digest(), nil
 }
 
-// list returns the files at and below paths in the order of their paths. It fails with
-// store.ErrTooLarge beyond the limits.
-func list(root *os.Root, paths []string, limits Limits) ([]file, error) {
-	if err := checkPaths(paths); err != nil {
-		return nil, err
-	}
+// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge beyond
+// the limits.
+func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 	found := map[string]file{}
 	var size int64
 	add := func(name string, entry fs.DirEntry) error {
@@ -78,13 +120,25 @@ func list(root *os.Root, paths []string, limits Limits) ([]file, error) {
 		if _, ok := found[name]; !ok {
 			size += info.Size()
 		}
-		found[name] = file{name, info.Size(), info.ModTime()}
+		found[name] = file{name, info.Size(), info.ModTime(), !chosen.isOwn(name)}
 		if len(found) > limits.Files || size > limits.Size {
 			return fmt.Errorf("%w: more than %d files or %d bytes", store.ErrTooLarge, limits.Files, limits.Size)
 		}
 		return nil
 	}
-	for _, name := range paths {
+	names := slices.Clone(chosen.own)
+	for _, pattern := range chosen.common {
+		matches, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range matches {
+			if info, err := root.Lstat(name); err == nil && !info.IsDir() && !strings.HasPrefix(path.Base(name), temporary) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
 		if err := walk(root, name, add); err != nil {
 			return nil, err
 		}
@@ -115,19 +169,6 @@ func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error
 		}
 		return add(at, entry)
 	})
-}
-
-// checkPaths refuses paths that are not plainly below a root.
-func checkPaths(paths []string) error {
-	if len(paths) == 0 {
-		return errors.New("a session has no paths")
-	}
-	for _, name := range paths {
-		if !plain(name) {
-			return fmt.Errorf("%q is no path below a directory", name)
-		}
-	}
-	return nil
 }
 
 // plain reports whether a path has one spelling and leads below the root.

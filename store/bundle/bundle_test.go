@@ -292,6 +292,57 @@ var hostile = map[string][]byte{
 	"nothing":         {},
 }
 
+// Files that other sessions need too are added, and neither compared nor replaced nor removed.
+func TestCommonFiles(t *testing.T) {
+	files := map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "p/blobs/0b.x": "x", "p/other": "o", "p/blobs/dir/0c": "c"}
+	for name, content := range session {
+		files[name] = content
+	}
+	from := tree(t, files)
+	mixed := append([]string{store.Common + "p/blobs/*[0-9a-f]", store.Common + "none/*"}, paths...)
+	packed, digest := pack(t, from, mixed...)
+	if _, without := pack(t, from, paths...); without != digest {
+		t.Error("common files count in the digest")
+	}
+	for what, there := range map[string]map[string]string{
+		"nothing":     {},
+		"other files": {"p/blobs/0a": "kept as it is", "p/blobs/0f": "f", "p/other": "theirs"},
+	} {
+		to := tree(t, there)
+		if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, mixed, nil, limits); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		got, want := contents(t, to), map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "s/a.jsonl": session["s/a.jsonl"]}
+		for name, content := range there {
+			want[name] = content
+		}
+		for name, content := range want {
+			if got[name] != content {
+				t.Errorf("%s: %s is %q, want %q", what, name, got[name], content)
+			}
+		}
+		for name := range got {
+			if strings.HasPrefix(name, "p/") && !strings.HasSuffix(name, "/") && want[name] == "" {
+				t.Errorf("%s: there is %s", what, name)
+			}
+		}
+		if here, err := Digest(t.Context(), to, mixed, limits); err != nil || here != digest {
+			t.Errorf("%s: digest %s, %v", what, here, err)
+		}
+	}
+	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, tree(t, nil), paths, nil, limits); !errors.Is(err, store.ErrBroken) {
+		t.Errorf("without their pattern: %v", err)
+	}
+	for _, wrong := range []string{"../*", "p/[", "/p/*", "p//*", ""} {
+		if _, err := Digest(t.Context(), from, append(paths[:len(paths):len(paths)], store.Common+wrong), limits); err == nil {
+			t.Errorf("%q is accepted", wrong)
+		}
+	}
+	if _, err := Digest(t.Context(), from, []string{store.Common + "p/*"}, limits); err == nil {
+		t.Error("common files alone are a session")
+	}
+}
+
 func TestUnpackRefuses(t *testing.T) {
 	many := make([]tar.Header, limits.Files+1)
 	for i := range many {
@@ -359,7 +410,7 @@ func FuzzUnpack(f *testing.F) {
 
 // fuzzDigest is the digest that a bundle has, so that Unpack reaches its last steps.
 func fuzzDigest(t *testing.T, content []byte, root *os.Root) string {
-	u := &unpacker{root: root, paths: []string{"s"}, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
+	u := &unpacker{root: root, chosen: selection{own: []string{"s"}}, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
 	defer u.clean()
 	digest, err := u.read(t.Context(), bytes.NewReader(content))
 	if err != nil {

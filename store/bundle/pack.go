@@ -9,25 +9,31 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
 	"reprise/store"
 )
 
-// Pack writes a bundle of the files at and below paths to w and returns their digest. The first path
+// Pack writes a bundle of the files at and below paths to w and returns the digest of
+// those that are not common. The first path
 // must exist. It fails with store.ErrTooLarge beyond the limits, and with store.ErrChanged if the
 // files change meanwhile.
 func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limits Limits) (string, error) {
-	files, err := list(root, paths, limits)
+	chosen, err := selectPaths(paths)
 	if err != nil {
 		return "", err
 	}
-	if _, err := root.Lstat(paths[0]); err != nil {
+	files, err := list(root, chosen, limits)
+	if err != nil {
 		return "", err
 	}
-	if len(files) == 0 {
-		return "", fmt.Errorf("%s has no files: %w", paths[0], fs.ErrNotExist)
+	if _, err := root.Lstat(chosen.own[0]); err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(files, func(f file) bool { return !f.common }) {
+		return "", fmt.Errorf("%s has no files: %w", chosen.own[0], fs.ErrNotExist)
 	}
 	packed, err := writeTar(ctx, w, root, files)
 	if err != nil {
@@ -72,7 +78,9 @@ func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root, f file, 
 	if err != nil {
 		return err
 	}
-	sum.addSum(f.path, content.Sum(nil))
+	if !f.common {
+		sum.addSum(f.path, content.Sum(nil))
+	}
 	if err := archive.Flush(); err != nil {
 		return fmt.Errorf("%w: %s has shrunk: %w", store.ErrChanged, f.path, err)
 	}

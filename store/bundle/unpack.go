@@ -24,14 +24,15 @@ import (
 // maxWindow bounds the memory that a bundle makes its reader use.
 const maxWindow = 4 << 20
 
-// Unpack replaces the files at and below paths by those of a bundle. What is there now must be nothing,
-// or have one of the digests replace: it fails with store.ErrChanged otherwise. It fails with
-// store.ErrBroken if the bundle has another digest, or contains what no bundle contains.
+// Unpack replaces the files at and below paths by those of a bundle, and adds common files. What is there
+// now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
+// fails with store.ErrBroken if the bundle has another digest, or contains what no bundle contains.
 func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, paths, replace []string, limits Limits) error {
-	if err := checkPaths(paths); err != nil {
+	chosen, err := selectPaths(paths)
+	if err != nil {
 		return err
 	}
-	u := &unpacker{root: root, paths: paths, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
+	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
 	defer u.clean()
 	found, err := u.read(ctx, r)
 	if err != nil {
@@ -53,7 +54,7 @@ func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, path
 // An unpacker has unpacked some files of a bundle under temporary names.
 type unpacker struct {
 	root   *os.Root
-	paths  []string
+	chosen selection
 	limits Limits
 
 	last    string            // the path before this one
@@ -88,7 +89,9 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		sum.addSum(header.Name, content)
+		if u.chosen.isOwn(header.Name) {
+			sum.addSum(header.Name, content)
+		}
 	}
 }
 
@@ -107,7 +110,7 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no plain file", name)
 	case !plain(name) || strings.HasPrefix(path.Base(name), temporary):
 		return fmt.Errorf("%q is no path of a bundle", name)
-	case !slices.ContainsFunc(u.paths, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") }):
+	case !u.chosen.isOwn(name) && !u.chosen.isCommon(name):
 		return fmt.Errorf("%q is no path of the session", name)
 	case name <= u.last:
 		return fmt.Errorf("%q is not in order", name)
@@ -206,16 +209,20 @@ func (u *unpacker) present(ctx context.Context) (digest string, files []file, er
 		}
 	}
 	any := Limits{Size: math.MaxInt64, Files: u.limits.Files}
-	if files, err = list(u.root, u.paths, any); err != nil {
+	own := selection{own: u.chosen.own}
+	if files, err = list(u.root, own, any); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", store.ErrChanged, err)
 	}
-	digest, err = Digest(ctx, u.root, u.paths, any)
+	digest, err = digestOf(ctx, u.root, own, any)
 	return digest, files, err
 }
 
-// commit gives all files their names and removes those that the bundle does not have.
+// commit gives files their names and removes the session's own ones that the bundle does not have.
 func (u *unpacker) commit(old []file) error {
 	for _, name := range u.order {
+		if _, err := u.root.Lstat(name); err == nil && !u.chosen.isOwn(name) {
+			continue // it has the same content
+		}
 		if err := u.root.Rename(u.names[name], name); err != nil {
 			return err
 		}

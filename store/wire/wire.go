@@ -14,6 +14,9 @@ import (
 	"reprise/store"
 )
 
+// HelperName is the helper's program, which lies beside the shims.
+const HelperName = "reprise-store"
+
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 1
 
@@ -22,6 +25,7 @@ const (
 	DefaultTimeout       = 2 * time.Second
 	DefaultUploadTimeout = 5 * time.Second
 	DefaultMaxSession    = 64 << 20
+	DefaultMaxAge        = 24 * time.Hour
 )
 
 // A Config is what the helper needs. It travels through the pipe: others can read a process's arguments.
@@ -32,6 +36,7 @@ type Config struct {
 	Timeout       time.Duration // of each request but Save and Load
 	UploadTimeout time.Duration // of Save and Load
 	MaxSession    int64         // in bytes, of a session's files
+	MaxAge        time.Duration // after which no session is resumed: what is some days older is removed where no rule does
 }
 
 func (c Config) withDefaults() Config {
@@ -43,6 +48,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxSession <= 0 {
 		c.MaxSession = DefaultMaxSession
+	}
+	if c.MaxAge <= 0 {
+		c.MaxAge = DefaultMaxAge
 	}
 	return c
 }

@@ -1,0 +1,16 @@
+// Command reprise-store connects the shims and shimctl with a shared store. They start it where one
+// is configured.
+package main
+
+import (
+	"os"
+
+	"reprise/store/engine"
+	"reprise/store/helper"
+	"reprise/store/selftest"
+)
+
+func main() {
+	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run, Sweep: engine.Sweep}
+	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
+}

@@ -1,0 +1,176 @@
+// Package servers starts the servers of shared stores for tests, as ordinary processes on loopback.
+//
+// It installs nothing but into the user's cache directory, and uses no server of the machine. Its
+// invariant: a server ends with the test that started it, and takes its data along.
+package servers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// ErrMissing reports that a server is not installed and cannot be installed here.
+var ErrMissing = errors.New("the server is not installed")
+
+// A Server is a running server.
+type Server struct {
+	Kind    string
+	Address string            // host and port on loopback
+	Env     map[string]string // what a client's environment must have
+	Secret  string            // what no message may contain
+
+	url     url.URL // of all stores in it
+	fresh   func(ctx context.Context, s *Server, number int64) (*url.URL, error)
+	stores  atomic.Int64
+	folder  string
+	command func() *exec.Cmd
+	running *exec.Cmd
+	output  bytes.Buffer
+	ended   chan struct{}
+}
+
+// A Kind starts servers of one program.
+type Kind struct {
+	Name  string
+	Start func(ctx context.Context, tls bool) (*Server, error)
+}
+
+// The programs that tests run against.
+var (
+	Versitygw = Kind{"versitygw", startVersitygw}
+	Minio     = Kind{"minio", startMinio}
+	Postgres  = Kind{"postgres", startPostgres}
+)
+
+const startTimeout = 30 * time.Second
+
+// Wanted reports whether tests run on such servers: REPRISE_STORES is 1, or a list of names with this one.
+func (k Kind) Wanted() bool {
+	wanted := os.Getenv("REPRISE_STORES")
+	return wanted == "1" || slices.Contains(strings.Split(wanted, ","), k.Name)
+}
+
+// Test starts a server for a test and sets the test's environment to a client's. It skips the test
+// where the server is not wanted or cannot be installed.
+func (k Kind) Test(t *testing.T, tls bool) *Server {
+	t.Helper()
+	if !k.Wanted() {
+		t.Skipf("REPRISE_STORES is neither 1 nor a list that contains %s", k.Name)
+	}
+	s, err := k.Start(t.Context(), tls)
+	if errors.Is(err, ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, value := range s.Env {
+		t.Setenv(name, value)
+	}
+	return s
+}
+
+// Fresh returns the URL of a new, empty store. It contains no secret.
+func (s *Server) Fresh(ctx context.Context) (string, error) {
+	u, err := s.fresh(ctx, s, s.stores.Add(1))
+	if err != nil {
+		return "", fmt.Errorf("make a store in %s: %w", s.Kind, err)
+	}
+	return u.String(), nil
+}
+
+// Kill9 ends the server without notice.
+func (s *Server) Kill9() {
+	s.running.Process.Kill() // fails only if it has ended
+	<-s.ended
+}
+
+// Restart starts it again with the same data and address, after Kill9.
+func (s *Server) Restart(ctx context.Context) error { return s.launch(ctx) }
+
+// Stop ends the server and removes its data.
+func (s *Server) Stop() error {
+	if s.running != nil {
+		s.Kill9()
+	}
+	return os.RemoveAll(s.folder)
+}
+
+// newServer reserves a directory, which other users may enter, and a port.
+func newServer(kind string) (*Server, error) {
+	folder, err := os.MkdirTemp("", "reprise-"+kind+"-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(folder, 0o755); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed", Env: map[string]string{}, folder: folder}, nil
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.Address) // newServer made it
+	return port
+}
+
+// launch starts the process and waits until it accepts connections. PostgreSQL refuses to start until the last process of
+// the server that was killed has ended.
+func (s *Server) launch(ctx context.Context) error {
+	for {
+		err := s.try(ctx)
+		if err == nil || !strings.Contains(err.Error(), "is still in use") || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (s *Server) try(ctx context.Context) error {
+	s.output.Reset()
+	running, ended := s.command(), make(chan struct{})
+	running.Stdout, running.Stderr = &s.output, &s.output
+	endWithUs(running)
+	if err := running.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", s.Kind, err)
+	}
+	go func() {
+		running.Wait() // its output says why
+		close(ended)
+	}()
+	s.running, s.ended = running, ended
+	for {
+		conn, err := net.Dial("tcp", s.Address)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ended:
+			return fmt.Errorf("start %s: it ended: %s", s.Kind, s.output.String())
+		case <-ctx.Done():
+			s.Kill9()
+			return fmt.Errorf("start %s: %w", s.Kind, context.Cause(ctx))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package shim
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/config"
+)
+
+// storePause is how long a store is not tried after a failure.
+const storePause = 30 * time.Second
+
+// Limits, in bytes, of a note of a failure, and of its reason.
+const (
+	maxFailureFile = 16 << 10
+	maxFailureText = 1 << 10
+)
+
+// A StoreFailure is the last failure of a store, as a call noted it.
+type StoreFailure struct {
+	Store string    `json:"store"` // its URL as it may be shown
+	When  time.Time `json:"when"`
+	Why   string    `json:"why"`
+}
+
+// LastStoreFailure returns the last failure that was noted. It fails with fs.ErrNotExist if there is
+// none.
+func LastStoreFailure(getenv func(string) string) (StoreFailure, error) {
+	path, err := config.StoreFailureFile(getenv)
+	if err != nil {
+		return StoreFailure{}, err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	if err != nil {
+		return StoreFailure{}, err
+	}
+	text, err := readRegular(path, maxFailureFile)
+	if err != nil {
+		return StoreFailure{}, err
+	}
+	var f StoreFailure
+	err = json.Unmarshal([]byte(text), &f)
+	return f, err
+}
+
+// storeDown reports whether the store failed so short a time ago that it is not tried. A note from
+// the future counts as none: the clock was set back.
+func (c *call) storeDown(s config.Store, now time.Time) bool {
+	f, err := LastStoreFailure(c.env.Own)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.log.fault("read the store's last failure", err)
+		}
+		return false
+	}
+	passed := now.Sub(f.When)
+	return f.Store == s.Shown() && passed >= 0 && passed < storePause
+}
+
+// noteStoreDown notes that the store has failed.
+func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
+	if err := c.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: withoutSecrets(why.Error(), s)}); err != nil {
+		c.log.fault("note the store's failure", err)
+	}
+}
+
+// withoutSecrets removes a store's URL and key from what an engine says.
+func withoutSecrets(text string, s config.Store) string {
+	for _, secret := range []string{s.URL, s.Key} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "...")
+		}
+	}
+	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
+}
+
+// writeStoreFailure replaces the note by another file, so that no reader sees a part of it and no
+// link is followed.
+func (c *call) writeStoreFailure(f StoreFailure) error {
+	path, err := config.StoreFailureFile(c.env.Own)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".store-failure-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

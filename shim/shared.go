@@ -1,0 +1,213 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/store"
+	"reprise/store/wire"
+)
+
+// A sharing is a call's connection with the store in which its sessions are shared.
+type sharing struct {
+	settings config.Store
+	project  string
+	client   *wire.Client
+	book     *ledger.Shared // nil until the helper has said the key for digests
+	err      error          // why the store is not used: nothing that is shared is resumed
+}
+
+// share starts the helper of the store in which the call's sessions are shared, if there is one. The
+// helper connects while the call reads its prompt.
+func (c *call) share(cwd string) {
+	settings, err := config.ResolveStore(c.env.Get, c.config)
+	if err != nil {
+		c.log.fault("read store", err)
+		return
+	}
+	if c.shared != nil || !c.shareable(settings) {
+		return
+	}
+	name := project(cwd, settings.Project, c.env.Environ)
+	if name == "" {
+		c.log.unshared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
+		return
+	}
+	c.shared = &sharing{settings: settings, project: name}
+	if c.storeDown(settings, c.env.Now()) {
+		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
+		return
+	}
+	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), wire.HelperName), c.env.Environ, wire.Config{
+		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
+		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
+		MaxAge: c.config.MaxAge,
+	}, nil)
+	if err != nil {
+		c.leaveStore(err)
+	}
+}
+
+// shareable reports whether other machines could go on with the call's session.
+func (c *call) shareable(settings config.Store) bool {
+	switch {
+	case settings.URL == "" || c.parsed.Mode != rewrite.Fresh:
+		return false
+	case settings.Key == "" && settings.KeyFile == "":
+		c.log.unshared("the store has no key: neither REPRISE_STORE_KEY nor a file with it is set")
+	case c.tool.Descriptor().SessionQuery != "":
+		c.log.unshared("the tool keeps its sessions in a database")
+	case c.real.version() == "":
+		c.log.unshared("the tool's version is not known")
+	default:
+		return true
+	}
+	return false
+}
+
+// book returns where the chains of the call are kept.
+func (c *call) book() ledger.Book {
+	if c.shared == nil || c.shared.err != nil || c.record != nil && c.record.Never {
+		return c.ledger
+	}
+	if c.shared.book == nil {
+		if err := c.openBook(); err != nil {
+			c.leaveStore(err)
+			return c.ledger
+		}
+	}
+	return c.shared.book
+}
+
+func (c *call) openBook() error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.Timeout)
+	defer cancel()
+	hello, err := c.shared.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
+	c.shared.book = &ledger.Shared{
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
+		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
+		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
+	}
+	return nil
+}
+
+// isShared reports whether a store decides on the call.
+func (c *call) isShared() bool { return c.book() != ledger.Book(c.ledger) }
+
+// leaveStore goes on without the store: the call is fresh, and if the store cannot be used at all,
+// the calls of the next moment do not try.
+func (c *call) leaveStore(err error) {
+	c.shared.err = err
+	c.log.fault("use the store", err)
+	for _, lasting := range []error{store.ErrUnreachable, store.ErrDenied, store.ErrNoStore, store.ErrUnsafe, store.ErrUnknown} {
+		if errors.Is(err, lasting) && !c.preview {
+			c.noteStoreDown(c.shared.settings, c.env.Now(), err)
+			return
+		}
+	}
+}
+
+// beginIn has a book decide and record the call. Without the store the call is fresh.
+func (c *call) beginIn(book ledger.Book) (err error) {
+	if c.shared != nil && c.shared.err != nil && !c.record.Never {
+		c.record.Fresh = rewrite.StoreUnavailable
+	}
+	c.decision, c.ticket, err = ledger.Begin(book, c.record)
+	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
+		return err
+	}
+	c.leaveStore(err)
+	return c.beginIn(c.ledger)
+}
+
+// previewIn returns the decision that beginIn would have a book make.
+func (c *call) previewIn(book ledger.Book) (ledger.Decision, []ledger.ChainFacts, error) {
+	if c.shared != nil && c.shared.err != nil && !c.record.Never {
+		c.record.Fresh = rewrite.StoreUnavailable
+	}
+	d, chains, err := book.Preview(c.record)
+	if err == nil || book == ledger.Book(c.ledger) {
+		return d, chains, err
+	}
+	c.leaveStore(err)
+	return c.previewIn(c.ledger)
+}
+
+// restore brings the files of the session that the call resumes from the store. It returns why the
+// resume must be abandoned, "" if it need not be.
+func (c *call) restore() rewrite.Reason {
+	if !c.decision.Mode.Continues() || !c.isShared() {
+		return ""
+	}
+	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
+		c.log.fault("make the tool's home", err)
+		return rewrite.StoreUnavailable
+	}
+	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
+	if err != nil {
+		c.log.fault("bring session from the store", err)
+	}
+	return why
+}
+
+// travels returns which of a session's files other machines need, relative to the tool's home.
+func travels(tool rewrite.Tool, home, id, file string) []string {
+	files, ok := tool.SessionFiles(home, id, file)
+	if !ok {
+		return nil
+	}
+	paths := slices.Clone(files.Paths)
+	for _, pattern := range files.Common {
+		paths = append(paths, store.Common+pattern)
+	}
+	return paths
+}
+
+// renewHold tells the store from time to time that the call still runs.
+func (c *call) renewHold() {
+	if !c.isShared() {
+		return
+	}
+	go func() {
+		for range time.Tick(ledger.RenewEvery) {
+			if err := c.shared.book.Renew(c.ticket, millis(c.env.Now())); err != nil {
+				c.log.fault("renew the hold in the store", err)
+			}
+		}
+	}()
+}
+
+// leaves completes an outcome with what the store needs of it: which files the session has, and the
+// directory's content, which is found out while they are packed.
+func (c *call) leaves(o *ledger.Outcome) {
+	if !c.isShared() {
+		return
+	}
+	if o.File != "" {
+		o.Paths = travels(c.tool, c.record.Home, o.Seen.ID, o.File)
+	}
+	tree := make(chan string, 1)
+	go func() { tree <- checkoutTree(c.record.Cwd, c.env.Environ) }()
+	o.Tree = func() string { return <-tree }
+}
+
+// fallBack records that a resume is abandoned.
+func (c *call) fallBack(why rewrite.Reason) {
+	c.log.refused(c.decision, why)
+	if err := c.book().FallBack(c.ticket, why); err != nil {
+		c.log.fault("record refusal", err)
+	}
+}

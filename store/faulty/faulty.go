@@ -1,0 +1,230 @@
+// Package faulty is a store whose connection fails, for tests.
+//
+// What happens to a request is drawn from a seed. A write may be lost, or arrive while its answer is
+// lost, or later than requests that were sent after it, or twice. Its invariant: it never breaks what
+// store.Store promises, so that whoever uses it must bear all that it does.
+package faulty
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"reprise/store"
+)
+
+// Rates are the probabilities of what happens to a request.
+type Rates struct {
+	RequestLost float64 // a write is not made, and its answer is store.ErrUnknown
+	AnswerLost  float64 // a write is made, and its answer is store.ErrUnknown
+	Late        float64 // a write is made after later requests, and its answer is store.ErrUnknown
+	Repeated    float64 // a write is made, and once more after later requests
+	Twice       float64 // a write is made twice, and the answer is that of the second time
+	ReadLost    float64 // a read fails
+	Down        float64 // from this request on the server is down for a while
+}
+
+// How many requests the server is down, and a late one is late, at most.
+const (
+	maxDown = 20
+	maxLate = 60
+)
+
+// A Store passes requests on to another one, or does not.
+type Store struct {
+	store.Store
+	rates Rates
+
+	mu       sync.Mutex
+	random   *rand.Rand
+	requests int
+	up       int // the request that finds the server up again
+	waiting  []waiting
+}
+
+// A waiting write arrives with a later request.
+type waiting struct {
+	due   int
+	write func()
+}
+
+// New returns a store with faults drawn from the seed.
+func New(inner store.Store, seed uint64, rates Rates) *Store {
+	return &Store{Store: inner, rates: rates, random: rand.New(rand.NewPCG(seed, seed))}
+}
+
+// Requests returns how many requests were made.
+func (s *Store) Requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests
+}
+
+// Settle lets all writes arrive that have not.
+func (s *Store) Settle() {
+	s.mu.Lock()
+	late := s.waiting
+	s.waiting = nil
+	s.mu.Unlock()
+	for _, w := range late {
+		w.write()
+	}
+}
+
+// A fate is what happens to a request.
+type fate int
+
+const (
+	arrives fate = iota
+	unreachable
+	requestLost
+	answerLost
+	isLate
+	isRepeated
+	isTwice
+)
+
+// draw counts a request, lets late writes arrive before it, and returns what happens to it.
+func (s *Store) draw(write bool) fate {
+	s.mu.Lock()
+	s.requests++
+	var due []waiting
+	if s.requests >= s.up {
+		kept := s.waiting[:0:0]
+		for _, w := range s.waiting {
+			if w.due <= s.requests {
+				due = append(due, w)
+			} else {
+				kept = append(kept, w)
+			}
+		}
+		s.waiting = kept
+	}
+	fate := s.drawFate(write)
+	s.mu.Unlock()
+	for _, w := range due {
+		w.write()
+	}
+	return fate
+}
+
+func (s *Store) drawFate(write bool) fate {
+	if s.requests < s.up {
+		return unreachable
+	}
+	drawn := s.random.Float64()
+	happens := func(rate float64) bool {
+		drawn -= rate
+		return drawn < 0
+	}
+	switch {
+	case happens(s.rates.Down):
+		s.up = s.requests + 1 + s.random.IntN(maxDown)
+		return unreachable
+	case !write && happens(s.rates.ReadLost):
+		return unreachable
+	case !write:
+		return arrives
+	case happens(s.rates.RequestLost):
+		return requestLost
+	case happens(s.rates.AnswerLost):
+		return answerLost
+	case happens(s.rates.Late):
+		return isLate
+	case happens(s.rates.Repeated):
+		return isRepeated
+	case happens(s.rates.Twice):
+		return isTwice
+	default:
+		return arrives
+	}
+}
+
+// later lets a write arrive after later requests.
+func (s *Store) later(write func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, waiting{s.requests + 1 + s.random.IntN(maxLate), write})
+}
+
+var errLost = fmt.Errorf("%w: a fault", store.ErrUnknown)
+
+// write makes a write, or does not. make may be called after write has returned.
+func (s *Store) write(ctx context.Context, make func(context.Context) (version string, err error)) (string, error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	fate := s.draw(true)
+	background := context.WithoutCancel(ctx)
+	again := func() { _, _ = make(background) } // nobody hears the answer
+	switch fate {
+	case unreachable:
+		return "", fmt.Errorf("%w: a fault", store.ErrUnreachable)
+	case requestLost:
+		return "", errLost
+	case answerLost:
+		again()
+		return "", errLost
+	case isLate:
+		s.later(again)
+		return "", errLost
+	case isRepeated:
+		defer s.later(again)
+	case isTwice:
+		again()
+	}
+	return make(ctx)
+}
+
+func (s *Store) read(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.draw(false) == unreachable {
+		return fmt.Errorf("%w: a fault", store.ErrUnreachable)
+	}
+	return nil
+}
+
+// Read implements store.Store.
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, "", time.Time{}, err
+	}
+	return s.Store.Read(ctx, key)
+}
+
+// Swap implements store.Store.
+func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	return s.write(ctx, func(ctx context.Context) (string, error) { return s.Store.Swap(ctx, key, old, value) })
+}
+
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.List(ctx, prefix)
+}
+
+// Put implements store.Store.
+func (s *Store) Put(ctx context.Context, name string, content []byte) error {
+	_, err := s.write(ctx, func(ctx context.Context) (string, error) { return "", s.Store.Put(ctx, name, content) })
+	return err
+}
+
+// Get implements store.Store.
+func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Get(ctx, name)
+}
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, names ...string) error {
+	_, err := s.write(ctx, func(ctx context.Context) (string, error) { return "", s.Store.Delete(ctx, names...) })
+	return err
+}
