@@ -81,7 +81,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 			pause(n, shared)
 			continue
 		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: b.localChain(d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(mark, d, c) // it does not go on with anything
 		}
 		break

@@ -52,6 +52,7 @@ type hold struct {
 	value  []byte // of the register as this call has last written it
 	vers   string
 	over   []string     // bundles that no session of the register has any more
+	now    Millis       // the call's start
 	bundle store.Bundle // of the session that it resumes
 	native string       // its ID
 	from   string       // the host on which it was last used
@@ -180,7 +181,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
 	there := &Ticket{call: c, key: s.Digests, onPage: true}
-	held := &hold{name: s.name(c), holder: randomName(), mode: d.Mode, reason: d.Reason}
+	held := &hold{name: s.name(c), holder: randomName(), now: c.Now, mode: d.Mode, reason: d.Reason}
 	var err error
 	if held.value, err = s.takeIn(m, there, held, d, c); err != nil {
 		return nil, err
@@ -341,7 +342,7 @@ func (l *Ledger) knownDigests(t *Ticket) (digests []string, err error) {
 
 // Renew prolongs the time for which others wait for the call.
 func (s *Shared) Renew(t *Ticket, now Millis) error {
-	return s.edit(t, func(tx *sql.Tx, own *Ticket) error {
+	return s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
 		_, err := tx.Exec("UPDATE sessions SET held_until = ? WHERE holder = ?", now+heldFor, t.held.holder)
 		return err
 	})
@@ -354,7 +355,7 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 		return err
 	}
 	t.held.fellBack = why
-	failed := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
+	failed := s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
 		if _, err := tx.Exec("UPDATE sessions SET state = ?, holder = '' WHERE holder = ?", Live, t.held.holder); err != nil {
 			return err
 		}
@@ -374,66 +375,6 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 // errFenced reports that another call has replaced the session that this one held.
 var errFenced = errors.New("another call has replaced the session in the store")
 
-// Finish implements Book. What the store does not get is not resumed by anybody.
-func (s *Shared) Finish(t *Ticket, o *Outcome, later ...Turn) error {
-	err := s.Local.Finish(t, o, later...)
-	if t.held == nil || t.held.lost {
-		return err
-	}
-	return errors.Join(err, s.finish(t, o, later))
-}
-
-func (s *Shared) finish(t *Ticket, o *Outcome, later []Turn) error {
-	if t.Session == 0 {
-		return nil // a refusal could not be recorded here
-	}
-	e := s.Local.pendingOutcome(t, o, later)
-	last := e.last()
-	var b store.Bundle
-	var failed error
-	if state, _ := last.state(); state == Live && last.Seen.Refusal == "" && len(last.Paths) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-		b, failed = s.Bundles.Save(ctx, t.call.Home, last.Paths)
-		cancel()
-	}
-	tree := ""
-	if last.Tree != nil {
-		tree = last.Tree()
-	}
-	err := s.edit(t, func(tx *sql.Tx, own *Ticket) error {
-		e := e
-		e.Session, e.Chain = own.Session, own.chain
-		if err := resetRoles(tx, e.Cwd, e.Task, last.Resets); err != nil {
-			return err
-		}
-		if err := e.recordTurns(tx); err != nil {
-			return err
-		}
-		return s.release(tx, own, b, tree)
-	})
-	switch {
-	case err == nil && b.Name != "":
-		err = s.Local.noteBundle(t, b)
-	case errors.Is(err, errFenced) && b.Name != "":
-		t.held.over = append(t.held.over, b.Name)
-	}
-	s.tidy(t, last, b, errors.Join(failed, err))
-	return errors.Join(failed, err)
-}
-
-// tidy logs the call in the store and removes bundles that no session has any more. What stays is
-// removed by the store's own rules.
-func (s *Shared) tidy(t *Ticket, o *Outcome, b store.Bundle, lost error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-	defer cancel()
-	var both sync.WaitGroup
-	both.Go(func() { _ = s.note(ctx, t, o, b, lost) })
-	if len(t.held.over) > 0 && (lost == nil || errors.Is(lost, errFenced)) {
-		both.Go(func() { _ = s.Bundles.Drop(ctx, t.held.over...) })
-	}
-	both.Wait()
-}
-
 // release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be
 // resumed again only if the copy came to nothing.
 func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, tree string) error {
@@ -449,41 +390,41 @@ func (s *Shared) release(tx *sql.Tx, own *Ticket, b store.Bundle, tree string) e
 }
 
 // noteBundle records on this machine which files our run has left.
-func (l *Ledger) noteBundle(t *Ticket, b store.Bundle) error {
+func (l *Ledger) noteBundle(session int64, b store.Bundle) error {
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("UPDATE sessions SET bundle_digest = ? WHERE id = ?", b.Digest, t.Session)
+		_, err := tx.Exec("UPDATE sessions SET bundle_digest = ? WHERE id = ?", b.Digest, session)
 		return err
 	})
 }
 
 // edit changes what a call holds in the store. It fails with errFenced if the call holds it no more.
-func (s *Shared) edit(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) error {
+func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
 	defer cancel()
-	t.held.mu.Lock()
-	defer t.held.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for n := 0; ; n++ {
-		value, over, err := s.changed(t, change)
+		value, over, err := s.changed(h, change)
 		if err != nil {
 			return err
 		}
-		version, err := s.Registers.Swap(ctx, t.held.name, t.held.vers, value)
+		version, err := s.Registers.Swap(ctx, h.name, h.vers, value)
 		if err == nil {
-			t.held.value, t.held.vers, t.held.over = value, version, append(t.held.over, over...)
+			h.value, h.vers, h.over = value, version, append(h.over, over...)
 			return nil
 		}
 		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
 			return err
 		}
 		pause(n%maxDecisions, true)
-		r, err := s.Registers.Read(ctx, t.held.name)
+		r, err := s.Registers.Read(ctx, h.name)
 		if errors.Is(err, store.ErrAbsent) {
 			return errFenced
 		}
 		if err != nil {
 			return err
 		}
-		t.held.value, t.held.vers = r.Value, r.Version
+		h.value, h.vers = r.Value, r.Version
 	}
 }
 
@@ -491,8 +432,8 @@ func (s *Shared) edit(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) err
 const maxEdits = 32
 
 // changed returns the register's value with the change, and the bundles that are needed no more.
-func (s *Shared) changed(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) (value []byte, over []string, err error) {
-	p, err := newPage(s.Local, store.Register{Name: t.held.name, Value: t.held.value, Version: t.held.vers})
+func (s *Shared) changed(h *hold, change func(tx *sql.Tx, own *Ticket) error) (value []byte, over []string, err error) {
+	p, err := newPage(s.Local, store.Register{Name: h.name, Value: h.value, Version: h.vers})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -502,7 +443,7 @@ func (s *Shared) changed(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) 
 		if err != nil {
 			return err
 		}
-		own, err := t.held.find(tx)
+		own, err := h.find(tx)
 		if err != nil {
 			return err
 		}
@@ -510,7 +451,7 @@ func (s *Shared) changed(t *Ticket, change func(tx *sql.Tx, own *Ticket) error) 
 		if err := change(tx, own); err != nil {
 			return err
 		}
-		if value, err = p.value(tx, 0, own.chain, t.call.Now); err != nil {
+		if value, err = p.value(tx, 0, own.chain, h.now); err != nil {
 			return err
 		}
 		over, err = without(before, tx)

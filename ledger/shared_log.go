@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"reprise/rewrite"
@@ -17,6 +16,8 @@ type SharedCall struct {
 	Duration Millis         `json:"duration"`
 	Host     string         `json:"host"`
 	Project  string         `json:"project"`
+	Cwd      string         `json:"cwd,omitempty"`
+	Chain    string         `json:"chain,omitempty"` // the ID of an unnamed chain
 	Tool     string         `json:"tool"`
 	Rule     string         `json:"rule,omitempty"`
 	Task     string         `json:"task,omitempty"`
@@ -25,7 +26,10 @@ type SharedCall struct {
 	Mode     rewrite.Mode   `json:"mode"`
 	Reason   rewrite.Reason `json:"reason"`
 	FellBack rewrite.Reason `json:"fell_back,omitempty"`
-	From     string         `json:"from,omitempty"` // the host on which the resumed session was last used
+	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
+	Resumed  string         `json:"resumed,omitempty"` // that session's ID
+	Session  string         `json:"session,omitempty"` // the one that the call ended in
+	Arm      string         `json:"arm,omitempty"`     // Control or Treated
 	Outcome  string         `json:"outcome"`
 	Prompt   int            `json:"prompt_bytes"`
 	Sent     int            `json:"sent_bytes"`
@@ -59,20 +63,17 @@ func whyLost(err error) Lost {
 	return LostFailed
 }
 
-// note adds a call to the store's log.
-func (s *Shared) note(ctx context.Context, t *Ticket, o *Outcome, b store.Bundle, lost error) error {
+// logged returns what the store's log gets of a call, but what becomes of its session there.
+func (s *Shared) logged(t *Ticket, o *Outcome) SharedCall {
 	_, outcome := o.state()
 	h := t.held
-	n := SharedCall{
-		When: t.call.Now, Duration: o.Now - t.call.Now, Host: s.Host, Project: s.Project, Tool: t.call.Tool,
+	return SharedCall{
+		When: t.call.Now, Duration: o.Now - t.call.Now, Host: s.Host, Project: s.Project, Cwd: t.call.Cwd, Chain: h.name.ID, Tool: t.call.Tool,
 		Rule: t.call.Rule, Task: t.call.Task, Role: t.call.Role, Model: o.Seen.Model,
-		Mode: h.mode, Reason: h.reason, FellBack: h.fellBack, From: h.from, Outcome: outcome,
-		Prompt: len(t.call.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage, Lost: whyLost(lost), Size: b.Size,
+		Mode: h.mode, Reason: h.reason, FellBack: h.fellBack, From: h.from, Resumed: h.native, Session: o.Seen.ID,
+		Arm: t.experimentArm(t.call.Limits.HoldOut), Outcome: outcome,
+		Prompt: len(t.call.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage,
 	}
-	if err := s.Log.Note(ctx, Day(n.When), []byte(encodeJSON(n))); err != nil {
-		return fmt.Errorf("log call in the store: %w", err)
-	}
-	return nil
 }
 
 // Day returns the name of a time's day in the store's log.

@@ -258,6 +258,38 @@ func TestStateIsTakenOnce(t *testing.T) {
 	}
 }
 
+// A busyStore is one in which others are always faster.
+type busyStore struct{ *fakeStore }
+
+func (busyStore) Swap(context.Context, store.Name, string, []byte) (string, error) {
+	return "", store.ErrMoved
+}
+
+// A call that cannot take a session of the store is recorded here, in a chain of its own: the store's chains have
+// other numbers.
+func TestOthersAreFaster(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	for _, unrelated := range []bool{false, true} {
+		b := f.machine(t, "b")
+		b.Registers = busyStore{f}
+		var other *Ticket
+		if unrelated {
+			_, other = begin(t, b.Local, fmt.Sprintf(base, 7), 2500)
+		}
+		d, own, err := Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000))
+		if err != nil || d.Reason != rewrite.Leased || own.held != nil {
+			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
+		}
+		if other != nil && own.chain == other.chain {
+			t.Error("it is recorded in an unrelated chain")
+		}
+	}
+}
+
 func TestLostRunner(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		f := newFakeStore()
@@ -429,5 +461,38 @@ func BenchmarkPage(b *testing.B) {
 			b.Fatal(err)
 		}
 		p.db.Close()
+	}
+}
+
+// Another process may do what a call leaves to do.
+func TestUnfinished(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	o := goodOutcome(firstID, "A secret answer.", 2000)
+	o.Paths, o.Tree = []string{"sessions/" + firstID}, tree
+	u, err := a.FinishHere(ticket, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := u.Encode()
+	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
+		t.Errorf("the text of a prompt or an answer is in %s", text)
+	}
+	if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != rewrite.Leased {
+		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
+	}
+	for _, want := range []error{nil, errFenced} {
+		if u, err = DecodeUnfinished(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Complete(u); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	wantResume(t, b, sharedCall(b, "task", prompt+"\n\nMore.", 3000), firstID)
+	if _, err := DecodeUnfinished([]byte("{")); err == nil {
+		t.Error("half a text was read")
 	}
 }

@@ -238,6 +238,9 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	if err != nil {
 		return c.cannotRun(err)
 	}
+	if c.shared != nil && c.shared.client != nil {
+		c.shared.client.Stop()
+	}
 	return c.execReal(stdin)
 }
 

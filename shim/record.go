@@ -3,7 +3,6 @@ package shim
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,8 +15,7 @@ import (
 	"reprise/rewrite"
 )
 
-// startPrune starts shimctl prune once a day if the configuration asks for it. The process has a
-// session of its own and none of the caller's streams, so that nothing waits for it.
+// startPrune starts shimctl prune once a day if the configuration asks for it.
 func (c *call) startPrune() {
 	if !c.config.Prune.Auto {
 		return
@@ -29,11 +27,7 @@ func (c *call) startPrune() {
 	if !due {
 		return
 	}
-	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), "prune")
-	cmd.Env, cmd.Dir = c.env.Environ, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	keepInherited()
-	if err := cmd.Start(); err != nil {
+	if err := c.startShimctl("prune"); err != nil {
 		c.log.fault("start prune", err)
 	}
 }
@@ -97,7 +91,7 @@ func (c *call) finish(a *attempt, st status) {
 		o.Place = c.place(c.record.Cwd)
 		o.File, o.Stamp = file, stamp
 		c.leaves(&o)
-		err = c.book().Finish(c.ticket, &o)
+		err = c.finishIn(&o)
 	}
 	if err != nil {
 		c.log.fault("record outcome", err)

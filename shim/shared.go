@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -46,11 +45,7 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = wire.Start(filepath.Join(filepath.Dir(executablePath()), wire.HelperName), c.env.Environ, wire.Config{
-		URL: settings.URL, Keys: settings.Key, KeyFile: settings.KeyFile,
-		Timeout: settings.Timeout, UploadTimeout: settings.UploadTimeout, MaxSession: settings.MaxSession,
-		MaxAge: c.config.MaxAge,
-	}, nil)
+	c.shared.client, err = OpenStore(settings, c.config.MaxAge, c.env.Environ)
 	if err != nil {
 		c.leaveStore(err)
 	}

@@ -109,11 +109,11 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 	switch {
 	case recorded == 0:
 		c.record.Prompt = c.sentIn(turns)
-		return o, c.book().Finish(c.ticket, &o, later...)
+		return o, c.finishIn(&o, later...)
 	case recorded < len(turns):
-		return o, c.book().Finish(c.ticket, &o, later[recorded-1:]...)
+		return o, c.finishIn(&o, later[recorded-1:]...)
 	case st == status{}:
-		return o, c.book().Finish(c.ticket, end)
+		return o, c.finishIn(end)
 	}
 	return o, nil // it was ended after its last turn; a copy is cut where that ended
 }

@@ -42,6 +42,7 @@ var (
 	ErrUnknown     = errors.New("it is not known whether the write has arrived")
 	ErrNoStore     = errors.New("there is no such bucket or database")
 	ErrDenied      = errors.New("the store does not accept the credentials")
+	ErrKey         = errors.New("the store's key cannot be used")
 	ErrUnreachable = errors.New("the store cannot be reached")
 	ErrBroken      = errors.New("the entry cannot be unsealed")
 	ErrNewer       = errors.New("a newer reprise has written the store")

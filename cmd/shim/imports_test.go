@@ -37,5 +37,8 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 		if strings.HasPrefix(name, "reprise/internal/") {
 			t.Errorf("the shim links %s", name)
 		}
+		if strings.HasPrefix(name, "reprise/store/") && name != "reprise/store/wire" {
+			t.Errorf("the shim links %s, which is for the helper", name)
+		}
 	}
 }

@@ -27,9 +27,9 @@ func doctorCommand(a *app) *cobra.Command {
 		Use: "doctor", Short: "check that the shims can work",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration, the
-store and the build. It prints a fix for each problem. Fresh shells are asked what they run, so their start-up files are
-read. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the
-configuration silences a check.`,
+build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
+are asked what they run, so their start-up files are read. The exit status is 3 if there is a problem; notes
+do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
 	}
@@ -72,8 +72,8 @@ func (a *app) checks(measure bool) []check {
 	checks := append(a.checkTools(facts), a.checkShells(facts)...)
 	checks = append(checks, a.checkKeys(cfg)...)
 	checks = append(checks, a.checkBundled()...)
-	checks = append(checks, a.checkPermissions(), configured, a.checkLedger())
-	checks = append(append(checks, a.checkStore(cfg)...), checkBuild())
+	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
+	checks = append(checks, a.checkStore(cfg)...)
 	if measure {
 		checks = append(checks, a.measure())
 	}

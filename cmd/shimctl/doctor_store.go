@@ -1,102 +1,217 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"reprise/config"
 	"reprise/internal/ui"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/shim"
 	"reprise/store"
 	"reprise/store/wire"
 )
 
-// errNoStore reports that no store is configured.
-var errNoStore = errors.New("no store is configured")
+// errMissingHelper reports that the program that speaks with a store is missing.
+var errMissingHelper = errors.New("there is no reprise-store")
 
-// openStore connects with the configured store. It fails with errNoStore if there is none.
-func (a *app) openStore(cfg config.Config) (*wire.Client, config.Store, error) {
+// checkStore checks the store that machines share, if one is configured.
+func (a *app) checkStore(cfg config.Config) []check {
 	s, err := config.ResolveStore(a.getenv, cfg)
 	if err != nil {
-		return nil, s, err
+		return []check{{"store", "problem", err.Error(), "correct the variable, or unset it"}}
 	}
 	if s.URL == "" {
-		return nil, s, errNoStore
-	}
-	if s.Key == "" && s.KeyFile == "" {
-		return nil, s, hinted{errors.New("the store has no key: nothing is shared"), "set REPRISE_STORE_KEY, or key_file under [store]"}
-	}
-	client, err := wire.Start(filepath.Join(a.shimDirectory(), wire.HelperName), a.environ, wire.Config{
-		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile, Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxSession: s.MaxSession,
-		MaxAge: cfg.MaxAge,
-	}, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = hinted{fmt.Errorf("%s is not in %s: nothing is shared", wire.HelperName, a.tilde(a.shimDirectory())), "install reprise again"}
-	}
-	return client, s, err
-}
-
-// checkStore asks the store, if one is configured, whether it can be used.
-func (a *app) checkStore(cfg config.Config) []check {
-	client, s, err := a.openStore(cfg)
-	if errors.Is(err, errNoStore) {
 		return nil
 	}
-	c := check{Name: "store", Result: "ok"}
-	var r wire.Report
+	helper := a.checkStoreHelper()
+	checks := []check{helper}
+	if helper.Result == "problem" {
+		return checks
+	}
+	s.Timeout = max(s.Timeout, 5*time.Second) // a slow store is still worth a look
+	checks = append(checks, a.checkStoreItself(cfg, s)...)
+	return append(checks, a.checkStoreProject(s))
+}
+
+// checkStoreHelper checks that the helper is there, and of this version.
+func (a *app) checkStoreHelper() check {
+	c := check{Name: "store helper", Result: "ok"}
+	path := shim.StoreHelper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "version")
+	cmd.Env = a.environ
+	out, err := cmd.Output()
+	said := strings.TrimSpace(string(out))
+	switch {
+	case err != nil:
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.tilde(path), errors.Unwrap(err))
+		c.Fix = storeHint(errMissingHelper)
+	case said != "reprise-store "+config.Version:
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s is %q, shimctl is %s", a.tilde(path), said, config.Version)
+		c.Fix = storeHint(errMissingHelper)
+	default:
+		c.Finds = a.tilde(path)
+	}
+	return c
+}
+
+// checkStoreItself asks the store.
+func (a *app) checkStoreItself(cfg config.Config, s config.Store) []check {
+	reach := check{Name: "store", Result: "ok"}
+	key := check{Name: "store key", Result: "ok", Finds: "REPRISE_STORE_KEY"}
+	if s.Key == "" && s.KeyFile != "" {
+		key.Finds = a.tilde(s.KeyFile)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	defer cancel()
+	client, err := a.openStore(s)
 	if err == nil {
 		defer client.Close()
-		r, err = client.Test(context.Background())
+		_, err = client.Hello(ctx)
+	}
+	if errors.Is(err, store.ErrKey) {
+		key.Result, key.Finds, key.Fix = "problem", a.tildeIn(shim.StoreError(err, s))+"; nothing is shared", storeHint(err)
+		return []check{key}
+	}
+	var r wire.Report
+	if err == nil {
+		r, err = client.Test(ctx)
 	}
 	if err != nil {
-		c.Result, c.Finds, c.Fix = "problem", a.tildeIn(err.Error()), storeFix(err)
-		return []check{c}
+		reach.Result, reach.Finds, reach.Fix = "problem", s.Shown()+": "+shim.StoreError(err, s), storeHint(err)
+		return []check{key, reach}
 	}
-	finds := []string{s.Shown(), "answers in " + ui.Duration(r.Latency)}
-	if !r.Tested.IsZero() {
-		finds = append(finds, "keeps conditions on writes, tested "+r.Tested.Format(time.DateOnly))
+	reach.Finds = fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), ui.Duration(r.Latency))
+	if !r.Tested.IsZero() { // a database needs no test
+		reach.Finds += ", tested " + r.Tested.UTC().Format(time.DateOnly)
 	}
+	if r.Latency > s.Timeout/4 {
+		reach.Result, reach.Fix = "note", "raise timeout under [store]: a call asks several times before it runs"
+	}
+	checks := []check{reach, checkStoreKey(key, r)}
+	if r.KnowExpiry {
+		checks = append(checks, checkStoreExpiry(cfg, r))
+	}
+	return append(checks, a.checkStorePaths(ctx, client, s)...)
+}
+
+// checkStoreKey compares the key with what is in the store.
+func checkStoreKey(c check, r wire.Report) check {
 	switch {
 	case r.OtherKeys > 0 && r.Registers == 0:
-		c.Result, c.Fix = "problem", "give this machine the key of the others"
-		finds = append(finds, fmt.Sprintf("this key unseals none of %s", ui.Count(int64(r.OtherKeys), "register")))
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s opens none of the store's %s", c.Finds, ui.Count(int64(r.OtherKeys), "register"))
+		c.Fix = "give all machines the same key, or this project a prefix of its own in the URL"
 	case r.OtherKeys > 0:
-		c.Result, c.Fix = "note", "if a key was replaced, name the new and the old one, in this order"
-		finds = append(finds, fmt.Sprintf("this key does not unseal %d of %s", r.OtherKeys, ui.Count(int64(r.OtherKeys+r.Registers), "register")))
-	case r.KnowExpiry && r.Expiry == 0:
-		c.Result, c.Fix = "note", "give the bucket a lifecycle rule that removes what is some days older than max_age"
-		finds = append(finds, "nothing removes what is old")
-	case r.Expiry > 0 && r.Expiry < cfg.MaxAge:
-		c.Result, c.Fix = "note", "give it more days than max_age"
-		finds = append(finds, "its lifecycle rule removes sessions that could be resumed")
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("%s opens %s; %d more are sealed with other keys or damaged", c.Finds, ui.Count(int64(r.Registers), "register"), r.OtherKeys)
+		c.Fix = "after a change of the key, list the old one behind the new one until its registers are gone"
+	default:
+		c.Finds += " opens all registers that were looked at"
 	}
-	c.Finds = strings.Join(finds, ", ")
+	return c
+}
+
+// checkStoreExpiry checks that what is not used is removed in time, and not too early.
+func checkStoreExpiry(cfg config.Config, r wire.Report) check {
+	c := check{Name: "store expiry", Result: "ok"}
+	_, maxAge := cfg.Longest()
+	days := int64(r.Expiry / (24 * time.Hour))
+	switch {
+	case r.Expiry == 0:
+		c.Result, c.Finds = "note", "the store removes nothing that is not used"
+		c.Fix = "add a lifecycle rule that expires it some days after max_age, or run shimctl prune --store"
+	case r.Expiry < maxAge:
+		c.Result, c.Finds = "problem", fmt.Sprintf("the store removes after %s what max_age would have resumed", ui.Count(days, "day"))
+		c.Fix = "lengthen the lifecycle rule, or shorten max_age"
+	default:
+		c.Finds = "the store removes after " + ui.Count(days, "day") + " what is not used"
+	}
+	return c
+}
+
+// checkStoreProject checks that the working directory's project has a name.
+func (a *app) checkStoreProject(s config.Store) check {
+	c := check{Name: "store project", Result: "ok"}
+	dir, err := os.Getwd()
+	if err == nil {
+		c.Finds = shim.ProjectName(dir, s, a.environ)
+	}
+	if c.Finds == "" {
+		c.Result, c.Finds = "note", "the project of the working directory has no name: its calls are not shared"
+		c.Fix = "set REPRISE_PROJECT to the same name on all machines, or add the repository's origin"
+	}
+	return c
+}
+
+// checkStorePaths compares the home and the working directory with those of the project's sessions in the store: a
+// session is resumed only where both are the same.
+func (a *app) checkStorePaths(ctx context.Context, client *wire.Client, s config.Store) []check {
+	dir, err := os.Getwd()
+	project := shim.ProjectName(dir, s, a.environ)
+	if err != nil || project == "" {
+		return nil
+	}
+	registers, _ := client.Registers(ctx, store.Task)
+	more, _ := client.Registers(ctx, store.Opening) // those that arrive in time are enough
+	registers = slices.DeleteFunc(append(registers, more...), func(r store.Register) bool { return len(r.Name.Of) == 0 || r.Name.Of[0] != project })
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	sessions, err := l.SharedSessions(registers)
+	if err != nil || len(sessions) == 0 {
+		return nil
+	}
+	c := check{Name: "store paths", Result: "ok", Finds: "sessions of " + project + " are from this directory and home"}
+	homes, dirs, sameHome, samePlace := map[string]int{}, map[string]int{}, 0, 0
+	for _, one := range sessions {
+		if resolved(rewrite.Home(one.Tool, a.getenv)) != one.Home {
+			homes[one.Home]++
+		} else if sameHome++; one.Cwd != resolved(dir) {
+			dirs[one.Cwd]++
+		} else {
+			samePlace++
+		}
+	}
+	switch {
+	case sameHome == 0:
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("the sessions of %s are from other homes, as %s: they are not resumed here", project, mostOf(homes))
+		c.Fix = "use the same HOME on all machines"
+	case samePlace == 0:
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("the sessions of %s are from %s: they are not resumed in %s", project, mostOf(dirs), dir)
+		c.Fix = "check the project out at the same path on all machines"
+	}
 	return []check{c}
 }
 
-// storeFix returns what helps against an error of the store.
-func storeFix(err error) string {
-	if hint := hintFor(err); hint != "" {
-		return hint
+// resolved returns a path without symbolic links.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	for _, known := range []struct {
-		err error
-		fix string
-	}{
-		{store.ErrUnsafe, "use a store that keeps conditions on writes, as the documentation lists them"},
-		{store.ErrNewer, "install the newer reprise here too"},
-		{store.ErrDenied, "set the credentials as the store's own tools find them"},
-		{store.ErrNoStore, "create the bucket or the database, or correct url under [store]"},
-		{store.ErrUnreachable, "correct url under [store], or wait: until then every call is fresh"},
-		{store.ErrBroken, "empty the bucket's prefix, or the tables: its sessions are lost"},
-	} {
-		if errors.Is(err, known.err) {
-			return known.fix
+	return filepath.Clean(path)
+}
+
+// mostOf returns the key with the highest count, the first by name of several.
+func mostOf(counts map[string]int) (most string) {
+	for key, n := range counts {
+		if n > counts[most] || n == counts[most] && cmp.Compare(key, most) < 0 {
+			most = key
 		}
 	}
-	return "correct [store] in the configuration, or the key"
+	return most
 }

@@ -12,9 +12,12 @@ import (
 	"reprise/ledger"
 )
 
-func noChain(name string) error {
-	return hinted{fmt.Errorf("there is no chain %q", name), "shimctl chains lists them"}
-}
+func noChain(name string) error { return hinted{unknownChain(name), "shimctl chains lists them"} }
+
+// An unknownChain is the name of a chain that is not in the ledger.
+type unknownChain string
+
+func (u unknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
 
 // findChain finds a chain by its number, its task or the start of the ID of one of its sessions.
 func findChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {

@@ -25,8 +25,9 @@ func forgetCommand(a *app) *cobra.Command {
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
 		Long: `Removes a chain's sessions, calls and names from the ledger, the log and the index of sessions --all. The
 old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
-ID of one of its sessions. The tool's own files stay, unless --sessions is given. At a terminal it asks first;
-elsewhere it needs --yes.`,
+ID of one of its sessions. The tool's own files stay, unless --sessions is given. From a store that machines
+share, it removes the chain with its bundles, but not its calls in the store's log; its task may also be one
+that only other machines know. At a terminal it asks first; elsewhere it needs --yes.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], f) },
 	}
@@ -39,7 +40,7 @@ elsewhere it needs --yes.`,
 func (a *app) forget(name string, f forgetFlags) error {
 	l, err := a.openLedger()
 	if errors.Is(err, fs.ErrNotExist) {
-		return noChain(name)
+		l, err = ledger.OpenMemory()
 	}
 	if err != nil {
 		return err
@@ -47,8 +48,13 @@ func (a *app) forget(name string, f forgetFlags) error {
 	defer l.Close()
 	c, err := findChain(l, name)
 	if err != nil {
+		return a.unlessStored(l, name, err, func(s *storedChains) (bool, error) { return a.forgetStored(name, s, f) })
+	}
+	stored, err := a.storedChain(l, c)
+	if err != nil {
 		return err
 	}
+	defer stored.close()
 	var files chainFiles
 	if f.sessions {
 		if files, err = findFiles(l, c.ID); err != nil {
@@ -59,7 +65,11 @@ func (a *app) forget(name string, f forgetFlags) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("chain %d: %s, %s", c.ID, ui.Count(would.Sessions, "session"), ui.Count(would.Calls, "call"))
+	inStore, err := stored.forget(true)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("chain %d: %s, %s", c.ID, ui.Count(would.Sessions, "session"), ui.Count(would.Calls, "call")) + storedWords("; ", inStore)
 	if f.sessions {
 		what += ", and " + files.words()
 	}
@@ -70,7 +80,32 @@ func (a *app) forget(name string, f forgetFlags) error {
 	if err := a.ask("forget "+what+"?", f.consent); err != nil {
 		return err
 	}
+	if inStore, err = stored.forget(false); err != nil {
+		return err
+	}
+	if words := storedWords("forgot ", inStore); words != "" {
+		fmt.Fprintln(a.stdout, words)
+	}
 	return a.forgetChain(l, c, files, f.sessions)
+}
+
+// forgetStored removes a task that only the store has. It reports whether it has one.
+func (a *app) forgetStored(task string, s *storedChains, f forgetFlags) (found bool, err error) {
+	kept, err := s.forget(true)
+	if err != nil || kept.Chains == 0 {
+		return false, err
+	}
+	if f.dry {
+		fmt.Fprintln(a.stdout, "would forget task "+ui.Printable(task)+storedWords(": ", kept))
+		return true, nil
+	}
+	if err := a.ask("forget task "+task+storedWords(": ", kept)+"?", f.consent); err != nil {
+		return true, err
+	}
+	if kept, err = s.forget(false); err == nil {
+		fmt.Fprintln(a.stdout, "forgot task "+ui.Printable(task)+storedWords(": ", kept))
+	}
+	return true, err
 }
 
 func (a *app) forgetChain(l *ledger.Ledger, c ledger.ChainName, files chainFiles, sessions bool) error {

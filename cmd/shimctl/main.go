@@ -64,7 +64,7 @@ var commands = []func(*app) *cobra.Command{
 	forgetCommand,
 	demoCommand,
 	configCommand,
-	bundledCommand,
+	bundledCommand, finishSharedCommand,
 	completionCommand,
 	manCommand,
 	versionCommand,

@@ -18,6 +18,7 @@ import (
 
 type pruneFlags struct {
 	dry, json   bool
+	store       bool
 	keepWithin  time.Duration
 	keepLast    int
 	keepHistory time.Duration
@@ -29,7 +30,9 @@ func pruneCommand(a *app) *cobra.Command {
 		Use: "prune", Short: "remove old sessions that the shims started",
 		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
 for each session why it is kept or removed. A session that may still be needed is kept. [prune] in the
-configuration says what else is kept; --keep-within or --keep-last replaces both of those keys.`,
+configuration says what else is kept; --keep-within or --keep-last replaces both of those keys. --store also
+removes from the store that machines share what was not used for three days more than max_age, as a lifecycle
+rule of a bucket does by itself, and its log of calls before --keep-history.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return a.prune(f, c.Flags()) },
 	}
@@ -37,6 +40,7 @@ configuration says what else is kept; --keep-within or --keep-last replaces both
 	addDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
 	addDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
+	c.Flags().BoolVar(&f.store, "store", false, "also prune the store that machines share")
 	jsonFlag(c, &f.json, "shimctl.prune/1")
 	return c
 }
@@ -50,29 +54,19 @@ func (a *app) prune(f pruneFlags, given *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	l, err := a.openLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		return a.printPrune(pruning{dry: f.dry}, f.json)
-	}
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	p := pruning{app: a, ledger: l, dry: f.dry, found: map[int64]*sessionfile.Files{}}
-	if err := p.sessions(policy); err != nil {
-		return err
-	}
 	history := f.keepHistory
 	if !given.Changed("keep-history") {
 		history = cfg.Prune.KeepHistory
 	}
-	if history > 0 {
-		before := ledger.Millis(a.now.Add(-history).UnixMilli())
-		if p.chains, p.calls, err = l.DropBefore(before, f.dry); err != nil {
-			return err
-		}
+	p := pruning{app: a, dry: f.dry, found: map[int64]*sessionfile.Files{}}
+	if err := p.local(policy, history); err != nil {
+		return err
 	}
-	if err := a.printPrune(p, f.json); err != nil {
+	var failed error
+	if f.store {
+		p.store, failed = a.pruneStore(cfg, history, f.dry)
+	}
+	if err := errors.Join(a.printPrune(p, f.json), failed); err != nil {
 		return err
 	}
 	if p.failed > 0 {
@@ -111,6 +105,7 @@ type pruning struct {
 	removed, bytes int64
 	failed         int64
 	chains, calls  int64 // removed from the ledger
+	store          *storePruning
 }
 
 // A verdict says what was done with one session.
@@ -118,6 +113,27 @@ type verdict struct {
 	prune.Verdict
 	bytes int64
 	err   error
+}
+
+// local prunes what this machine has. A missing ledger counts as empty.
+func (p *pruning) local(policy prune.Policy, history time.Duration) error {
+	l, err := p.app.openLedger()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p.ledger = l
+	if err := p.sessions(policy); err != nil {
+		return err
+	}
+	if history > 0 {
+		before := ledger.Millis(p.app.now.Add(-history).UnixMilli())
+		p.chains, p.calls, err = l.DropBefore(before, p.dry)
+	}
+	return err
 }
 
 func (p *pruning) sessions(policy prune.Policy) error {
@@ -195,6 +211,9 @@ func (a *app) printPrune(p pruning, asJSON bool) error {
 	if p.chains+p.calls > 0 {
 		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, ui.Count(p.chains, "chain"), ui.Count(p.calls, "call")))
 	}
+	if p.store != nil {
+		sum = append(sum, verb+" "+p.store.words())
+	}
 	a.stdout.Sentences("SUM", ui.Plain, sum...)
 	return nil
 }
@@ -218,6 +237,7 @@ type pruneReport struct {
 	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
 	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger"`
 	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger"`
+	Store    *storePruning    `json:"store,omitempty" doc:"with --store, what was removed from it"`
 	Sessions []prunedSessions `json:"sessions" doc:"the checked sessions"`
 }
 
@@ -235,7 +255,7 @@ type prunedSessions struct {
 
 func pruneJSON(p pruning) pruneReport {
 	r := pruneReport{Schema: "shimctl.prune/1", DryRun: p.dry, Removed: p.removed, Bytes: p.bytes, Failed: p.failed,
-		Chains: p.chains, Calls: p.calls, Sessions: []prunedSessions{}}
+		Chains: p.chains, Calls: p.calls, Store: p.store, Sessions: []prunedSessions{}}
 	for _, v := range p.verdicts {
 		s := prunedSessions{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(),
 			Remove: v.Remove, Reasons: v.Reasons}

@@ -19,26 +19,37 @@ const reportFile = "reprise-report.html"
 
 func reportCommand(a *app) *cobra.Command {
 	var file string
+	var store bool
 	var f *filterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
 tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
 decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
-docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
+docs/how-to/measure.md explains each part; shimctl serve shows the same live. --store takes the calls of all
+machines from the store that they share.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.report(file, f) },
+		RunE: func(*cobra.Command, []string) error { return a.report(file, store, f) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
 	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
+	storeFlag(c, &store)
 	f = a.filterFlag(c)
 	return c
 }
 
-func (a *app) report(file string, flags *filterFlags) error {
+func (a *app) report(file string, store bool, flags *filterFlags) error {
 	var page bytes.Buffer
 	var calls int64
-	err := a.withLedger(func(l *ledger.Ledger, r reporter) error {
+	open := a.openOrEmpty
+	if store {
+		f, err := a.filter(nil, flags)
+		if err != nil {
+			return err
+		}
+		open = func() (*ledger.Ledger, error) { return a.storeCalls(earliest(f)) }
+	}
+	err := a.withCalls(open, func(l *ledger.Ledger, r reporter) error {
 		f, err := a.filter(l, flags)
 		if err != nil {
 			return err

@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 			os.Exit(shim.Main(env))
 		}
 	}
+	commands["reprise-store"] = storeHelper
+	commands["fleet"] = fleet
 	commands["collector"] = collector
 	commands["sdk"] = caller
 	commands["fakesdk"] = converser
@@ -47,7 +49,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, commands)
 }
 
-// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine has.
+// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine
+// has, and of git.
 var tools, moreShells string
 
 // A suite runs the tests independently of who runs them.
@@ -66,7 +69,7 @@ func (s suite) Run() int {
 	if err := os.Mkdir(moreShells, 0o755); err != nil {
 		log.Fatal(err)
 	}
-	for _, name := range []string{"zsh", "fish"} {
+	for _, name := range []string{"zsh", "fish", "git"} {
 		if path, err := exec.LookPath(name); err == nil {
 			if err := os.Symlink(path, filepath.Join(moreShells, name)); err != nil {
 				log.Fatal(err)
@@ -142,6 +145,9 @@ func setup(env *testscript.Env) error {
 	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Setenv("SHIMS", shims)
 	env.Setenv("TOOLS", tools)
+	if env.Getenv("STORE") == "" {
+		env.Setenv("STORE", "s3://files"+filepath.Join(env.WorkDir, "store"))
+	}
 	env.Setenv("MORE_SHELLS", moreShells)
 	env.Setenv("PATH", strings.Join([]string{shims, real, tools}, string(os.PathListSeparator)))
 	return nil

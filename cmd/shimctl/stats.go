@@ -20,24 +20,25 @@ import (
 
 func statsCommand(a *app) *cobra.Command {
 	var asJSON, summary bool
-	var by string
-	var f *filterFlags
+	var from statsSource
 	var columns *columnsFlag
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
-estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
+estimate and how it was made. docs/explanation/measuring.md explains each figure. --store takes the calls of
+all machines from the store that they share.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.stats(by, f, columns, asJSON, summary) },
+		RunE: func(*cobra.Command, []string) error { return a.stats(from, columns, asJSON, summary) },
 	}
+	storeFlag(c, &from.store)
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
-	c.Flags().StringVar(&by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
-	f = a.filterFlag(c)
-	columns = addColumns(c, mapped(ledger.Bys, byHeader), statsColumns)
+	c.Flags().StringVar(&from.by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
+	from.flags = a.filterFlag(c)
+	bys := slices.Concat(ledger.Bys, ledger.SharedBys)
+	columns = addColumns(c, mapped(bys, byHeader), statsColumns)
 	jsonFlag(c, &asJSON, "shimctl.stats/1")
-	c.MarkFlagsMutuallyExclusive("summary", "json")
-	completeFlag(c, "by", mapped(ledger.Bys, func(by ledger.By) string { return string(by) }))
+	completeFlag(c, "by", mapped(bys, func(by ledger.By) string { return string(by) }))
 	return paged(c)
 }
 
@@ -47,22 +48,36 @@ var byWords = func() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }()
 
-func (a *app) stats(by string, f *filterFlags, columns *columnsFlag, asJSON, summary bool) error {
-	if !slices.Contains(ledger.Bys, ledger.By(by)) {
+// A statsSource says which calls are summed up, and how.
+type statsSource struct {
+	store bool
+	by    string
+	flags *filterFlags
+}
+
+func (a *app) stats(from statsSource, columns *columnsFlag, asJSON, summary bool) error {
+	by := ledger.By(from.by)
+	switch {
+	case asJSON && summary:
+		return usageError{"--summary is no JSON", "--json has the same figures under saved and machines"}
+	case slices.Contains(ledger.Bys, by), from.store && slices.Contains(ledger.SharedBys, by):
+	case slices.Contains(ledger.SharedBys, by):
+		return usageError{fmt.Sprintf("calls of one machine cannot be grouped by %q", by), "--store takes those of all machines"}
+	default:
 		return usageError{fmt.Sprintf("calls cannot be grouped by %q", by), "by " + byWords}
 	}
-	s, err := ui.WithProgress(a.stderr, "adding the calls up", func() (stats, error) { return a.readStats(ledger.By(by), f) })
+	s, err := a.readStats(from)
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	switch {
+	case asJSON:
 		return a.stdout.PrintJSON(statsJSON(s))
-	}
-	if summary {
+	case summary:
 		a.printSummary(s)
-		return nil
+	default:
+		a.printStats(s, columns)
 	}
-	a.printStats(s, columns)
 	return nil
 }
 
@@ -73,14 +88,19 @@ type stats struct {
 	Groups []ledger.Group
 	Total  ledger.Group
 	Cached []ledger.CacheRow
+	Fleet  *fleetReport // nil of one machine
 	saving.Saving
 }
 
-// readStats reads the ledger; a missing one counts as empty.
-func (a *app) readStats(by ledger.By, flags *filterFlags) (stats, error) {
-	s := stats{By: by}
+// readStats reads the calls; a missing ledger counts as empty.
+func (a *app) readStats(from statsSource) (stats, error) {
+	s := stats{By: ledger.By(from.by)}
 	table, err := a.loadPrices()
 	if err != nil {
+		return s, err
+	}
+	if from.store {
+		err := s.readShared(a, from.flags, reporter{table})
 		return s, err
 	}
 	path, err := config.LedgerFile(a.own)
@@ -89,14 +109,14 @@ func (a *app) readStats(by ledger.By, flags *filterFlags) (stats, error) {
 	}
 	forGroups, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.Filter, err = a.filter(nil, flags)
+		s.Filter, err = a.filter(nil, from.flags)
 		return s, err
 	}
 	if err != nil {
 		return s, err
 	}
 	defer forGroups.Close()
-	if s.Filter, err = a.filter(forGroups, flags); err != nil {
+	if s.Filter, err = a.filter(forGroups, from.flags); err != nil {
 		return s, err
 	}
 	forSaving, err := ledger.OpenExisting(path)
@@ -104,23 +124,49 @@ func (a *app) readStats(by ledger.By, flags *filterFlags) (stats, error) {
 		return s, err
 	}
 	defer forSaving.Close()
+	err = a.stderr.WithProgress("adding the calls up", func() error { return s.sum(forGroups, forSaving, reporter{table}) })
+	return s, err
+}
 
-	// Each reads all calls. With a connection of its own they run in parallel.
+// readShared reads the calls of all machines from the store.
+func (s *stats) readShared(a *app, flags *filterFlags, r reporter) error {
+	f, err := a.filter(nil, flags)
+	if err != nil {
+		return err
+	}
+	l, err := a.storeCalls(earliest(f))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if s.Filter, err = a.filter(l, flags); err != nil {
+		return err
+	}
+	fleet, err := l.Fleet(s.Filter)
+	if err != nil {
+		return err
+	}
+	s.Fleet = (*fleetReport)(&fleet)
+	return s.sum(l, l, r)
+}
+
+// sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
+func (s *stats) sum(forGroups, forSaving *ledger.Ledger, r reporter) error {
 	var reading sync.WaitGroup
 	var groupsErr, savingErr error
 	reading.Go(func() {
-		if s.Groups, groupsErr = forGroups.Groups(by, s.Filter); groupsErr == nil {
+		if s.Groups, groupsErr = forGroups.Groups(s.By, s.Filter); groupsErr == nil {
 			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
 		}
 	})
-	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, reporter{table}) })
+	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, r) })
 	reading.Wait()
 	for _, g := range s.Groups {
 		s.Total.Add(g.Sums)
 		s.Total.Reused += g.Reused
 		s.Total.Created += g.Created
 	}
-	return s, cmp.Or(groupsErr, savingErr)
+	return cmp.Or(groupsErr, savingErr)
 }
 
 // readSaving computes the saving of the selected calls.
@@ -157,6 +203,10 @@ func (a *app) printStats(s stats, columns *columnsFlag) {
 	}
 	t.Print(a.stdout)
 	fmt.Fprintln(a.stdout)
+	if s.Fleet != nil {
+		a.stdout.Sentences("MACHINES", ui.Plain, s.Fleet.lines("all")...)
+		fmt.Fprintln(a.stdout)
+	}
 	if s.Comparison != nil {
 		a.printComparison(s.Comparison)
 	} else {

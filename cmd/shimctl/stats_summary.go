@@ -11,6 +11,9 @@ import (
 // job.
 func (a *app) printSummary(s stats) {
 	fmt.Fprintf(a.stdout, "**reprise**: %s.\n", inMarkdown(s.Headline()))
+	if s.Fleet != nil {
+		fmt.Fprintf(a.stdout, "%s.\n", inMarkdown(strings.Join(s.Fleet.lines("All machines"), "; ")))
+	}
 	if s.Total.Calls == 0 {
 		return
 	}

@@ -22,7 +22,7 @@ func statusCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
-and other warnings; figures of the last days; chains with a live session; the last decisions. A terminal gets what
+and other warnings; the store that machines share; figures of the last days; chains with a live session; the last decisions. A terminal gets what
 fits on its screen, and the commands that show the rest; a pipe or a file gets all.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -56,6 +56,7 @@ type overview struct {
 	passed    []passedReport // in the last days
 	broken    []warning      // why no call is managed
 	warnings  []warning      // all others
+	store     *storeReport   // nil if none is configured
 }
 
 func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns []string, asJSON bool) error {
@@ -64,10 +65,12 @@ func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns [
 		return err
 	}
 	var o overview
+	readStore := a.startStore(l)
 	err = a.stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = a.overview(l, r, f); err == nil && asJSON {
 			o.totals, err = l.Totals(f)
 		}
+		o.store = readStore()
 		return err
 	})
 	if err != nil {
@@ -78,6 +81,9 @@ func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns [
 	}
 	if len(o.decisions) == 0 {
 		a.printFirst(o)
+		if lines := a.storeLines(o.store); lines != nil {
+			a.stdout.Sentences("STORE", ui.Plain, lines...)
+		}
 		a.stderr.Notice("no managed call has been made" + filterWords(f))
 		return nil
 	}
@@ -187,6 +193,10 @@ func (a *app) printStatus(o overview, columns []string) {
 	fmt.Fprintln(a.stdout)
 	a.printFirst(o)
 	a.figures(o).Print(a.stdout)
+	if lines := a.storeLines(o.store); lines != nil {
+		fmt.Fprintln(a.stdout)
+		a.stdout.Sentences("STORE", ui.Plain, lines...)
+	}
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.stdout)
 		a.liveTable(o.live).Choose(columns).Print(a.stdout)
@@ -341,6 +351,7 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
+	Store     *storeReport       `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
 	Passed    []passedReport     `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
 	Warnings  []warning          `json:"warnings" doc:"warnings"`
 }
@@ -379,5 +390,5 @@ func statusJSON(r reporter, o overview) statusReport {
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
-		Decisions: mapped(o.decisions, r.invocation), Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
+		Decisions: mapped(o.decisions, r.invocation), Store: o.store, Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

@@ -29,6 +29,9 @@ func (a *app) printScreen(o overview, columns []string) {
 		s.Sentences("", ui.Dim, o.whyWhole()...)
 	})
 	parts := [][]string{top, a.warningLines(o, max(2, (room-len(top))/4)), a.figureLines(o, room >= tall)}
+	if o.store != nil {
+		parts = append(parts, a.drawn(func(s ui.Screen) { s.Sentences("", storeMeaning(o.store), a.storeLines(o.store)...) }))
+	}
 	for _, part := range parts {
 		room -= len(part) + 1
 	}

@@ -39,11 +39,16 @@ func (a *app) openEmpty() (*ledger.Ledger, error) {
 
 // withLedger calls look with the open ledger and the price list.
 func (a *app) withLedger(look func(*ledger.Ledger, reporter) error) error {
+	return a.withCalls(a.openOrEmpty, look)
+}
+
+// withCalls calls look with a ledger and the price list.
+func (a *app) withCalls(open func() (*ledger.Ledger, error), look func(*ledger.Ledger, reporter) error) error {
 	list, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
-	l, err := a.openOrEmpty()
+	l, err := open()
 	if err != nil {
 		return err
 	}

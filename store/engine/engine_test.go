@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,21 @@ func TestUnreachable(t *testing.T) {
 	_, _, _, err = s.Read(t.Context(), "key")
 	if !errors.Is(err, store.ErrUnreachable) || strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
+	}
+}
+
+// The engines are linked into the helper alone: they would make every other program start more slowly.
+func TestWhoLinksEngines(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "reprise/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/scripts/")
+		if !helper && slices.Contains(fields[1:], "reprise/store/engine") {
+			t.Errorf("%s links the engines", fields[0])
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wire.Service, error) {
 	keys, err := readKeys(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", store.ErrKey, err)
 	}
 	engine, err := engines.Open(ctx, c.URL)
 	if err != nil {

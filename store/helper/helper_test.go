@@ -164,19 +164,30 @@ func TestHelper(t *testing.T) {
 	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
 }
 
-// What was sent is carried out though its client has gone.
+// What was sent is carried out though its client has gone and reads no answer.
 func TestSentRequestsAreCarriedOut(t *testing.T) {
 	dir := t.TempDir()
-	c := start(t, "dir://"+dir)
-	if _, err := c.Hello(t.Context()); err != nil {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), "REPRISE_TEST_HELPER=1"), os.Stderr
+	requests, err := cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := c.Note(ctx, "2026-11-22", []byte("figures")); !errors.Is(err, store.ErrUnreachable) {
-		t.Errorf("noted at once: %v", err)
+	answers, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.Close()
+	answers.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(requests, `{"protocol":1,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("ab", 32))
+	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
+	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"bm90ZQ==","timeout":1000000000}`)
+	requests.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the helper: %v", err)
+	}
 	eventually(t, "the note is there", func() bool {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -191,6 +202,21 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 		return false
 	})
 	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
+}
+
+// A program that becomes another one leaves it no child, whatever the helper does.
+func TestStop(t *testing.T) {
+	c := start(t, "dir://"+t.TempDir())
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	go c.Note(t.Context(), "2026-11-22", nil) // takes longer than it is waited for
+	time.Sleep(50 * time.Millisecond)
+	c.Stop()
+	if left := children(t); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	c.Stop()
 }
 
 // The helper holds no descriptor open that its caller's caller may be waiting for.

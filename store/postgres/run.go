@@ -96,8 +96,11 @@ func (s *Store) try(ctx context.Context, q statement) ([][][]byte, error) {
 
 // connect makes the connection if there is none that can be used. used reports that there was one.
 func (s *Store) connect(ctx context.Context) (used bool, err error) {
-	if s.conn != nil && !s.conn.IsClosed() && time.Since(s.used) < maxIdle && s.conn.CheckConn() == nil {
-		return true, nil
+	if s.conn != nil && !s.conn.IsClosed() && time.Since(s.used) < maxIdle {
+		//lint:ignore SA1019 a ping costs a round trip
+		if s.conn.CheckConn() == nil {
+			return true, nil
+		}
 	}
 	if s.conn != nil {
 		ended, cancel := context.WithCancel(ctx)

@@ -22,12 +22,9 @@ func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 
 // Notes implements wire.Service.
 func (v *Vault) Notes(ctx context.Context, since string, each func(day string, value []byte) error) error {
-	names, err := v.engine.List(ctx, prefixLog)
+	names, err := v.notesSince(ctx, since)
 	if err != nil {
 		return err
-	}
-	for len(names) > 0 && dayOf(names[0]) < since { // they are in order
-		names = names[1:]
 	}
 	type note struct {
 		day   string
@@ -49,6 +46,29 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 		n := entry.(note)
 		return each(n.day, n.value)
 	})
+}
+
+// listedDays is how many days are listed one by one: a list of all is long if a store keeps its log.
+const listedDays = 10
+
+// notesSince returns the log's entries from a day on. Clocks may be a day ahead of ours.
+func (v *Vault) notesSince(ctx context.Context, since string) (names []string, err error) {
+	last := v.options.Now().UTC().AddDate(0, 0, 1)
+	if day, err := time.Parse(time.DateOnly, since); err == nil && last.Sub(day) < listedDays*24*time.Hour {
+		for ; !day.After(last); day = day.AddDate(0, 0, 1) {
+			some, err := v.engine.List(ctx, prefixLog+day.Format(time.DateOnly)+"/")
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, some...)
+		}
+		return names, nil
+	}
+	names, err = v.engine.List(ctx, prefixLog)
+	for len(names) > 0 && dayOf(names[0]) < since { // they are in order
+		names = names[1:]
+	}
+	return names, err
 }
 
 // dayOf returns the day of a log entry's name.

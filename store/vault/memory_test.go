@@ -2,99 +2,91 @@ package vault
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"reprise/store"
+	"reprise/store/mem"
 )
 
 // A memory is an engine that remembers all that it was ever given, and whose faults a test decides.
 type memory struct {
+	mem.Store
+
 	mu      sync.Mutex
-	entries map[string]entry
-	writes  int
-	history []string // every name and every content
-
-	swap   func(key, old string, write func() (string, error)) (string, error) // nil: write
-	refuse error                                                               // of reads
-	reads  int
+	history []string                                                       // every name and every content
+	refuse  error                                                          // of reads
+	swap    func(key string, write func() (string, error)) (string, error) // nil: write
 }
 
-type entry struct {
-	content []byte
-	version string
-}
-
-func (m *memory) Read(_ context.Context, key string) ([]byte, string, time.Time, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.reads++
+func (m *memory) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
 	if m.refuse != nil {
 		return nil, "", time.Time{}, m.refuse
 	}
-	e, ok := m.entries[key]
-	if !ok {
-		return nil, "", time.Time{}, fmt.Errorf("read %s: %w", key, store.ErrAbsent)
-	}
-	return slices.Clone(e.content), e.version, time.Time{}, nil
+	return m.Store.Read(ctx, key)
 }
 
-func (m *memory) Swap(_ context.Context, key, old string, value []byte) (string, error) {
-	write := func() (string, error) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.entries[key].version != old {
-			return "", fmt.Errorf("swap %s: %w", key, store.ErrMoved)
-		}
-		return m.put(key, value), nil
+func (m *memory) Get(ctx context.Context, name string) ([]byte, error) {
+	if m.refuse != nil {
+		return nil, m.refuse
 	}
+	return m.Store.Get(ctx, name)
+}
+
+func (m *memory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	m.remember(key, value)
+	write := func() (string, error) { return m.Store.Swap(ctx, key, old, value) }
 	if m.swap != nil && key != formatEntry {
-		return m.swap(key, old, write)
+		return m.swap(key, write)
 	}
 	return write()
 }
 
-func (m *memory) put(key string, value []byte) string {
-	if m.entries == nil {
-		m.entries = map[string]entry{}
+func (m *memory) Put(ctx context.Context, name string, content []byte) error {
+	m.remember(name, content)
+	return m.Store.Put(ctx, name, content)
+}
+
+func (m *memory) remember(name string, content []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.history = append(m.history, name, string(content))
+}
+
+// put replaces an entry as somebody who may write into the store does.
+func (m *memory) put(name string, content []byte) {
+	ctx := context.Background()
+	err := m.Delete(ctx, name)
+	if err == nil && isObject(name) {
+		err = m.Store.Put(ctx, name, content)
+	} else if err == nil {
+		_, err = m.Store.Swap(ctx, name, "", content)
 	}
-	m.writes++
-	version := fmt.Sprint("v", m.writes)
-	m.entries[key] = entry{slices.Clone(value), version}
-	m.history = append(m.history, key, string(value))
-	return version
+	if err != nil {
+		panic(err)
+	}
 }
 
-func (m *memory) List(_ context.Context, prefix string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	keys := slices.Sorted(maps.Keys(m.entries))
-	return slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
-}
-
-func (m *memory) Put(_ context.Context, name string, content []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.put(name, content)
-	return nil
-}
-
-func (m *memory) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := m.Read(ctx, name)
-	return content, err
-}
-
-func (m *memory) Delete(_ context.Context, names ...string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// all returns the contents of all entries.
+func (m *memory) all() map[string][]byte {
+	ctx, found := context.Background(), map[string][]byte{}
+	names, err := m.List(ctx, "")
+	if err != nil {
+		panic(err)
+	}
 	for _, name := range names {
-		delete(m.entries, name)
+		content, err := m.Store.Get(ctx, name)
+		if !isObject(name) {
+			content, _, _, err = m.Store.Read(ctx, name)
+		}
+		if err != nil {
+			panic(err)
+		}
+		found[name] = content
 	}
-	return nil
+	return found
 }
 
-func (m *memory) Close() error { return nil }
+func isObject(name string) bool {
+	return strings.HasPrefix(name, prefixBundle) || strings.HasPrefix(name, prefixLog)
+}

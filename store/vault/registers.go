@@ -22,6 +22,7 @@ type record struct {
 	ID    []byte   `json:"id,omitempty"`
 	Write string   `json:"write"`          // the random name of this write
 	Gone  bool     `json:"gone,omitempty"` // the register was removed, or now has its name under another key
+	At    int64    `json:"at,omitempty"`   // when that was, in seconds since 1970
 	value []byte
 }
 
@@ -166,7 +167,7 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 		}
 	}
 	if key != 0 {
-		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, record{Gone: true}); err != nil {
+		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, v.gone()); err != nil {
 			return "", err
 		}
 		version = ""
@@ -192,9 +193,12 @@ func (v *Vault) Remove(ctx context.Context, name store.Name, old string) error {
 	if err != nil || version == "" {
 		return errors.Join(store.ErrMoved, err)
 	}
-	_, err = v.write(ctx, key, v.keys[key].entry(name), version, record{Gone: true})
+	_, err = v.write(ctx, key, v.keys[key].entry(name), version, v.gone())
 	return err
 }
+
+// gone returns the note of a removal.
+func (v *Vault) gone() record { return record{Gone: true, At: v.options.Now().Unix()} }
 
 // splitVersion returns the key and the engine's version that a version names.
 func (v *Vault) splitVersion(version string) (key int, engine string, err error) {
@@ -237,11 +241,9 @@ func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost err
 	switch {
 	case err == nil && f.Write == write:
 		return f.version, nil
-	case errors.Is(lost, store.ErrMoved):
-		return "", lost
 	case err == nil && f.version != old || old != "" && errors.Is(err, store.ErrAbsent):
 		return "", fmt.Errorf("%w: read back after: %w", store.ErrMoved, withoutKind(lost))
-	default: // unchanged, or not readable: the write may still arrive
+	default: // unchanged, or not readable: a lost write may still arrive
 		return "", lost
 	}
 }

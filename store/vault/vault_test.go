@@ -105,9 +105,10 @@ func TestRegisters(t *testing.T) {
 			t.Errorf("created again: %q", value(t, v, name))
 		}
 	}
-	other := store.Name{Kind: store.Task, Of: []string{"project", "/work\xfe", "build"}}
-	if got := value(t, v, other); got != absent {
-		t.Errorf("another name: %q", got)
+	for _, of := range [][]string{{"project", "/work\xfe", "build"}, {"project/", "work\xff", "build"}, {"project", "/work\xff", "build", ""}} {
+		if got := value(t, v, store.Name{Kind: store.Task, Of: of}); got != absent {
+			t.Errorf("%q: %q", of, got)
+		}
 	}
 }
 
@@ -143,6 +144,32 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
+// Lists leave out what is damaged or of another key.
+func TestListsLeaveOut(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	swap(t, v, task, "", "1")
+	swap(t, v, chain, "", "2")
+	if err := v.Note(t.Context(), "2026-11-22", []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	m.put(prefixTask+"other", derive(keyB).seal(prefixTask+"other", nil))
+	m.put(v.keys[0].opening(opening)+"0", []byte("damaged"))
+	m.put(prefixLog+"2026-11-22/0", nil)
+	var registers, notes int
+	count := func(store.Register) error { registers++; return nil }
+	list, _, err := v.List(t.Context(), opening, 10)
+	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
+	err = errors.Join(err, v.Notes(t.Context(), "", func(string, []byte) error { notes++; return nil }))
+	if err != nil || len(list) != 1 || registers != 2 || notes != 1 {
+		t.Errorf("listed %d, %d registers, %d notes, %v", len(list), registers, notes, err)
+	}
+	m.refuse = store.ErrUnreachable
+	if _, _, err := v.List(t.Context(), opening, 10); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("a store that is gone: %v", err)
+	}
+}
+
 // What a lost answer is taken for depends on what is in the store afterwards.
 func TestLostAnswers(t *testing.T) {
 	lost := fmt.Errorf("reset: %w", store.ErrUnknown)
@@ -169,7 +196,7 @@ func TestLostAnswers(t *testing.T) {
 		m := &memory{}
 		v := open(t, m, keyA)
 		old := swap(t, v, task, "", "1")
-		m.swap = func(key, _ string, write func() (string, error)) (string, error) { return c.swap(m, key, write) }
+		m.swap = func(key string, write func() (string, error)) (string, error) { return c.swap(m, key, write) }
 		version, err := v.Swap(t.Context(), task, old, []byte("2"))
 		m.swap, m.refuse = nil, nil
 		if !errors.Is(err, c.want) || c.want == store.ErrMoved && errors.Is(err, store.ErrUnknown) {
@@ -183,7 +210,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 	m := &memory{}
 	v := open(t, m, keyA)
-	m.swap = func(key, _ string, write func() (string, error)) (string, error) {
+	m.swap = func(key string, write func() (string, error)) (string, error) {
 		m.swap = nil
 		swap(t, open(t, m, keyA), task, "", "another's")
 		return "", lost
@@ -191,7 +218,7 @@ func TestLostAnswers(t *testing.T) {
 	if _, err := v.Swap(t.Context(), task, "", []byte("1")); !errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUnknown) {
 		t.Errorf("another's: %v", err)
 	}
-	m.swap = func(string, string, func() (string, error)) (string, error) { return "", lost }
+	m.swap = func(string, func() (string, error)) (string, error) { return "", lost }
 	if _, err := v.Swap(t.Context(), chain, "", []byte("1")); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("a new register that did not arrive: %v", err)
 	}
@@ -224,6 +251,16 @@ func TestRotation(t *testing.T) {
 	}
 	if _, err := before.Swap(t.Context(), task, version, []byte("x")); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("with a key's version that it does not have: %v", err)
+	}
+	// So does a chain of an opening, which is listed once.
+	list, _, err := during.List(t.Context(), opening, 10)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	swap(t, during, chain, list[0].Version, "moved")
+	swap(t, before, chain, "", "own")
+	if list, _, err := during.List(t.Context(), opening, 10); err != nil || len(list) != 1 || string(list[0].Value) != "moved" {
+		t.Errorf("list after the move: %v, %v", list, err)
 	}
 	// A machine with the old key alone begins a chain of its own, which hides nothing.
 	swap(t, before, task, "", "own")
@@ -332,13 +369,16 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	var days []string
-	err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
-		days = append(days, fmt.Sprint(day, value[0]))
-		return nil
-	})
-	if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
-		t.Errorf("%d notes, %v", len(days), err)
+	for _, now := range []time.Time{tested, time.Date(2026, 11, 8, 1, 0, 0, 0, time.UTC)} { // all days are listed, or one by one
+		v.options.Now = func() time.Time { return now }
+		var days []string
+		err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
+			days = append(days, fmt.Sprint(day, value[0]))
+			return nil
+		})
+		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
+			t.Errorf("%s: %d notes, %v", now, len(days), err)
+		}
 	}
 	for _, day := range []string{"", "2026-11-1", "../../t", "2026-11-01/x"} {
 		if err := v.Note(t.Context(), day, nil); err == nil {
@@ -386,8 +426,8 @@ func TestCheck(t *testing.T) {
 	}
 	before := tests
 	swap(t, inDatabase, task, "", "1")
-	if r, err := inDatabase.Test(t.Context()); err != nil || !r.Tested.IsZero() || tests != before || len(d.entries) != 1 {
-		t.Errorf("a database: %+v, %v, %d entries", r, err, len(d.entries))
+	if r, err := inDatabase.Test(t.Context()); err != nil || !r.Tested.IsZero() || tests != before || len(d.all()) != 1 {
+		t.Errorf("a database: %+v, %v, %d entries", r, err, len(d.all()))
 	}
 	m.put(formatEntry, []byte(`{"version":2}`))
 	if _, err := vault().Swap(t.Context(), chain, "", nil); !errors.Is(err, store.ErrNewer) {
@@ -505,7 +545,7 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	m := &memory{}
 	v := open(t, m, keyA)
 	other := store.Name{Kind: store.Task, Of: []string{"project", "/work", "other"}}
-	v1 := swap(t, v, task, "", "task")
+	swap(t, v, task, "", "task")
 	swap(t, v, other, "", "other")
 	swap(t, v, chain, "", "chain")
 	root := t.TempDir()
@@ -516,7 +556,7 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	good := maps.Clone(m.entries)
+	good := m.all()
 	denied := func(what string) {
 		t.Helper()
 		for name, want := range map[*store.Name]string{&task: "task", &other: "other", &chain: "chain"} {
@@ -542,7 +582,7 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 	}
 	names := slices.Sorted(maps.Keys(good))
 	for _, name := range names {
-		content := good[name].content
+		content := good[name]
 		at := []int{0, 1, headSize - 1, headSize, headSize + 3, len(content) / 2, len(content) - 17, len(content) - 1}
 		for range 5 {
 			at = append(at, rand.IntN(len(content)))
@@ -559,7 +599,7 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 			denied(fmt.Sprintf("%s cut at %d", name, i))
 		}
 		for _, from := range names {
-			m.put(name, good[from].content)
+			m.put(name, good[from])
 			denied(fmt.Sprintf("%s under the name %s", from, name))
 		}
 		m.put(name, derive(keyB).seal(name, []byte("{}\nforged")))
@@ -568,10 +608,11 @@ func TestWriterCanOnlyDeny(t *testing.T) {
 		denied("deleted " + name)
 		m.put(name, content)
 	}
-	// An old value under its own name is what only the owner of a store can put back: it is read, but its version is not taken for another's.
-	m.entries = maps.Clone(good)
-	if _, err := v.Swap(t.Context(), task, v1, []byte("2")); err != nil {
-		t.Error(err)
+	for name, content := range good {
+		m.put(name, content)
+	}
+	if value(t, v, task) != "task" {
+		t.Error("what is as it was is not read")
 	}
 }
 
@@ -586,5 +627,38 @@ func TestRemovedIsEmpty(t *testing.T) {
 	f, err := v.readEntry(t.Context(), v.keys[0].entry(task))
 	if err != nil || !f.Gone || len(f.value) != 0 || len(f.Of) != 0 {
 		t.Errorf("left %+v, %v", f, err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	engine, now := &memory{}, tested
+	v := open(t, engine, keyA)
+	v.options.Now = func() time.Time { return now }
+	kept := store.Name{Kind: store.Task, Of: []string{"p", "/w", "kept"}}
+	keptVersion := swap(t, v, kept, "", "value")
+	for _, name := range []store.Name{{Kind: store.Task, Of: []string{"p", "/w", "t"}}, {Kind: store.Opening, Of: []string{"o"}, ID: "1"}} {
+		if err := v.Remove(t.Context(), name, swap(t, v, name, "", "value")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := v.Note(t.Context(), day, []byte("figures")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := func(before string, want int) {
+		t.Helper()
+		if n, err := v.Sweep(t.Context(), before); n != want || err != nil {
+			t.Errorf("swept %d, %v, want %d", n, err, want)
+		}
+	}
+	sweep("", 0) // a late write may still mean what was just removed
+	sweep("2026-11-21", 1)
+	now = now.Add(late)
+	sweep("", 2)
+	sweep("2026-11-22", 1)
+	sweep("2026-11-22", 0)
+	if r, err := v.Read(t.Context(), kept); err != nil || r.Version != keptVersion {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

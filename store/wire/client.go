@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 // concurrent use, and answers may arrive in any order.
 type Client struct {
 	config Config
+	helper *os.Process   // nil if Start has not started it
+	ended  chan struct{} // closed when it has
 
 	writing sync.Mutex // one line at a time
 	out     io.WriteCloser
@@ -133,6 +136,13 @@ func (c *Client) Notes(ctx context.Context, since string, each func(day string, 
 	return err
 }
 
+// Sweep removes the log of all days before one, none if it is "", and what is left of registers that
+// were removed more than a day ago. It returns how many entries it has removed.
+func (c *Client) Sweep(ctx context.Context, before string) (removed int, err error) {
+	a, err := c.call(ctx, request{Verb: verbSweep, Day: before}, nil)
+	return a.Count, err
+}
+
 // Test asks the store whether it can be used.
 func (c *Client) Test(ctx context.Context) (Report, error) {
 	a, err := c.call(ctx, request{Verb: verbTest}, nil)
@@ -187,8 +197,11 @@ func (c *Client) next(ctx context.Context, answers <-chan answer, limit time.Dur
 	case a := <-answers:
 		return a, nil
 	case <-timer.C:
-		return answer{}, fmt.Errorf("no answer within %s", limit)
+		return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // which is the limit
+			return answer{}, fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
+		}
 		return answer{}, context.Cause(ctx)
 	case <-c.dead:
 	}

@@ -85,6 +85,8 @@ func (s *server) do(ctx context.Context, q request, more func(answer) error) (a 
 		var report Report
 		report, err = s.service.Test(ctx)
 		a.Report = &report
+	case verbSweep:
+		a.Count, err = s.service.Sweep(ctx, q.Day)
 	case verbNote:
 		err = s.service.Note(ctx, q.Day, q.Value)
 	case verbNotes:

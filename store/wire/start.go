@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"reprise/store"
 )
@@ -38,6 +39,26 @@ func Start(path string, environ []string, config Config, log *os.File) (*Client,
 		in.Close()
 		return nil, fmt.Errorf("%w: start the helper: %w", store.ErrUnreachable, err)
 	}
-	go func() { _ = cmd.Wait() }() // what became of it shows on its pipe
-	return NewClient(in, out, config), nil
+	c := NewClient(in, out, config)
+	c.helper, c.ended = cmd.Process, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // what became of it shows on its pipe
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// farewell is how long the helper has to end by itself.
+const farewell = 100 * time.Millisecond
+
+// Stop ends the helper and waits for that: a program that this process becomes would wonder at a child.
+func (c *Client) Stop() {
+	_ = c.Close() // fails only if it is closed
+	select {
+	case <-c.ended:
+		return
+	case <-time.After(farewell):
+	}
+	_ = c.helper.Kill() // fails only if it has ended
+	<-c.ended
 }

@@ -85,6 +85,9 @@ type Service interface {
 	Note(ctx context.Context, day string, value []byte) error
 	// Notes calls each with the values of all days from since on, in the order of days.
 	Notes(ctx context.Context, since string, each func(day string, value []byte) error) error
+	// Sweep removes the log of all days before one, none if it is "", and the notes of registers that were
+	// removed more than a day ago. It returns how many entries it has removed.
+	Sweep(ctx context.Context, before string) (removed int, err error)
 	// Test asks the store whether it can be used.
 	Test(ctx context.Context) (Report, error)
 }
@@ -102,6 +105,7 @@ const (
 	verbDrop      = "drop"
 	verbNote      = "note"
 	verbNotes     = "notes"
+	verbSweep     = "sweep"
 	verbTest      = "test"
 )
 
@@ -144,6 +148,7 @@ type answer struct {
 	Value    []byte        `json:"value,omitempty"`
 	Hello    *Hello        `json:"hello,omitempty"`
 	Report   *Report       `json:"report,omitempty"`
+	Count    int           `json:"count,omitempty"`
 }
 
 type name struct {
@@ -200,7 +205,7 @@ var codes = []struct {
 	err  error
 }{
 	{"absent", store.ErrAbsent}, {"moved", store.ErrMoved}, {"unknown", store.ErrUnknown}, {"no_store", store.ErrNoStore},
-	{"denied", store.ErrDenied}, {"unreachable", store.ErrUnreachable}, {"broken", store.ErrBroken}, {"newer", store.ErrNewer},
+	{"denied", store.ErrDenied}, {"key", store.ErrKey}, {"unreachable", store.ErrUnreachable}, {"broken", store.ErrBroken}, {"newer", store.ErrNewer},
 	{"unsafe", store.ErrUnsafe}, {"too_large", store.ErrTooLarge}, {"changed", store.ErrChanged},
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -127,6 +128,12 @@ func (f *fake) Notes(_ context.Context, since string, each func(day string, valu
 	return nil
 }
 
+func (f *fake) Sweep(_ context.Context, before string) (int, error) {
+	n := len(f.notes)
+	f.notes = slices.DeleteFunc(f.notes, func(note string) bool { return note < before })
+	return n - len(f.notes), nil
+}
+
 func (f *fake) Test(context.Context) (Report, error) {
 	return Report{Latency: time.Second, Registers: len(f.registers)}, nil
 }
@@ -244,6 +251,14 @@ func TestBundlesAndTest(t *testing.T) {
 	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 || hello.Engine != "mem" {
 		t.Errorf("hello %+v, %v", hello, err)
 	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := c.Note(ctx, day, []byte("n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := c.Sweep(ctx, "2026-11-22"); n != 2 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
 	if report, err := c.Test(ctx); err != nil || report.Latency != time.Second {
 		t.Errorf("test %+v, %v", report, err)
 	}
@@ -266,8 +281,19 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrUnreachable) {
-		t.Errorf("ended context: %v", err)
+	for range 3 { // it ends within the first request, before the others
+		if _, err := c.Swap(ctx, task, "?", nil); !errors.Is(err, store.ErrUnreachable) && !errors.Is(err, store.ErrMoved) {
+			t.Errorf("ended context: %v", err)
+		}
+		<-ctx.Done()
+	}
+	if _, err := c.Swap(ctx, task, "?", nil); errors.Is(err, store.ErrUnknown) {
+		t.Errorf("a swap that was not sent: %v", err)
+	}
+	soon, end := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer end()
+	if _, err := c.Read(soon, task); err == nil || !strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("a context that ends: %v", err)
 	}
 	close(f.hang)
 	if _, err := c.Read(t.Context(), task); err != nil {
@@ -313,6 +339,76 @@ func TestBrokenHelper(t *testing.T) {
 				t.Errorf("a swap that was sent counts as not sent: %v", err)
 			}
 		})
+	}
+}
+
+// An answer counts even if the helper ends at once.
+func TestLastAnswer(t *testing.T) {
+	for range 100 {
+		requests, out := io.Pipe()
+		in, answers := io.Pipe()
+		go func() {
+			lines := bufio.NewReader(requests)
+			lines.ReadString('\n')
+			lines.ReadString('\n')
+			io.WriteString(answers, `{"id":1,"version":"v"}`+"\n")
+			answers.Close()
+			requests.Close()
+		}()
+		c := NewClient(in, out, Config{})
+		if version, err := c.Swap(t.Context(), task, "", nil); err != nil || version != "v" {
+			t.Fatalf("swap: %s, %v", version, err)
+		}
+		c.Close()
+	}
+}
+
+// A slow list may last longer than the timeout of one answer.
+func TestSlowList(t *testing.T) {
+	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond})
+	var n int
+	if err := c.Notes(t.Context(), "", func(string, []byte) error { n++; return nil }); err != nil || n != 6 {
+		t.Errorf("%d notes, %v", n, err)
+	}
+}
+
+type slow struct{ *fake }
+
+func (slow) Notes(ctx context.Context, _ string, each func(day string, value []byte) error) error {
+	for range 6 {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := each("d", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The helper, which knows best what became of a request, has less time than the client waits.
+func TestHelperGivesUpFirst(t *testing.T) {
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := NewClient(in, out, Config{}).Save(t.Context(), "/", []string{"a"})
+		ended <- err
+	}()
+	var g greeting
+	var q request
+	decoder := json.NewDecoder(requests)
+	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
+		t.Fatal(err)
+	}
+	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != DefaultUploadTimeout {
+		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
+	}
+	answers.Close()
+	if err := <-ended; !errors.Is(err, store.ErrUnreachable) {
+		t.Error(err)
 	}
 }
 

@@ -1,7 +1,8 @@
-// Command fetch installs the real CLIs that the tests use into their cache, all at once.
+// Command fetch installs the real CLIs and the S3 server that the tests use into their caches, all at once.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"reprise/scripts/realcli"
+	"reprise/scripts/servers"
 )
 
 func main() {
@@ -19,6 +21,14 @@ func main() {
 			return err
 		})
 	}
+	all.Go(func() error {
+		_, err := servers.InstallVersitygw()
+		if errors.Is(err, servers.ErrMissing) {
+			fmt.Fprintln(os.Stderr, "the store on S3 is not tried:", err)
+			return nil
+		}
+		return err
+	})
 	if err := all.Wait(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)

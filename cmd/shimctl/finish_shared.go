@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"reprise/ledger"
+	"reprise/shim"
+)
+
+// staleUnfinished is the age from which on nobody works on what a call has left to do.
+const staleUnfinished = 24 * time.Hour
+
+// finishSharedCommand is started by the shims. Nobody reads what it prints.
+func finishSharedCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: shim.FinishCommand + " FILE", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.finishShared(args[0]) },
+	}
+}
+
+func (a *app) finishShared(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read what a call has left to do: %w", err)
+	}
+	removeStale(filepath.Dir(path))
+	u, err := ledger.DecodeUnfinished(text)
+	if err == nil {
+		err = a.complete(u)
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
+func (a *app) complete(u *ledger.Unfinished) error {
+	s, client, err := a.askedStore()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	l, err := a.openLedger()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	host, _ := os.Hostname()
+	book := &ledger.Shared{
+		Local: l, Registers: client, Bundles: client, Log: client, Project: u.Call.Project, Host: host, Place: u.Place,
+		Timeout: s.Timeout, Upload: max(s.UploadTimeout, patience),
+	}
+	if err := book.Complete(u); err != nil {
+		return storeFailure("put the session into the store", err, s)
+	}
+	return nil
+}
+
+// removeStale removes what processes that were killed have left.
+func removeStale(dir string) {
+	paths, _ := filepath.Glob(filepath.Join(dir, shim.UnfinishedFiles))
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > staleUnfinished {
+			_ = os.Remove(path)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"reprise/store"
+)
+
+// An Unfinished is what a call leaves to do in the store once it has ended. It contains no text of
+// prompts or answers.
+type Unfinished struct {
+	Register store.Name
+	Holder   string
+	Value    []byte // of the register as the call has last written it
+	Version  string
+	Over     []string // bundles to remove
+	Home     string
+	Paths    []string // the session's files, none if there is nothing to resume
+	Place    string   // see Shared
+	Tree     string
+	Result   pendingOutcome
+	Call     SharedCall
+	tree     func() string // returns Tree, nil once it is known
+}
+
+// Finish implements Book. What the store does not get is not resumed by anybody.
+func (s *Shared) Finish(t *Ticket, o *Outcome, later ...Turn) error {
+	u, err := s.FinishHere(t, o, later...)
+	if u == nil {
+		return err
+	}
+	return errors.Join(err, s.Complete(u))
+}
+
+// FinishHere finishes the call on this machine only and returns what is left to do, which another
+// process may Complete; nil if nothing is.
+func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, error) {
+	err := s.Local.Finish(t, o, later...)
+	h := t.held
+	if h == nil || h.lost || t.Session == 0 { // or a refusal could not be recorded here
+		return nil, err
+	}
+	e := s.Local.pendingOutcome(t, o, later)
+	last := e.last()
+	h.mu.Lock()
+	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.vers, Over: h.over, Home: t.call.Home,
+		Place: s.Place, Result: e, Call: s.logged(t, o)}
+	h.mu.Unlock()
+	if state, _ := last.state(); state == Live && last.Seen.Refusal == "" {
+		u.Paths = last.Paths
+	}
+	if last.Tree != nil {
+		u.tree = last.Tree
+	}
+	return u, err
+}
+
+// Complete puts the session of a call that has ended into the store, and gives it back. A second
+// Complete finds nothing to do.
+func (s *Shared) Complete(u *Unfinished) error {
+	var b store.Bundle
+	var failed error
+	if len(u.Paths) > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+		b, failed = s.Bundles.Save(ctx, u.Home, u.Paths)
+		cancel()
+	}
+	u.settleTree()
+	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, vers: u.Version, over: u.Over, now: u.Call.When}
+	last := u.Result.last()
+	err := s.edit(h, func(tx *sql.Tx, own *Ticket) error {
+		e := u.Result
+		e.Session, e.Chain = own.Session, own.chain
+		if err := resetRoles(tx, e.Cwd, e.Task, last.Resets); err != nil {
+			return err
+		}
+		if err := e.recordTurns(tx); err != nil {
+			return err
+		}
+		return s.release(tx, own, b, u.Tree)
+	})
+	switch {
+	case err == nil && b.Name != "":
+		err = s.Local.noteBundle(u.Result.Session, b)
+	case errors.Is(err, errFenced) && b.Name != "":
+		h.over = append(h.over, b.Name)
+	}
+	err = errors.Join(failed, err)
+	u.Call.Lost, u.Call.Size = whyLost(err), b.Size
+	s.tidy(u.Call, h.over, err)
+	return err
+}
+
+// tidy logs the call in the store and removes bundles that no session has any more. What stays is
+// removed by the store's own rules.
+func (s *Shared) tidy(call SharedCall, over []string, lost error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { _ = s.Log.Note(ctx, Day(call.When), []byte(encodeJSON(call))) })
+	if len(over) > 0 && (lost == nil || errors.Is(lost, errFenced)) {
+		both.Go(func() { _ = s.Bundles.Drop(ctx, over...) })
+	}
+	both.Wait()
+}
+
+// Encode returns the work as text for another process.
+func (u *Unfinished) Encode() []byte {
+	u.settleTree()
+	return []byte(encodeJSON(u))
+}
+
+// DecodeUnfinished reads the text.
+func DecodeUnfinished(text []byte) (*Unfinished, error) {
+	var u Unfinished
+	if err := json.Unmarshal(text, &u); err != nil {
+		return nil, fmt.Errorf("read what a call has left to do: %w", err)
+	}
+	return &u, nil
+}
+
+// settleTree waits for the name of the directory's content, which is found out meanwhile.
+func (u *Unfinished) settleTree() {
+	if u.tree != nil {
+		u.Tree, u.tree = u.tree(), nil
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"reprise/ledger"
+	"reprise/store"
+)
+
+// A fault is a mistake put in on purpose, which the checker must find.
+type fault string
+
+// The faults.
+const (
+	none       fault = ""
+	conditions fault = "conditions" // the server ignores conditions on writes
+	lease      fault = "lease"      // a session whose lease has expired is resumed
+	holder     fault = "holder"     // a run finishes without looking whether it still holds the session
+	reuse      fault = "bundle"     // a session's bundles have the same name
+)
+
+// An ignoring engine ignores conditions.
+type ignoring struct{ store.Store }
+
+// Swap implements store.Store.
+func (s ignoring) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	version, err := s.Store.Swap(ctx, key, old, value)
+	for errors.Is(err, store.ErrMoved) {
+		_, now, _, failed := s.Read(ctx, key)
+		if failed != nil && !errors.Is(failed, store.ErrAbsent) {
+			return "", failed
+		}
+		version, err = s.Store.Swap(ctx, key, now, value)
+	}
+	return version, err
+}
+
+// An overwriting engine lets objects be put twice.
+type overwriting struct{ store.Store }
+
+// Put implements store.Store.
+func (s overwriting) Put(ctx context.Context, name string, content []byte) error {
+	if err := s.Delete(ctx, name); err != nil {
+		return err
+	}
+	return s.Store.Put(ctx, name, content)
+}
+
+func (f fault) engine(s store.Store) store.Store {
+	switch f {
+	case conditions:
+		return ignoring{s}
+	case reuse:
+		return overwriting{s}
+	default:
+		return s
+	}
+}
+
+// expiring registers show sessions as live whose lease has expired.
+type expiring struct {
+	store.Registers
+	now func() ledger.Millis
+}
+
+// Read implements store.Registers.
+func (e expiring) Read(ctx context.Context, name store.Name) (store.Register, error) {
+	r, err := e.Registers.Read(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	return e.expire(r)
+}
+
+// List implements store.Registers.
+func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]store.Register, bool, error) {
+	registers, more, err := e.Registers.List(ctx, opening, limit)
+	for i, r := range registers {
+		var failed error
+		registers[i], failed = e.expire(r)
+		err = errors.Join(err, failed)
+	}
+	return registers, more, err
+}
+
+func (e expiring) expire(r store.Register) (store.Register, error) {
+	var content struct {
+		Version  json.RawMessage `json:"version"`
+		Chains   json.RawMessage `json:"chains"`
+		Sessions struct {
+			Columns []string            `json:"columns"`
+			Rows    [][]json.RawMessage `json:"rows"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal(r.Value, &content); err != nil {
+		return r, err
+	}
+	state, until := slices.Index(content.Sessions.Columns, "state"), slices.Index(content.Sessions.Columns, "held_until")
+	for _, row := range content.Sessions.Rows {
+		var expires ledger.Millis
+		if err := json.Unmarshal(row[until], &expires); err != nil {
+			return r, err
+		}
+		if bytes.Equal(row[state], []byte(`"running"`)) && expires < e.now() {
+			row[state] = json.RawMessage(`"live"`)
+		}
+	}
+	value, err := json.Marshal(content)
+	r.Value = value
+	return r, err
+}
+
+// unheld registers let a run finish whoever holds the session.
+type unheld struct{ store.Registers }
+
+// Swap implements store.Registers.
+func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+	version, err := u.Registers.Swap(ctx, name, old, value)
+	if errors.Is(err, store.ErrMoved) && bytes.Contains(value, []byte(`"live"`)) {
+		now, failed := u.Read(ctx, name)
+		if failed != nil {
+			return "", failed
+		}
+		return u.Registers.Swap(ctx, name, now.Version, value)
+	}
+	return version, err
+}
+
+func (f fault) registers(r store.Registers, now func() ledger.Millis) store.Registers {
+	switch f {
+	case lease:
+		return expiring{r, now}
+	case holder:
+		return unheld{r}
+	default:
+		return r
+	}
+}
+
+// here are bundles that are packed from the machine's own home, which has the same name on all of them.
+type here struct {
+	store.Bundles
+	runner *runner
+}
+
+// Save implements store.Bundles.
+func (h here) Save(ctx context.Context, _ string, paths []string) (store.Bundle, error) {
+	return h.Bundles.Save(ctx, h.runner.home, paths)
+}
+
+// Load implements store.Bundles.
+func (h here) Load(ctx context.Context, b store.Bundle, _ string, paths, replace []string) error {
+	return h.Bundles.Load(ctx, b, h.runner.home, paths, replace)
+}
+
+// reusing bundles have their session's name.
+type reusing struct{ engine store.Store }
+
+// Save implements store.Bundles.
+func (r reusing) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
+	content, err := os.ReadFile(filepath.Join(root, paths[0]))
+	if err != nil {
+		return store.Bundle{}, err
+	}
+	b := store.Bundle{Name: "b/" + filepath.Base(paths[0]), Digest: "not looked at", Size: int64(len(content))}
+	return b, r.engine.Put(ctx, b.Name, content)
+}
+
+// Load implements store.Bundles.
+func (r reusing) Load(ctx context.Context, b store.Bundle, root string, paths, _ []string) error {
+	content, err := r.engine.Get(ctx, b.Name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, paths[0]), content, 0o600)
+}
+
+// Drop implements store.Bundles.
+func (r reusing) Drop(context.Context, ...string) error { return nil }
+
+func (f fault) bundles(b store.Bundles, r *runner) store.Bundles {
+	if f == reuse {
+		b = reusing{r.connection}
+	}
+	return here{b, r}
+}

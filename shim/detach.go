@@ -1,0 +1,65 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"reprise/config"
+	"reprise/ledger"
+)
+
+// FinishCommand is shimctl's command for what a call has left to do in the store. Its argument is the
+// file that says it.
+const FinishCommand = "finish-shared"
+
+// UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the ledger.
+const UnfinishedFiles = "unfinished-*.json"
+
+// finishIn records the outcome in the call's book. If the user does not want to wait for the store,
+// another process does what is left to do there.
+func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
+	if !c.isShared() || c.shared.settings.Finish != config.FinishDetach {
+		return c.book().Finish(c.ticket, o, later...)
+	}
+	u, err := c.shared.book.FinishHere(c.ticket, o, later...)
+	if u == nil {
+		return err
+	}
+	if failed := c.detach(u); failed != nil {
+		return errors.Join(err, failed, c.shared.book.Complete(u))
+	}
+	return err
+}
+
+func (c *call) detach(u *ledger.Unfinished) error {
+	dir, err := config.StateDir(c.env.Own)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, UnfinishedFiles)
+	if err != nil {
+		return fmt.Errorf("leave the store to another process: %w", err)
+	}
+	_, err = file.Write(u.Encode())
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = c.startShimctl(FinishCommand, file.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("leave the store to another process: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// startShimctl starts a command of shimctl that has a session of its own and none of the caller's
+// streams, so that nothing waits for it.
+func (c *call) startShimctl(args ...string) error {
+	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
+	cmd.Env, cmd.Dir = c.env.Environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	keepInherited()
+	return cmd.Start()
+}

@@ -1,0 +1,28 @@
+package shim
+
+import (
+	"path/filepath"
+	"time"
+
+	"reprise/config"
+	"reprise/store/wire"
+)
+
+// StoreHelper returns the path of the program that speaks with a store. It lies beside the running one.
+func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()), wire.HelperName) }
+
+// OpenStore starts the helper of a store, without waiting for either.
+func OpenStore(s config.Store, maxAge time.Duration, environ []string) (*wire.Client, error) {
+	return wire.Start(StoreHelper(), environ, wire.Config{
+		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
+		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxSession: s.MaxSession, MaxAge: maxAge,
+	}, nil)
+}
+
+// ProjectName returns the name that a directory's project has in a store, "" if it has none.
+func ProjectName(dir string, s config.Store, environ []string) string {
+	return project(dir, s.Project, environ)
+}
+
+// StoreError returns what is wrong with a store, without its secrets.
+func StoreError(err error, s config.Store) string { return withoutSecrets(err.Error(), s) }
