@@ -342,6 +342,9 @@ func (l *Ledger) knownDigests(t *Ticket) (digests []string, err error) {
 
 // Renew prolongs the time for which others wait for the call.
 func (s *Shared) Renew(t *Ticket, now Millis) error {
+	if t.held == nil || t.held.lost {
+		return nil
+	}
 	return s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
 		_, err := tx.Exec("UPDATE sessions SET held_until = ? WHERE holder = ?", now+heldFor, t.held.holder)
 		return err

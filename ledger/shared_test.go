@@ -223,6 +223,32 @@ func wantLog(t *testing.T, f *fakeStore, want string) {
 	}
 }
 
+// A call that runs for long is waited for as long as it says so.
+func TestRenew(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
+	for now := Millis(1000); now < 4*heldFor; now += heldFor / 3 {
+		if err := a.Renew(ticket, now); err != nil {
+			t.Fatal(err)
+		}
+		c := sharedCall(b, "task", prompt+"\n\nMore.", now+1)
+		c.Limits.TTL = 10 * heldFor
+		if d, _, err := b.Preview(c); err != nil || d.Reason != rewrite.Leased {
+			t.Errorf("%d: %s (%s), %v", now, d.Mode, d.Reason, err)
+		}
+	}
+	endShared(t, a, ticket, firstID, "Done.", 4*heldFor)
+	if err := a.Renew(ticket, 4*heldFor); !errors.Is(err, errFenced) {
+		t.Errorf("after its end: %v", err)
+	}
+	here := sharedCall(a, "task", prompt, 1000)
+	if _, ticket, err := Begin(a.Local, here); err != nil || a.Renew(ticket, 2000) != nil {
+		t.Errorf("a call that the store knows nothing of: %v", err)
+	}
+}
+
 // Two machines read the same state; only one may take it.
 func TestStateIsTakenOnce(t *testing.T) {
 	for _, copies := range []bool{false, true} {
