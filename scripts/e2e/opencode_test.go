@@ -214,10 +214,19 @@ func TestOpencodeNeverResumesInAnotherDirectory(t *testing.T) {
 	})
 }
 
+// TestOpencodeJobs runs what needs a world with the shim only.
+func TestOpencodeJobs(t *testing.T) {
+	tests := map[string]func(*testing.T, *world){
+		"words in quotes":        opencodeSendsWordsInQuotes,
+		"its own change":         opencodeTellsItsOwnChange,
+		"a turn of its caller's": opencodeSeesAForeignTurn,
+		"two at once":            opencodeRunsAtOnce,
+	}
+	each(t, tests, func(t *testing.T, _ string, test func(*testing.T, *world)) { test(t, newWorld(t, "opencode", true)) })
+}
+
 // Words with spaces are sent in quotes, before and after a resume, and stdin behind them.
-func TestOpencodeSendsWordsInQuotes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "opencode", true)
+func opencodeSendsWordsInQuotes(t *testing.T, w *world) {
 	r := w.call("run", round(`She said "no".`))
 	if got := standin.LastUser(r.last(t)); !strings.HasPrefix(got, `"You are the coder.`) || !strings.Contains(got, `\"no\"`) || !strings.HasSuffix(got, `"`) {
 		t.Errorf("fresh: %q", got)
@@ -233,9 +242,7 @@ func TestOpencodeSendsWordsInQuotes(t *testing.T) {
 }
 
 // In its first run opencode adds a line to its configuration: that is no change of the caller's.
-func TestOpencodeTellsItsOwnChangeFromTheUsers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "opencode", true)
+func opencodeTellsItsOwnChange(t *testing.T, w *world) {
 	config := filepath.Join(w.Root, "home", ".config", "opencode", "opencode.json")
 	project := filepath.Join(w.Project, "opencode.jsonc")
 	put(t, project, "{\n  // mine\n  \"username\": \"me\",\n}\n")
@@ -252,9 +259,8 @@ func TestOpencodeTellsItsOwnChangeFromTheUsers(t *testing.T) {
 	w.statusSays(`"settings_changed"`)
 }
 
-func TestOpencodeSeesAForeignTurn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "opencode", true)
+// A turn that the caller itself adds to the session is seen.
+func opencodeSeesAForeignTurn(t *testing.T, w *world) {
 	w.call("run", round())
 	if r := w.call("run", "what number", "-s", "{id}"); r.Stdout != "4711\n" {
 		t.Fatalf("the caller's own resume: %q %q", r.Stdout, r.Stderr)
@@ -266,9 +272,7 @@ func TestOpencodeSeesAForeignTurn(t *testing.T) {
 }
 
 // Two runs in one home at once: each keeps to its own session.
-func TestOpencodeRunsAtOnceDoNotMix(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "opencode", true)
+func opencodeRunsAtOnce(t *testing.T, w *world) {
 	w.call("run", "hi") // opencode creates its database in its first run
 	var both sync.WaitGroup
 	for _, job := range []int{1001, 2002} {
