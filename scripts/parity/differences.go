@@ -34,6 +34,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`(?m)^Package extraction took \d+ms\n`, "", "copilot reports that it unpacked itself slowly"},
 	{`(?m)^\{"type":"(session\.background_tasks_changed|tool\.shell_output|tool\.execution_partial_result)".*\n`, "", "copilot reports what its shell does as it notices it"},
 	{`(?m)^(Duration {3}).*`, "${1}T", "copilot reports its own timings"},
+	{`(?m)(\(shell\)) +[\dhms. ]+$`, "$1 T", "copilot reports its own timings"},
 	{`chat_\d+|\bcall\d{5}\b`, "call", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
