@@ -19,6 +19,10 @@ var differences = []struct{ pattern, with, reason string }{
 	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe gives turns random numbers, and counts their entries over a session"},
 	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state differently in each run"},
 	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe records the names of its variables; the shim's marks must be among them, for nested calls"},
+	{`("timestamp":)\d{13}`, "${1}0", "the time of droid's events"},
+	{`("ttft_ms":)[\d.]+`, "${1}0", "droid reports how long the model took to begin"},
+	{`"cache_read_input_tokens":\d+,"cache_creation_input_tokens":\d+,"factory_credits"`, "TOKENS", "those names are some tokens of droid's prompt"},
+	{` REPRISE_(GUARD|INSIDE)\b`, "", "droid tells the model the names of its variables; the shim's marks must be among them, for nested calls"},
 	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe records random choices and times in an export"},
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe reports its own timings"},
 	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day that vibe sends to the model"},
@@ -43,6 +47,13 @@ var differences = []struct{ pattern, with, reason string }{
 	{`("pid":)\d+`, "${1}0", "process IDs in claude's answer to initialize"},
 	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
 	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process IDs"},
+	{`(ses|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}`, "$1", "opencode gives sessions and parts random IDs"},
+	{`("(timestamp|start|end)":)\d{13}`, "${1}0", "the time of day in opencode's events"},
+	{`("snapshot":")[0-9a-f]{40}`, "${1}COMMIT", "opencode commits the project's state to a repository of its own"},
+	{`("callID":")call\d+`, "${1}call", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`timestamp=TIME level=\w+ run=[0-9a-f]{8}`, "LOG", "opencode's log names its run"},
+	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
+	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
 }
 
@@ -78,6 +89,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"copilot", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 
