@@ -29,6 +29,7 @@ var claudeDescriptor = Descriptor{
 	Provider:  "anthropic",
 	Home:      claudeHome,
 	Sessions:  []string{"projects/*/*.jsonl"},
+	Travels:   true,
 	StandIn: StandIn{Env: []string{
 		"ANTHROPIC_BASE_URL=URL",
 		"ANTHROPIC_API_KEY=stand-in",

@@ -40,6 +40,8 @@ type Descriptor struct {
 	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
+	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
+	Travels bool
 
 	StandIn StandIn
 }

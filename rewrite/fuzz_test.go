@@ -386,7 +386,7 @@ func FuzzStreams(f *testing.F) {
 						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
 					}
 					rendered := tool.Descriptor().Name == "claude" && format != StreamJSON ||
-						format == Text && slices.Contains([]string{"gemini", "qwen"}, tool.Descriptor().Name)
+						format == Text && slices.Contains([]string{"droid", "gemini", "qwen"}, tool.Descriptor().Name)
 					if resume != "" || rendered {
 						continue
 					}

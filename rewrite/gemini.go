@@ -23,6 +23,7 @@ var geminiDescriptor = Descriptor{
 	Provider:    "gcp.gen_ai",
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
+	Travels:     true,
 	StandIn: StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",

@@ -23,6 +23,13 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "COPILOT_CLI", NULL},
 	},
 	{
+		.name = "droid",
+		.managed = (const char *const[]){"exec", "daemon", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB", NULL},
+	},
+	{
 		.name = "gemini",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 // An api says how a conversation looks in one of the APIs, and where the answers have what matters.
@@ -197,7 +199,7 @@ func TestInputAsText(t *testing.T) {
 }
 
 func TestSetup(t *testing.T) {
-	for _, tool := range []string{"claude", "codex", "gemini", "vibe"} {
+	for _, tool := range rewrite.Names {
 		env, err := Setup(tool, t.TempDir(), "http://127.0.0.1:1")
 		if err != nil || !strings.HasPrefix(env[0], "HOME=") {
 			t.Errorf("%s: %v %v", tool, env, err)

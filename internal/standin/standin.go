@@ -1,5 +1,5 @@
-// Package standin is a stand-in for the model APIs that the CLIs use: Anthropic Messages, OpenAI Responses, Gemini
-// generateContent and chat completions. Tests, the demo and the conformance
+// Package standin is a stand-in for the model APIs that the tools use: Anthropic
+// Messages, OpenAI Responses, Gemini generateContent and chat completions. Tests, the demo and the conformance
 // suite run the real CLIs against it, without an account and without a network.
 //
 // Its invariant: an answer depends only on its request. "What number" is answered from a "remember number N"

@@ -7,6 +7,7 @@
 package realcli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,8 +56,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 		return installPython(cache, p)
 	}
 	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
-	bin = filepath.Join(folder, "node_modules", ".bin")
-	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
+	if bin := p.commands(folder); bin != "" {
 		return bin, nil
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
@@ -73,10 +73,21 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 		return "", fmt.Errorf("install %s %s: %w\n%s", p.Package, p.Version, err, out)
 	}
 	// Another process may have been faster; its result is as good.
-	if err := os.Rename(half, folder); err != nil {
-		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
-			return "", fmt.Errorf("install %s: %w", p.Package, err)
-		}
+	err = os.Rename(half, folder)
+	if bin = p.commands(folder); bin == "" {
+		return "", fmt.Errorf("install %s: %w", p.Package, cmp.Or(err, fmt.Errorf("it has no command %s", p.Tool)))
 	}
 	return bin, nil
+}
+
+// commands returns the directory with the command in an npm installation, "" if there is none: npm's, or
+// that of a package for one platform.
+func (p Pin) commands(folder string) string {
+	for _, dir := range []string{".bin", filepath.Join(p.Package, "bin")} {
+		bin := filepath.Join(folder, "node_modules", dir)
+		if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
+			return bin
+		}
+	}
+	return ""
 }
