@@ -1,13 +1,14 @@
 #!/bin/sh
-# install.sh installs the shims (claude, codex, gemini, vibe), shimctl and reprise-store into a directory of their own. It takes
+# install.sh installs shimctl, reprise-store and the shims of tools that are on PATH into a directory of their own. It takes
 # them from a release, checked against its checksums, or from the package that it lies in, or builds them in a
 # checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
 # a name without a program behind it: each is made and tried first, then renamed into place.
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
-shims='claude codex gemini opencode kilo vibe'
-names="$shims shimctl reprise-store"
+shims='claude codex copilot droid gemini kilo opencode qwen vibe'
+programs='shimctl reprise-store'
+names="$shims $programs" # choose_shims leaves out shims
 tmp='' made='' ticker=''
 
 main() {
@@ -27,6 +28,7 @@ install_programs() {
 		check_go
 		check_compiler
 	fi
+	choose_shims
 	check_bin_dir
 	case $source in
 	checkout) build ;;
@@ -48,7 +50,7 @@ install_programs() {
 
 usage() {
 	cat <<'END'
-usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--demo]
+usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--tools TOOLS] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
   --from RELEASE install the programs of a release, without Go and a C compiler: a directory
@@ -56,6 +58,8 @@ usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--demo]
                  (default: the package or release that this script lies in, else build)
   --bin-dir DIR  install into DIR, a directory of its own
                  (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
+  --tools TOOLS  install shims of these tools too, with commas between: shims that are there stay,
+                 and tools on PATH get one; if there are neither, all tools do
   --demo         show what the installed shims do, on this machine alone (shimctl demo)
   --uninstall    remove what was installed; the ledger, the log and the configuration stay
   --purge        with --uninstall: remove those as well
@@ -65,7 +69,7 @@ END
 }
 
 read_options() {
-	action=install demo=no purge=no from='' bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no purge=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -91,6 +95,11 @@ read_options() {
 			from=${1#*=}
 			[ -n "$from" ] || bad_usage '--from needs a directory or a URL'
 			;;
+		--tools)
+			add_tools "${2:-}"
+			shift
+			;;
+		--tools=*) add_tools "${1#*=}" ;;
 		--uninstall) action=uninstall ;;
 		--where) action=where ;;
 		--purge) purge=yes ;;
@@ -109,6 +118,18 @@ read_options() {
 	if [ "$demo" = yes ] && [ "$action" = uninstall ]; then
 		bad_usage '--demo does not go with --uninstall'
 	fi
+}
+
+# add_tools LIST adds the tools of a list with commas to those that are asked for.
+add_tools() {
+	[ -n "$1" ] || bad_usage '--tools needs tools'
+	case $1 in *[!a-z0-9,-]*) bad_usage "$1 is no list of tools" ;; esac
+	for name in $(printf '%s' "$1" | tr , ' '); do
+		case " $shims " in
+		*" $name "*) asked="$asked $name" ;;
+		*) bad_usage "$name is not a tool: $(printf '%s' "$shims" | sed 's/ /, /g')" ;;
+		esac
+	done
 }
 
 bad_usage() {
@@ -223,6 +244,35 @@ check_compiler() {
 	done
 	fail 'no C compiler on PATH (cc, gcc or clang)' 'SQLite needs one: install gcc or clang'
 }
+
+# --- which shims to install ---
+
+# choose_shims leaves in names the shims that are asked for, those that are there, and those of tools on PATH. A shim
+# of a tool that is missing makes it seem installed to programs that look for its name. Without any of them there is a
+# shim for each tool: on the PATH of this script the tools may be missing though shells find them, as with nvm.
+choose_shims() {
+	chosen=
+	for name in $shims; do
+		case " $asked " in
+		*" $name "*) ;;
+		*) present "$bin/$name" || on_path "$name" || continue ;;
+		esac
+		chosen="$chosen $name"
+	done
+	names="${chosen:-$shims} $programs"
+	names=${names# }
+}
+
+# on_path reports whether PATH has a program of that name outside of the directory of the shims.
+on_path() (
+	IFS=:
+	set -f
+	for directory in $PATH; do
+		[ -f "$directory/$1" ] && [ -x "$directory/$1" ] || continue
+		[ "$(cd -P -- "$directory" && pwd)" = "$(cd -P -- "$bin" 2>/dev/null && pwd)" ] || return 0
+	done
+	return 1
+)
 
 # --- the directory, and which files in it are ours ---
 
@@ -478,7 +528,8 @@ try() {
 
 put_in_place() {
 	rm -f -- "$tmp/claude"
-	for name in $shims; do
+	for name in $names; do
+		case " $programs " in *" $name "*) continue ;; esac
 		ln -- "$tmp/shim" "$tmp/$name" 2>/dev/null || cp -- "$tmp/shim" "$tmp/$name"
 	done
 	make_man_pages
@@ -525,6 +576,11 @@ remove_man_pages() {
 
 summary() {
 	printf 'installed %s in %s\n' "$(printf '%s' "$names" | sed 's/ /, /g')" "$bin"
+	without=
+	for name in $shims; do
+		case " $names " in *" $name "*) ;; *) without="$without, $name" ;; esac
+	done
+	[ -z "$without" ] || printf 'not on PATH, so without a shim: %s; shimctl setup --tools NAME adds one\n' "${without#, }"
 	printf 'version %s, linked: %s\n\n' "$version" "$kind"
 	if first_on_path; then
 		printf 'that directory is first on PATH already\n\n'

@@ -195,7 +195,7 @@ func TestRuleMistakes(t *testing.T) {
 		{"env is no table", "[[rule]]\nname = \"b\"\nenv = \"X\"", `c.toml:3: rule.env: must be a table, not text`, "write [rule.env] on a line of its own"},
 		{"reset_when is no table", "[[rule]]\nname = \"b\"\nreset_when = 'x'", `c.toml:3: rule.reset_when: must be a table`, "write [rule.reset_when] on a line of its own"},
 		{"reset_when", "[[rule]]\nname = \"b\"\nreset_when.output = 'x'", `c.toml:3: rule.reset_when.output: unknown key`, `did you mean "reset_when.prompt"`},
-		{"tool", "[[rule]]\nname = \"b\"\ntool = \"cladue\"", `c.toml:3: rule.tool: "cladue" is not a tool`, "one of claude, codex, gemini, vibe"},
+		{"tool", "[[rule]]\nname = \"b\"\ntool = \"cladue\"", `c.toml:3: rule.tool: "cladue" is not a tool`, "one of " + strings.Join(rewrite.Names, ", ")},
 		{"nothing", "[[rule]]\nname = \"b\"\ntool = []", `c.toml:3: rule.tool: must not be empty`, "leave the key out"},
 		{"empty text", "[[rule]]\nname = \"b\"\nstarts = \"\"", `c.toml:3: rule.starts: must not be ""`, "leave the key out"},
 		{"ttl", first + "[[rule]]\nname = \"b\"\nttl = 30", `c.toml:7: rule.ttl: must be a duration in quotes, not a number`, unitHint},

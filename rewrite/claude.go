@@ -29,6 +29,7 @@ var claudeDescriptor = Descriptor{
 	Provider:  "anthropic",
 	Home:      claudeHome,
 	Sessions:  []string{"projects/*/*.jsonl"},
+	Travels:   true,
 	StandIn: StandIn{Env: []string{
 		"ANTHROPIC_BASE_URL=URL",
 		"ANTHROPIC_API_KEY=stand-in",
@@ -672,14 +673,18 @@ func isUUID(id string) bool {
 // with everything but letters and digits replaced. Long names are cut and hashed, so the last
 // pattern matches the ID under any name (CLI-FACTS 1.2).
 func (claude) SessionPaths(home, cwd, id string) []string {
-	dir := strings.Map(func(r rune) rune {
+	home = Literal(home)
+	return []string{home + "/projects/" + dashed(cwd) + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
+}
+
+// dashed returns a path with everything but letters and digits replaced.
+func dashed(path string) string {
+	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, cwd)
-	home = Literal(home)
-	return []string{home + "/projects/" + dir + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
+	}, path)
 }
 
 // SessionFiles returns the transcript, the directory of the same name beside it (subagents and

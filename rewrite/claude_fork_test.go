@@ -38,15 +38,20 @@ func TestClaudeForkPoint(t *testing.T) {
 	}
 }
 
-// Only a version that was tried is asked for a copy, and only claude is.
+// Only a version that was tried is asked for a copy, of the tools that can make one.
 func TestWhoCopies(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.75": false, "2.0.76": true, "2.1.329": true} {
 		if c := (claude{}).ResolveWithEnv(parse("-p x"), HostEnv{Version: version}); c.Copies != want {
 			t.Errorf("claude %q: %v", version, c.Copies)
 		}
 	}
+	for version, want := range map[string]bool{"": false, "0.21.10": false, "0.23.4": true, "0.24.4": true} {
+		if c := (qwen{}).ResolveWithEnv(Call{Mode: Fresh}, HostEnv{Version: version}); c.Copies != want {
+			t.Errorf("qwen %q: %v", version, c.Copies)
+		}
+	}
 	for _, tool := range tools {
-		if tool.Descriptor().Name == "claude" {
+		if name := tool.Descriptor().Name; name == "claude" || name == "qwen" {
 			continue
 		}
 		c := tool.ResolveWithEnv(Call{Mode: Fresh}, HostEnv{Version: "99.0.0"})

@@ -23,6 +23,7 @@ var codexDescriptor = Descriptor{
 	Provider:   "openai",
 	Home:       codexHome,
 	Sessions:   []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	Travels:    true,
 	StandIn: StandIn{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
 		Config: ".codex/config.toml",

@@ -50,6 +50,8 @@ type Descriptor struct {
 	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
 	// its package.
 	AsksVersion bool
+	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
+	Travels bool
 
 	StandIn StandIn
 }
@@ -61,6 +63,9 @@ type StandIn struct {
 	Env    []string // NAME=VALUE
 	Config string   // path of a configuration file relative to the home directory, "" for none
 	Text   string   // content of that file
+	// Cache is a variable for the directory in which the tool unpacks itself, "" if it does not. Several homes may
+	// share it.
+	Cache string
 }
 
 // NestedEnv is the variable that the shim sets for the tools it starts. A call from within one is

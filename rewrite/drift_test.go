@@ -80,9 +80,11 @@ func driftCases(t *testing.T) []driftCase {
 	formats := map[string][]Format{
 		"claude stream-json": {Text, JSON, JSONVerbose, StreamJSON},
 		"codex --json":       {JSON},
+		"copilot json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
 		"gemini json":        {JSON},
 		"opencode json":      {StreamJSON},
+		"qwen stream-json":   {Text, StreamJSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},
 	}

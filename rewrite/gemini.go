@@ -3,7 +3,6 @@ package rewrite
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,6 +23,7 @@ var geminiDescriptor = Descriptor{
 	Provider:    "gcp.gen_ai",
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
+	Travels:     true,
 	StandIn: StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",
@@ -98,7 +98,8 @@ func (g gemini) Parse(in Invocation) Call {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
 	}
 	p := parseYargs(in.Args, table)
-	call.readGemini(p, in)
+	call.Model = in.Env("GEMINI_MODEL")
+	call.readYargs(p, in)
 	call.Home = geminiHome(in.Env)
 	call.Reason = geminiReason(&call, p, in)
 	switch call.Reason {
@@ -112,44 +113,6 @@ func (g gemini) Parse(in Invocation) Call {
 		}
 	}
 	return call
-}
-
-// readGemini copies into the call every option that does not decide whether it is managed.
-func (c *Call) readGemini(p parsedArgs, in Invocation) {
-	c.Unknown = p.unknown
-	c.Model = in.Env("GEMINI_MODEL")
-	var prompt []string
-	for _, o := range p.options {
-		value := strings.Join(o.values, "")
-		switch o.Kind {
-		case model:
-			c.Model = value
-		case format:
-			c.Format, c.formatArg = Format(value), o.span
-		case setting:
-			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: value})
-		case fileSetting:
-			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: strings.ReplaceAll(value, ",", "\x00"), File: true})
-		case callerOwned:
-			c.SessionID = value
-		}
-		if o.Names[0] == "--prompt" {
-			prompt, c.promptArgs = append(prompt, value), append(c.promptArgs, o.span)
-		}
-	}
-	for _, operand := range p.operands {
-		prompt, c.promptArgs = append(prompt, c.Args[operand.at]), append(c.promptArgs, operand)
-	}
-	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
-	c.noColor = in.Env("NO_COLOR") != ""
-	c.Prompt = strings.Join(prompt, " ")
-	switch {
-	case in.StdinTTY:
-	case c.Prompt == "":
-		c.Stdin = StdinPrompt
-	default:
-		c.Stdin, c.Silence = StdinAppended, SilenceSkipped
-	}
 }
 
 // geminiHome returns gemini's directory below the home directory, which GEMINI_CLI_HOME replaces.
@@ -203,27 +166,15 @@ func geminiAccount(path, text string) Setting {
 
 // geminiReason returns why the call is not managed, or "".
 func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
-	p.options = slices.DeleteFunc(slices.Clone(p.options), func(o parsedOption) bool { return !on(o) })
+	p = p.withoutOff()
+	reason := c.yargsReason(&geminiDescriptor, p, in)
 	switch {
-	case p.has(admin) || len(p.operands) > 0 && slices.Contains(geminiDescriptor.Subcommands, in.Args[p.operands[0].at]):
-		return Admin
-	case p.has(server):
-		return AppServer
-	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
-		return Interactive
-	case geminiDescriptor.nested(in.Env):
-		return Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
+	case reason != "":
+		return reason
 	case c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
 		c.Unmanaged = "--raw-output"
 		return UnmanagedOption // raw text would be indistinguishable from its escape sequences
-	case p.unknown != "":
-		return UnknownOption
-	case p.bad || p.repeated("--model") || p.names("--prompt") && len(p.operands) > 0,
-		p.names("--yolo") && p.names("--approval-mode"),
-		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format),
-		slices.ContainsFunc(p.operands, func(s argSpan) bool { return numeric(in.Args[s.at]) }):
+	case c.badYargs(p):
 		return BadUsage
 	case p.has(callerOwned):
 		return CallerSession
@@ -231,18 +182,6 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return SlashCommand
 	}
 	return ""
-}
-
-// on reports whether an option is set: not a flag turned off, nor an empty prompt, which means
-// none.
-func on(o parsedOption) bool {
-	return (o.Arity != NoValue || o.values[0] != "false") && (o.Names[0] != "--prompt" || o.values[0] != "")
-}
-
-// numeric reports whether yargs reads a word as a number and may rewrite it.
-func numeric(word string) bool {
-	_, err := strconv.ParseFloat(word, 64)
-	return err == nil
 }
 
 // geminiForgets reports whether gemini takes a prompt for a command of its own or for context that
@@ -289,34 +228,14 @@ func (gemini) ActsOn(text string) bool { return mentions(text, '@', true) }
 
 func (gemini) HelpArgs() []string { return []string{"--help"} }
 
-// Options reads yargs' help, which names the kind of a value at the end of an option's line.
-func (gemini) Options(help string) Probe {
-	var options []Option
-	for line := range strings.Lines(help) {
-		for _, o := range parseHelp(line) {
-			switch {
-			case strings.Contains(line, "[string]"):
-				o.Arity = OneValue
-			case strings.Contains(line, "[array]"):
-				o.Arity = ManyValues
-			}
-			options = append(options, o)
-		}
-	}
-	_, prompt := optionTable(options).find("--prompt")
-	_, resume := optionTable(options).find("--resume")
-	return Probe{Known: prompt, Resume: resume, Options: options}
-}
-
-// maxGeminiStdin is how much of stdin gemini reads; it drops the rest.
-const maxGeminiStdin = 8 << 20
+func (gemini) Options(help string) Probe { return yargsProbe(help) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c Call, stdin string) string {
 	prompt := c.Prompt
 	switch {
-	case len(stdin) > maxGeminiStdin:
+	case len(stdin) > maxYargsStdin:
 		return ""
 	case prompt == "":
 		prompt = stdin
@@ -329,53 +248,12 @@ func (gemini) EffectivePrompt(c Call, stdin string) string {
 	return prompt
 }
 
-// Plan puts added options first and replaces the caller's own, since yargs makes an array of an
-// option named twice. json stays json: it has figures that stream-json lacks, and it names the
-// session. Nothing of a resume's prompt that came by stdin goes into argv.
+// Plan reads text as stream-json. json stays json: it has figures that stream-json lacks, and it
+// names the session.
 func (gemini) Plan(c Call, t Target) Plan {
-	prompt, whole := t.Prompt()
-	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
-	var front []string
-	args := slices.Clone(c.Args)
-	if c.Format == Text {
-		switch c.formatArg.n {
-		case 0:
-			front = append(front, "--output-format=stream-json")
-		case 1:
-			args[c.formatArg.at] = "--output-format=stream-json"
-		default:
-			args[c.formatArg.at+1] = "stream-json"
-		}
-	}
-	if plan.Resume != "" {
-		front = append(front, "--resume="+plan.Resume)
-		args = removePrompt(args, c.promptArgs)
-		switch {
-		case t.fromArgv(c) && len(prompt) <= longestArg:
-			front = append(front, "--prompt="+prompt)
-			plan.HasStdin = c.Stdin != StdinUnused && !c.Silent // stdin was empty
-		case whole && c.Prompt != "" && len(c.Prompt) <= longestArg:
-			front = append(front, "--prompt="+c.Prompt) // gemini joins it with stdin again
-		default:
-			plan.Stdin, plan.HasStdin = prompt, true
-		}
-	}
-	plan.Args = append(front, args...)
+	plan := c.planYargs(t)
+	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	return plan
-}
-
-// removePrompt removes the caller's prompt from a command line. In a cluster of letters only the
-// last one is the prompt's.
-func removePrompt(args []string, prompt []argSpan) []string {
-	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b argSpan) int { return a.at - b.at })
-	for _, s := range slices.Backward(prompt) {
-		var flags []string
-		if first := args[s.at]; s.n == 2 && !strings.HasPrefix(first, "--") && len(first) > 2 {
-			flags = []string{first[:len(first)-1]}
-		}
-		args = slices.Replace(args, s.at, s.at+s.n, flags...)
-	}
-	return args
 }
 
 // ForkPoint returns "": gemini cannot copy a session (0.61.0).

@@ -225,7 +225,7 @@ func TestGeminiComposes(t *testing.T) {
 		{"look here", "hi", "hi\n\nlook here"},
 		{"-p look", "", "look"},
 		{"-p look", "/etc/passwd\n", ""}, // gemini would not keep it
-		{"-p look", strings.Repeat("x", maxGeminiStdin+1), ""},
+		{"-p look", strings.Repeat("x", maxYargsStdin+1), ""},
 	}
 	for _, tt := range tests {
 		if got := (gemini{}).EffectivePrompt(parseGemini(tt.line), tt.stdin); got != tt.want {

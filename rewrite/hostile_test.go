@@ -76,6 +76,8 @@ func hostileRuns(text string) []hostileRun {
 {"type":"result","status":"success"}
 `, someID, q)
 	geminiJSON := fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s\n}\n", someID, q)
+	qwenOut := strings.Replace(claudeOut, "claude_code_version", "qwen_code_version", 1)
+	qwenJSON := "[" + strings.ReplaceAll(strings.TrimSuffix(qwenOut, "\n"), "\n", ",") + "]\n"
 	entry := fmt.Sprintf(`{"sessionId":"%s","turnId":"t","type":"message","role":"assistant","content":[{"type":"text","text":%s}]}`, someID, q)
 	opencodeOut := fmt.Sprintf(`{"type":"text","sessionID":"%s","part":{"text":%s}}
 {"type":"step_finish","sessionID":"%[1]s","part":{"reason":"stop"}}
@@ -90,6 +92,9 @@ func hostileRuns(text string) []hostileRun {
 		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
 		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
+		{"qwen stream-json", qwen{}.Stream(call(StreamJSON), plan, ""), qwenOut, "", qwenOut},
+		{"qwen text", qwen{}.Stream(call(Text), plan, ""), qwenOut, "", text + "\n"},
+		{"qwen json", qwen{}.Stream(call(JSON), plan, ""), qwenJSON, "", qwenJSON},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
 		{"vibe json", vibe{}.Stream(call(JSON), plan, ""), "[" + entry + "]\n", "", "[" + entry + "]\n"},
 	}
@@ -148,6 +153,8 @@ func TestHostileIDs(t *testing.T) {
 			"gemini":       {gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
 			"opencode":     {theOpencode().Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
+			"qwen":         {qwen{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
+			"qwen json":    {qwen{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"type":"system","subtype":"init","session_id":` + q + "}]\n", ""},
 			"vibe":         {vibe{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` + "\n", ""},
 			"vibe json":    {vibe{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {
@@ -216,6 +223,7 @@ func TestDuplicateKeys(t *testing.T) {
 	for name, s := range map[string]Stream{
 		`{"type":"system","subtype":"init","session_id":"%s","session_id":"%s"}`:               claude{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"thread.started","thread_id":"%s","thread_id":"%s"}`:                          codex{}.Stream(Call{Format: StreamJSON}, plan, ""),
+		`{"type":"system","subtype":"init","uuid":"u","session_id":"%s","session_id":"%s"}`:    qwen{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"init","session_id":"%s","session_id":"%s"}`:                                  gemini{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"text","sessionID":"%s","sessionID":"%s"}`:                                    theOpencode().Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"message","role":"assistant","content":[],"sessionId":"%s","sessionId":"%s"}`: vibe{}.Stream(Call{Format: StreamJSON}, plan, ""),

@@ -53,13 +53,17 @@ func toolsTable(tools []*rewrite.Descriptor) string {
 	b.WriteString("// Code generated from the descriptors in rewrite/ by go test ./rewrite -update. DO NOT EDIT.\n\n" +
 		"static const struct tool tools[] = {\n")
 	for _, d := range tools {
+		managed := d.Managed
+		if len(managed) > 0 { // otherwise the server's name is one first word of many
+			managed = slices.Concat(managed, d.Servers)
+		}
 		b.WriteString("\t{\n")
 		fmt.Fprintf(&b, "\t\t.name = %s,\n", strconv.Quote(d.Name))
 		for _, list := range []struct {
 			field string
 			words []string
 		}{
-			{"managed", slices.Concat(d.Managed, d.Servers)}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
+			{"managed", managed}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
 		} {
 			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
 			for _, word := range list.words {

@@ -335,7 +335,7 @@ func (o opencode) reason(c *Call, p parsedArgs, in Invocation) Reason {
 	if len(p.operands) > 0 {
 		first = in.Args[p.operands[0].at]
 	}
-	p.options = slices.DeleteFunc(slices.Clone(p.options), func(option parsedOption) bool { return !on(option) })
+	p = p.withoutOff()
 	switch {
 	case slices.Contains(o.descriptor.Servers, first):
 		return AppServer

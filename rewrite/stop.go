@@ -89,3 +89,51 @@ func (gemini) Stopped(c Call, s Stop) Failure {
 func (vibe) Stopped(_ Call, s Stop) Failure {
 	return Failure{Stderr: "Error: " + s.Message + "\n", Exit: 2}
 }
+
+// Stopped returns what qwen 0.24.4 shows if its API refuses (recordings http401-*).
+func (qwen) Stopped(c Call, s Stop) Failure {
+	id, message := jsonText(s.ID), jsonText(s.Message)
+	events := []string{
+		fmt.Sprintf(`{"type":"system","subtype":"init","uuid":%s,"session_id":%s,"cwd":%s,"tools":[],"mcp_servers":[],"model":%s,"permission_mode":"default","slash_commands":[],"agents":[]}`,
+			id, id, jsonText(s.Cwd), jsonText(c.Model)),
+		fmt.Sprintf(`{"type":"assistant","uuid":%s,"session_id":%s,"parent_tool_use_id":null,"message":{"id":%s,"type":"message","role":"assistant","model":%s,"content":[{"type":"text","text":%s}],"stop_reason":null,"usage":{"input_tokens":0,"output_tokens":0}}}`,
+			id, id, id, jsonText(c.Model), message),
+		fmt.Sprintf(`{"type":"result","subtype":"error_during_execution","uuid":%s,"session_id":%s,"is_error":true,"duration_ms":0,"duration_api_ms":0,"num_turns":1,"usage":{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0},"permission_denials":[],"error":{"message":%s}}`,
+			id, id, message),
+	}
+	switch c.Format {
+	case StreamJSON:
+		return Failure{Exit: 1, Stdout: strings.Join(events, "\n") + "\n"}
+	case JSON:
+		return Failure{Exit: 1, Stdout: "[" + strings.Join(events, ",") + "]\n",
+			Stderr: fmt.Sprintf("{\n  \"error\": {\n    \"type\": \"AlreadyReportedError\",\n    \"message\": %s,\n    \"code\": 1\n  }\n}\n", message)}
+	}
+	return Failure{Stderr: s.Message + "\n", Exit: 1}
+}
+
+// Stopped returns what copilot 1.0.102 shows if its API refuses (recordings toobig-*).
+func (copilot) Stopped(c Call, s Stop) Failure {
+	if c.Format != JSON {
+		return Failure{Stderr: "\n" + s.Message + "\n", Exit: 1}
+	}
+	id, at, model := jsonText(s.ID), jsonText(s.Time), jsonText(c.Model)
+	var b strings.Builder
+	for _, event := range []string{
+		`"session.skills_loaded","data":{"skills":[]}`,
+		`"session.mcp_servers_loaded","data":{"servers":[]}`,
+		`"session.tools_updated","data":{"model":` + model + `}`,
+		`"user.message","data":{"content":` + jsonText(s.Prompt) + `}`,
+		`"assistant.turn_start","data":{"turnId":"0"}`,
+		`"model.call_start","data":{"turnId":"0","model":` + model + `}`,
+		`"model.call_failure","data":{"model":` + model + `,"statusCode":429,"errorMessage":` + jsonText(s.Message) + `}`,
+		`"model.call_finished","data":{"turnId":"0","outcome":"error"}`,
+		`"model.call_final_result","data":{"model":` + model + `,"result":"http_4xx"}`,
+		`"assistant.turn_end","data":{"turnId":"0"}`,
+		`"session.error","data":{"errorType":"query","message":` + jsonText(s.Message) + `,"statusCode":429}`,
+		`"assistant.idle","data":{}`,
+	} {
+		fmt.Fprintf(&b, `{"type":%s,"id":%s,"timestamp":%s}`+"\n", event, id, at)
+	}
+	fmt.Fprintf(&b, `{"type":"result","timestamp":%s,"sessionId":%s,"exitCode":1,"usage":{"premiumRequests":0,"totalApiDurationMs":0,"sessionDurationMs":0,"codeChanges":{"linesAdded":0,"linesRemoved":0,"filesModified":[]}}}`+"\n", at, id)
+	return Failure{Exit: 1, Stdout: b.String()}
+}

@@ -19,6 +19,7 @@ func TestStoppedLikeARefusal(t *testing.T) {
 	}{
 		{claude{}, Text, "claude/http429-text", 0}, {claude{}, JSON, "claude/http429-json", 0}, {claude{}, StreamJSON, "claude/http429-stream", 0},
 		{codex{}, Text, "codex/http429-text", 0}, {codex{}, StreamJSON, "codex/http429-json", 0},
+		{copilot{}, Text, "copilot/toobig-silent", 0}, {copilot{}, JSON, "copilot/toobig-json", 0},
 		{gemini{}, Text, "gemini/http400-text", 0}, {gemini{}, JSON, "gemini/http400-json", 173}, {gemini{}, StreamJSON, "gemini/http400-stream", 173},
 		{vibe{}, Text, "vibe/http429-text", 0}, {vibe{}, JSON, "vibe/http500-json", 0},
 	}

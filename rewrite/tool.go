@@ -142,7 +142,7 @@ type Call struct {
 	SessionID string // the session that the caller itself names
 	Home      string // the directory in which the tool keeps its sessions
 	NoResume  bool   // this version is known not to resume
-	Copies    bool   // this version is known to resume in a copy, also in one that ends with a given message
+	Copies    bool   // this version is known to resume in a copy
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
@@ -166,9 +166,11 @@ type Call struct {
 	version      string // claude: as its install path reveals it
 	maxTurns     string
 	maxBudget    string
+	silent       bool     // copilot: text without figures
+	secrets      []string // copilot: what it blanks in json
 
 	execAt  int   // codex: place of exec in Args; opencode: of run
-	learned Probe // codex: what Args was parsed with
+	learned Probe // codex, copilot: what Args was parsed with
 
 	ownLogs  bool   // opencode: the caller itself wants the log on stderr
 	logLevel string // opencode: the least level that is logged
@@ -253,8 +255,8 @@ type SessionFiles struct {
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
 	Common []string
-	// Lock is a file on which the tool's process holds a lock (flock) while it has the session
-	// open, "" if the tool has none.
+	// Lock is a path.Match pattern of files on one of which the tool's process holds a lock (flock)
+	// while it has the session open, "" if the tool has none.
 	Lock string
 	// Running and Forks are path.Match patterns of files whose first line counts. If it names the
 	// session, a process has the session open (Running), or another session lacks a copy of it and

@@ -27,6 +27,7 @@ var vibeDescriptor = Descriptor{
 	Provider: "mistral_ai",
 	Home:     vibeStore,
 	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
+	Travels:  true,
 	StandIn: StandIn{
 		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
 		Config: ".vibe/config.toml",

@@ -19,10 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/scripts/toolbox"
 )
 
-var names = []string{"claude", "codex", "gemini", "vibe", "shimctl", "reprise-store"}
+var names = append(slices.Clone(rewrite.Names), "shimctl", "reprise-store")
 
 // standIn is built as all programs. It does what the installer asks of them: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
@@ -226,10 +227,10 @@ func (s *site) list() []string {
 	return found
 }
 
-// checkInstalled checks that all programs start, and that the shims are one file or, at the least, files.
+// checkInstalled checks that all start, and that the shims are one file or, at the least, files.
 func (s *site) checkInstalled(want string) {
 	s.t.Helper()
-	if got, all := s.list(), []string{".reprise", "claude", "codex", "gemini", "reprise-store", "shimctl", "vibe"}; !slices.Equal(got, all) {
+	if got, all := s.list(), slices.Sorted(slices.Values(append([]string{".reprise"}, names...))); !slices.Equal(got, all) {
 		s.t.Errorf("bin dir holds %q, want %q", got, all)
 	}
 	for _, name := range names {
@@ -246,6 +247,30 @@ func (s *site) checkInstalled(want string) {
 			s.t.Errorf("%s says %.200q, want %q", name, out, want)
 		}
 	}
+}
+
+// Only tools on PATH get a shim, and those that are asked for. What is there stays, whatever is on PATH later.
+func TestShimsOfToolsOnPath(t *testing.T) {
+	s := newSite(t)
+	holds := func(want ...string) {
+		t.Helper()
+		if got := s.list(); !slices.Equal(got, want) {
+			t.Errorf("bin dir holds %q, want %q", got, want)
+		}
+	}
+	s.write("tools/codex", "#!/bin/sh\n")
+	s.mkdir("tools/vibe")
+	s.prependPath("tools")
+	contains(t, s.install(), "installed codex, shimctl, reprise-store in ", "not on PATH, so without a shim: claude, gemini, ", "shimctl setup --tools NAME adds one")
+	holds(".reprise", "codex", "reprise-store", "shimctl")
+	s.prependPath("none")
+	s.set("PATH=" + s.bin + ":" + s.path)
+	s.install("--tools", "vibe,claude", "--tools=claude")
+	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
+	s.install()
+	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
+	s.install("--uninstall")
+	s.gone(s.bin)
 }
 
 func (s *site) sameFile(a, b string) bool {
@@ -279,10 +304,10 @@ var progress = regexp.MustCompile(`(?m)^  compiling .*\n`)
 func TestInstallTwiceAndUninstall(t *testing.T) {
 	s := newSite(t)
 	out := s.install()
-	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed claude, codex, gemini, vibe, shimctl, reprise-store in "+s.bin+"\n", "version dev, linked: ",
+	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed "+strings.Join(names, ", ")+" in "+s.bin+"\n", "version dev, linked: ",
 		`export PATH="`+s.bin+`:$PATH"`, "hash -r")
 	s.checkInstalled("first dev")
-	for _, name := range []string{"codex", "gemini", "vibe"} {
+	for _, name := range rewrite.Names {
 		if !s.sameFile("claude", name) {
 			t.Errorf("%s and claude are two files", name)
 		}
@@ -454,6 +479,9 @@ func TestUsage(t *testing.T) {
 		{"empty directory, joined", "--bin-dir needs a directory", []string{"--bin-dir="}},
 		{"no release", "--from needs a directory or a URL", []string{"--from"}},
 		{"empty release", "--from needs a directory or a URL", []string{"--from="}},
+		{"no tools", "--tools needs tools", []string{"--tools", ""}},
+		{"unknown tool", "cursor is not a tool: " + strings.Join(rewrite.Names, ", "), []string{"--tools=claude,cursor"}},
+		{"strange tools", "* is no list of tools", []string{"--tools", "*"}},
 		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
 		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
 	}

@@ -2,7 +2,7 @@
 # on PATH, note that they ran, and fail. It is read after sections.sh.
 
 mkdir "$scratch/poison"
-for name in claude codex gemini vibe; do
+for name in $(sed -n "s/^shims='\(.*\)'/\1/p" install.sh); do
 	printf '#!/bin/sh\necho "$0 $*" >>%q\nexit 97\n' "$scratch/ran" >"$scratch/poison/$name"
 	chmod +x "$scratch/poison/$name"
 done

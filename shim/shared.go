@@ -58,8 +58,8 @@ func (c *call) shareable(settings config.Store) bool {
 		return false
 	case settings.Key == "" && settings.KeyFile == "":
 		c.log.unshared("the store has no key: neither REPRISE_STORE_KEY nor a file with it is set")
-	case c.tool.Descriptor().SessionQuery != "":
-		c.log.unshared("the tool keeps its sessions in a database")
+	case !c.tool.Descriptor().Travels:
+		c.log.unshared("it is not known that the tool resumes a session on another machine")
 	case c.real.version() == "":
 		c.log.unshared("the tool's version is not known")
 	default:

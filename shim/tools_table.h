@@ -16,6 +16,20 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX", NULL},
 	},
 	{
+		.name = "copilot",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill", "instruction", "lsp", "sandbox", "completion", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "COPILOT_CLI", NULL},
+	},
+	{
+		.name = "droid",
+		.managed = (const char *const[]){"exec", "daemon", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB", NULL},
+	},
+	{
 		.name = "gemini",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma", NULL},
@@ -35,6 +49,13 @@ static const struct tool tools[] = {
 		.commands = (const char *const[]){NULL},
 		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
 		.nested = (const char *const[]){"REPRISE_INSIDE", "KILO_PID", NULL},
+	},
+	{
+		.name = "qwen",
+		.managed = (const char *const[]){NULL},
+		.commands = (const char *const[]){"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update", NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "QWEN_CODE", NULL},
 	},
 	{
 		.name = "vibe",

@@ -1,5 +1,5 @@
-// Command shim is installed as claude, codex, gemini and vibe, and stands in front
-// of the real commands of these names.
+// Command shim is installed under the name of each tool, such as claude, and stands in front
+// of the real command of that name.
 package main
 
 import (

@@ -33,7 +33,7 @@ func (a *app) printCache(rows []ledger.CacheRow) {
 }
 
 type cacheReport struct {
-	Tool      string   `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool      string   `json:"tool" doc:"name of the tool"`
 	Model     string   `json:"model" doc:"the model that answered"`
 	Idle      string   `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
 	Calls     int64    `json:"calls" doc:"resumed calls that ended well"`

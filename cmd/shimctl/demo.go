@@ -33,7 +33,7 @@ func demoCommand(a *app) *cobra.Command {
 		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine that reads
 and changes files like an agent: no account is needed, and nothing leaves the machine. It runs the first of
-claude, codex, gemini and vibe on PATH, in a home of its own, so your sessions and settings are not
+the tools that is on PATH, in a home of its own, so your sessions and settings are not
 touched. If there is none, it runs a small stand-in for Claude Code.`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -84,7 +84,7 @@ func (a *app) demo(ctx context.Context, tool string) (err error) {
 	}
 	job.Shims = filepath.Dir(self)
 	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
-		return fmt.Errorf("find the shims beside shimctl: %w", err)
+		return hinted{fmt.Errorf("find the shims beside shimctl: %w", err), "shimctl setup --tools " + job.Tool + " adds the shim"}
 	}
 	with, err := a.play(ctx, job, filepath.Join(root, "with"))
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) play(ctx context.Context, job demo.Job, root string) (demo.Played,
 // the directory of its executable.
 func (a *app) realTool(asked, self, root string) (name, dir string, err error) {
 	for _, name := range rewrite.Names {
-		if asked != "" && asked != name {
+		if asked != "" && asked != name || asked == "" && lacksShim(filepath.Dir(self), name) {
 			continue
 		}
 		if p := shim.Locate(a.shimEnv(), name, ""); p.Real != "" {

@@ -112,7 +112,11 @@ func shown(checks []check) (list []check) {
 }
 
 func (a *app) checkShells(f shellFacts) []check {
-	checks := a.shellChecks(f, rewrite.Names)
+	tools := rewrite.Names
+	if shims := shimsIn(f.world.Shims); len(shims) > 0 {
+		tools = shims
+	}
+	checks := a.shellChecks(f, tools)
 	if checks == nil {
 		checks = []check{{"shells", "ok", "none has a start-up file", ""}}
 	}
@@ -151,6 +155,14 @@ func (a *app) checkTools(f shellFacts) []check {
 	missing := 0
 	for _, name := range rewrite.Names {
 		p := shim.Locate(a.shimEnv(), name, f.config.Tools[name].Path)
+		if !p.Ours && lacksShim(f.world.Shims, name) && f.config.Tools[name].Path == "" {
+			if binary := a.binary(f, name); binary != "" {
+				checks = append(checks, noShimCheck(name, a.tilde(binary)))
+			} else {
+				missing++
+			}
+			continue
+		}
 		if p.Real == "" {
 			missing++
 			checks = append(checks, a.checkMissing(f, p))

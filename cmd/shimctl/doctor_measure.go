@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/internal/shells"
-	"reprise/rewrite"
 )
 
 // measuredRuns is how often each way is run. The median of 50 varies by some hundredths of a millisecond on an idle machine.
@@ -22,11 +20,12 @@ func (a *app) measure() (c check) {
 	fail := func(err error) check {
 		return check{c.Name, "problem", "cannot be measured: " + err.Error(), "install the shims again"}
 	}
-	name := rewrite.Names[0]
-	shimPath := filepath.Join(a.shimDirectory(), name)
-	if !shells.Runnable(shimPath) {
+	shims := shimsIn(a.shimDirectory())
+	if len(shims) == 0 {
 		return check{c.Name, "note", "there is no shim in " + a.tilde(a.shimDirectory()), "run ./install.sh"}
 	}
+	name := shims[0]
+	shimPath := filepath.Join(a.shimDirectory(), name)
 	home, err := os.MkdirTemp("", "reprise-doctor-")
 	if err != nil {
 		return fail(err)

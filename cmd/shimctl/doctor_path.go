@@ -8,7 +8,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/shells"
-	"reprise/rewrite"
 	"reprise/shim"
 )
 
@@ -38,7 +37,7 @@ func (a *app) checkOrder(p shim.Place) []check {
 
 // shimDirectory is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
 func (a *app) shimDirectory() string {
-	if path, err := os.Executable(); err == nil && shells.Runnable(filepath.Join(filepath.Dir(path), rewrite.Names[0])) {
+	if path, err := os.Executable(); err == nil && len(shimsIn(filepath.Dir(path))) > 0 {
 		return filepath.Dir(path)
 	}
 	bin, _ := config.BinDir(a.own)

@@ -121,7 +121,7 @@ func (a *app) answerChecks(f shellFacts, answer shells.Answer, tools []string) (
 	if answer.Problem != "" {
 		checks = a.lineChecks(f, answer)
 		if answer.Shell.Path != "" || answer.Shell.Login {
-			checks = append(checks, check{name, "note", name + " " + answer.Problem, "run type -a " + rewrite.Names[0] + " in it: the shim must come first"})
+			checks = append(checks, check{name, "note", name + " " + answer.Problem, "run type -a " + tools[0] + " in it: the shim must come first"})
 		}
 		return checks
 	}

@@ -73,7 +73,7 @@ func (a *app) checkStoreItself(cfg config.Config, s config.Store) []check {
 	if s.Key == "" && s.KeyFile != "" {
 		key.Finds = a.tilde(s.KeyFile)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	ctx, cancel := within(s.Timeout)
 	defer cancel()
 	client, err := a.openStore(s)
 	if err == nil {

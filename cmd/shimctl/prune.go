@@ -243,7 +243,7 @@ type pruneReport struct {
 
 type prunedSessions struct {
 	Chain    int64          `json:"chain" doc:"its chain"`
-	Tool     string         `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool     string         `json:"tool" doc:"name of the tool"`
 	Session  string         `json:"session" doc:"the tool's own ID"`
 	File     string         `json:"file" doc:"path of its file"`
 	LastUsed time.Time      `json:"last_used" doc:"when it was last used"`

@@ -14,7 +14,7 @@ type reasonText struct {
 // reasonTexts explains each reason.
 var reasonTexts = map[rewrite.Reason]reasonText{
 	rewrite.NotManaged: {"a tool or a subcommand that is not managed",
-		"Only headless calls of claude, codex, gemini and vibe are managed", "", "{call}"},
+		"Only headless calls of the tools that have a shim are managed", "", "{call}"},
 	rewrite.Interactive: {"the call is interactive",
 		"A headless call is managed", "", "{call}"},
 	rewrite.Admin: {"a subcommand, or a question about the tool itself",

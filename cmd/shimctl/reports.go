@@ -13,7 +13,7 @@ import (
 
 type chainReport struct {
 	ID        int64            `json:"id" doc:"its number"`
-	Tool      string           `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool      string           `json:"tool" doc:"name of the tool"`
 	Directory string           `json:"directory" doc:"working directory of its calls"`
 	Task      string           `json:"task,omitempty" doc:"name of the job"`
 	Role      string           `json:"role,omitempty" doc:"part in the job"`
@@ -33,7 +33,7 @@ func (r reporter) chain(c ledger.ChainRow) chainReport {
 
 type sessionReport struct {
 	ID            string         `json:"id" doc:"the tool's own ID, empty while unknown"`
-	Tool          string         `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool          string         `json:"tool" doc:"name of the tool"`
 	Chain         int64          `json:"chain" doc:"its chain"`
 	State         ledger.State   `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
 	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
@@ -57,7 +57,7 @@ func sessionJSON(s ledger.SessionRow) sessionReport {
 
 type invocationReport struct {
 	ID           int64          `json:"id" doc:"its number"`
-	Tool         string         `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool         string         `json:"tool" doc:"name of the tool"`
 	Directory    string         `json:"directory" doc:"its working directory"`
 	Chain        *int64         `json:"chain" doc:"its chain, null if none"`
 	Started      time.Time      `json:"started" doc:"when it started"`

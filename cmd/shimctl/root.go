@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/pflag"
 	"reprise/config"
 	"reprise/internal/ui"
+	"reprise/rewrite"
 )
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "shimctl COMMAND", Short: "show what the shims did, and why",
-		Long:          "Shows what the shims of claude, codex, gemini and vibe did, and why.",
+		Long:          "Shows what the shims of " + strings.Join(rewrite.Names, ", ") + " did, and why.",
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}

@@ -28,7 +28,7 @@ type allSessionsReport struct {
 
 type keptSessionEntry struct {
 	ID         string     `json:"id" doc:"the tool's own ID"`
-	Tool       string     `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool       string     `json:"tool" doc:"name of the tool"`
 	Chain      *int64     `json:"chain" doc:"its chain, null if it is not in the ledger"`
 	Directory  string     `json:"directory,omitempty" doc:"working directory"`
 	Model      string     `json:"model,omitempty" doc:"the model that answered last"`

@@ -26,7 +26,8 @@ func setupCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "setup", Short: "put the shims first in your shells",
 		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows the block that it would
-add to their start-up files. The block puts the shims first on PATH and removes an alias or function that only
+add to their start-up files. It adds the shims that installed tools lack, and those that --tools names. The
+block puts the shims first on PATH and removes an alias or function that only
 starts a tool by its path, like that of Claude Code's installer. Your own lines never change.
 
 It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
@@ -47,6 +48,7 @@ type setupReport struct {
 	Schema     string         `json:"schema" doc:"name of this schema"`
 	Shims      string         `json:"shims" doc:"directory of the shims"`
 	Tools      []string       `json:"tools" doc:"the checked tools"`
+	NewShims   []string       `json:"new_shims" doc:"tools that have no shim yet and get one"`
 	Changes    []changeReport `json:"changes" doc:"changes of files, in order"`
 	Written    bool           `json:"written" doc:"whether they were written"`
 	Checks     []check        `json:"checks" doc:"what fresh shells run, after any writing"`
@@ -84,14 +86,17 @@ func (a *app) setup(flags setupFlags) error {
 	if flags.undo {
 		edits, err = a.planUndo(facts)
 	} else {
-		if !shells.Runnable(filepath.Join(facts.world.Shims, rewrite.Names[0])) {
+		if len(shimsIn(facts.world.Shims)) == 0 {
 			return hinted{fmt.Errorf("find the shims: there are none in %s", facts.world.Shims), "install them first, with ./install.sh"}
 		}
 		if tools := cmp.Or(strings.Join(flags.tools, " "), strings.Join(a.installed(facts), " ")); tools != "" {
 			r.Tools = strings.Fields(tools)
+			r.NewShims = slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return hasShim(facts.world.Shims, tool) })
+		} else {
+			r.Tools = shimsIn(facts.world.Shims)
 		}
 		edits, err = a.planSetup(facts, r.Tools)
-		r.Checks = ignore(a.shellChecks(facts, r.Tools), cfg.Doctor.Ignore)
+		r.Checks = ignore(a.shellChecks(facts, r.shimmed()), cfg.Doctor.Ignore)
 	}
 	if err != nil {
 		return err
@@ -112,8 +117,12 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 		a.showSetup(r)
 	}
 	var err error
-	if len(edits) > 0 && !flags.dry && (flags.yes || !flags.asJSON) {
-		if err = a.ask("write this?", flags.consent); err == nil {
+	changes := len(edits)+len(r.NewShims) > 0
+	if changes && !flags.dry && (flags.yes || !flags.asJSON) {
+		if err = a.ask("write this?", flags.consent); err == nil && len(r.NewShims) > 0 {
+			err = addShims(r.Shims, r.NewShims)
+		}
+		if err == nil {
 			err = a.writeEdits(edits, !flags.asJSON)
 		}
 		if err != nil {
@@ -134,15 +143,23 @@ func (a *app) carryOut(flags setupFlags, r setupReport, edits []shells.Edit) err
 		r.fill()
 		err = a.stdout.PrintJSON(r)
 	}
-	left := len(edits) > 0 && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result == "note" || c.Result == "problem" })
+	left := changes && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c check) bool { return c.Result == "note" || c.Result == "problem" })
 	if left && !flags.dry {
 		err = errors.Join(err, errFindings)
 	}
 	return err
 }
 
+// shimmed returns the checked tools that have a shim.
+func (r *setupReport) shimmed() []string {
+	return slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return slices.Contains(r.NewShims, tool) })
+}
+
 // fill makes lists of what is empty.
 func (r *setupReport) fill() {
+	if r.NewShims == nil {
+		r.NewShims = []string{}
+	}
 	if r.Changes == nil {
 		r.Changes = []changeReport{}
 	}
@@ -167,6 +184,9 @@ func (a *app) showSetup(r setupReport) {
 	if r.Checks != nil {
 		a.printChecks(shown(r.Checks))
 	}
+	for _, tool := range r.NewShims {
+		fmt.Fprintln(a.stdout, a.stdout.Paint(ui.Good, "+ "+ui.Printable(a.tilde(filepath.Join(r.Shims, tool)))))
+	}
 	for _, c := range r.Changes {
 		if c.Behind != nil {
 			fmt.Fprintf(a.stdout, "# %s: after %s\n", ui.Printable(a.tilde(c.File)), strings.Join(c.Behind, ", "))
@@ -176,7 +196,7 @@ func (a *app) showSetup(r setupReport) {
 			fmt.Fprintln(a.stdout, a.stdout.Paint(meaning, ui.Printable(strings.TrimSuffix(line, "\n"))))
 		}
 	}
-	if r.Changes == nil {
+	if len(r.Changes)+len(r.NewShims) == 0 {
 		a.stderr.Notice("there is nothing to change")
 	}
 }

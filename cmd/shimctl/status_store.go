@@ -38,7 +38,7 @@ type storeReport struct {
 type sharedRun struct {
 	Host      string     `json:"host" doc:"where it runs"`
 	Elsewhere bool       `json:"elsewhere" doc:"whether that is another machine"`
-	Tool      string     `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool      string     `json:"tool" doc:"name of the tool"`
 	Task      string     `json:"task,omitempty" doc:"name of the job"`
 	Since     time.Time  `json:"since" doc:"when it started"`
 	Lost      *time.Time `json:"lost,omitempty" doc:"since when it counts as lost, by this machine's clock"`
@@ -81,7 +81,7 @@ func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 	if f, err := shim.LastStoreFailure(a.own); err == nil && f.Store == r.URL {
 		r.Failed, r.FailedWhy = &f.When, f.Why
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	ctx, cancel := within(s.Timeout)
 	defer cancel()
 	client, err := a.openStore(s)
 	if err == nil {

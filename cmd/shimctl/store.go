@@ -55,6 +55,11 @@ func (a *app) askedStore() (config.Store, *wire.Client, error) {
 	return s, client, nil
 }
 
+// within returns a context that ends after a store's timeout.
+func within(timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), timeout, fmt.Errorf("no answer within %s", timeout))
+}
+
 // storeFailure returns an error of a store without its secrets, with a hint.
 func storeFailure(what string, err error, s config.Store) error {
 	return hinted{fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), storeHint(err)}

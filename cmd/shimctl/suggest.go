@@ -125,7 +125,7 @@ type suggestReport struct {
 
 // A suggestion is a frame, with the rule that would have named its calls.
 type suggestion struct {
-	Tool        string                 `json:"tool" doc:"claude, codex, gemini or vibe"`
+	Tool        string                 `json:"tool" doc:"name of the tool"`
 	Directory   string                 `json:"directory" doc:"working directory of the calls"`
 	Role        string                 `json:"role,omitempty" doc:"part in the job"`
 	Block       int                    `json:"block" doc:"the block that differs, from 1"`

@@ -18,7 +18,7 @@ import (
 type warning struct {
 	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache, refused, failed, price, too_many_calls or budget_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
-	Tool  string        `json:"tool,omitempty" doc:"claude, codex, gemini or vibe"`
+	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
 	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
 	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`

@@ -87,7 +87,9 @@ func (p place) patterns(env func(string) string) (patterns []string) {
 var places = []place{
 	{tool: "claude", begin: beginClaude, line: claudeLine},
 	{tool: "codex", line: codexLine},
+	{tool: "copilot", line: copilotLine},
 	{tool: "gemini", begin: beginGemini, line: geminiLine},
+	{tool: "qwen", line: qwenLine},
 	{tool: "vibe", whole: vibeWhole},
 }
 

@@ -20,6 +20,10 @@ func homes(root string) func(string) string {
 			return root + "/claude"
 		case "CODEX_HOME":
 			return root + "/codex"
+		case "COPILOT_HOME":
+			return root + "/copilot"
+		case "QWEN_HOME":
+			return root + "/qwen"
 		case "VIBE_HOME":
 			return root + "/vibe"
 		case "GEMINI_CLI_HOME":
@@ -69,8 +73,12 @@ var want = []Session{
 		at("2026-11-21T07:56:11.091Z"), at("2026-11-21T07:56:11.764Z"), 2, true, 2, 12260, 12291, 2},
 	{"codex", "01a1fd1b-12a2-7ce1-8596-135eb3cb32be", "/home/me/codex/proj", "gpt-5.5", "0.169.0",
 		at("2026-11-21T07:56:12.353Z"), at("2026-11-21T07:56:12.802Z"), 2, true, 9317, 9246, 0, 2},
+	{"copilot", "734dbf63-405f-485a-9a5e-3f779cf7d1e4", "/home/me/copilot/proj", "gpt-4.1", "1.0.102",
+		at("2026-11-22T16:07:43.679Z"), at("2026-11-22T16:07:49.137Z"), 2, true, 12048 + 12086, 0, 0, 4},
 	{"gemini", "96cfd3f7-06f8-4e8e-aa17-1848984a1c12", "/home/me/gemini/proj", "gemini-2.5-pro", "",
 		at("2026-11-21T07:56:17.122Z"), at("2026-11-21T07:56:20.365Z"), 2, true, 7850 + 22, 7849, 0, 2},
+	{"qwen", "230b20e8-782d-4758-81ad-42eab92d6361", "/home/me/qwen/proj", "stand-in", "0.24.4",
+		at("2026-11-22T16:20:01.4Z"), at("2026-11-22T16:25:49.267Z"), 2, true, 13811 + 14, 13824, 0, 5},
 	{"vibe", "18c112d9-e7f2-cff4-51b6-775137207552", "/home/me/vibe/proj", "stand-in", "",
 		at("2026-11-21T07:56:23.771Z"), at("2026-11-21T07:56:29.607Z"), -1, false, 0, 0, 0, 0},
 }
@@ -103,7 +111,7 @@ func TestRead(t *testing.T) {
 func TestReadAsItGrows(t *testing.T) {
 	whole, growing := copied(t), copied(t)
 	var files []string
-	for _, pattern := range []string{"claude/projects/*/*", "codex/sessions/*/*/*/*", "gemini-home/.gemini/tmp/*/chats/*"} {
+	for _, pattern := range []string{"claude/projects/*/*", "codex/sessions/*/*/*/*", "copilot/session-state/*/*", "gemini-home/.gemini/tmp/*/chats/*", "qwen/projects/*/chats/*"} {
 		found, err := filepath.Glob(filepath.Join(growing, pattern))
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
@@ -164,7 +172,7 @@ func TestReadAnew(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, root, &c); len(got) != 3 || len(c.Files) != 3 {
+	if got := read(t, root, &c); len(got) != len(want)-1 || len(c.Files) != len(want)-1 {
 		t.Errorf("removed: %+v, %d files are known", got, len(c.Files))
 	}
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// The file formats are those of claude 2.1.329, codex 0.169.0, gemini 0.61.0 and vibe 3.0.3;
+// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, gemini 0.61.0, qwen 0.24.4 and vibe 3.0.3;
 // testdata/sessions contains one file of each.
 
 // beginClaude reads the ID from the file's name.
@@ -112,6 +113,49 @@ func codexLine(f *File, line []byte) {
 	}
 }
 
+// copilotLine reads an event of a session. Its input includes the tokens that were read from the cache and
+// written to it.
+func copilotLine(f *File, line []byte) {
+	head := line[:min(len(line), 60)] // the type is at the beginning
+	if bytes.Contains(head, []byte(`"type":"system.message"`)) || bytes.Contains(head, []byte(`"type":"tool.`)) {
+		return
+	}
+	var l struct {
+		Type      string
+		Timestamp time.Time
+		Data      struct {
+			SessionID string
+			Version   string `json:"copilotVersion"`
+			Context   struct{ Cwd string }
+			Parent    string `json:"parentToolCallId"` // of a subagent
+			Usage     struct {
+				Model                     string
+				InputTokens, OutputTokens int64
+				CacheRead                 int64 `json:"cacheReadTokens"`
+				CacheWrite                int64 `json:"cacheWriteTokens"`
+			}
+		}
+	}
+	if !decode(line, &l) {
+		return
+	}
+	s, d := &f.Session, &l.Data
+	s.at(l.Timestamp)
+	switch l.Type {
+	case "session.start":
+		s.ID, s.Cwd, s.Version = d.SessionID, d.Context.Cwd, d.Version
+	case "user.message":
+		if d.Parent == "" {
+			s.Turns++
+		}
+	case "session.usage_record":
+		u := d.Usage
+		s.Model, s.Counted = u.Model, true
+		s.Input += u.InputTokens - u.CacheRead - u.CacheWrite
+		s.CacheRead, s.CacheWrite, s.Output = s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.OutputTokens
+	}
+}
+
 // beginGemini reads the project's directory. The path contains only its short name.
 func beginGemini(f *File, path string) {
 	root, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
@@ -157,6 +201,45 @@ func geminiLine(f *File, line []byte) {
 		s.Input += l.Tokens.Input - l.Tokens.Cached
 		s.CacheRead += l.Tokens.Cached
 		s.Output += l.Tokens.Output + l.Tokens.Thoughts
+	}
+}
+
+// qwenLine reads a line of a chat. A prompt is a message of the user with a text of its own, and input
+// includes cached tokens. A copy repeats its source's lines, under its own ID.
+func qwenLine(f *File, line []byte) {
+	if !bytes.Contains(line, []byte(`"type":"assistant"`)) && !bytes.Contains(line, []byte(`"type":"user"`)) {
+		return
+	}
+	var l struct {
+		SessionID  string
+		Type       string
+		Timestamp  time.Time
+		Cwd        string
+		Version    string
+		Model      string
+		Provenance string
+		Usage      *struct {
+			Input   int64 `json:"promptTokenCount"`
+			Cached  int64 `json:"cachedContentTokenCount"`
+			Output  int64 `json:"candidatesTokenCount"`
+			Thought int64 `json:"thoughtsTokenCount"`
+		} `json:"usageMetadata"`
+	}
+	if !decode(line, &l) || l.Type != "assistant" && l.Type != "user" {
+		return
+	}
+	s := &f.Session
+	s.at(l.Timestamp)
+	s.ID = cmp.Or(s.ID, l.SessionID)
+	s.Cwd, s.Version = cmp.Or(s.Cwd, l.Cwd), cmp.Or(l.Version, s.Version)
+	switch {
+	case l.Type == "user" && (l.Provenance == "" || l.Provenance == "real_user"):
+		s.Turns++
+	case l.Usage != nil:
+		s.Model, s.Counted = l.Model, true
+		s.Input += l.Usage.Input - l.Usage.Cached
+		s.CacheRead += l.Usage.Cached
+		s.Output += l.Usage.Output + l.Usage.Thought
 	}
 }
 

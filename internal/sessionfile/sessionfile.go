@@ -277,28 +277,46 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 	return sub, nil
 }
 
-// lock takes the lock that the tool holds on a session while it has it open. If there is no such
-// file, no process has the session open.
-func lock(root *os.Root, p string) (unlock func(), err error) {
-	unlock = func() {}
-	if p == "" {
-		return unlock, nil
+// lock takes the locks that the tool holds on a session while it has it open: on each file that
+// matches the pattern. If there is no such file, no process has the session open.
+func lock(root *os.Root, pattern string) (unlock func(), err error) {
+	var held []*os.File
+	unlock = func() {
+		for _, f := range held {
+			f.Close()
+		}
 	}
-	f, err := openRegular(root, p)
+	paths, err := fs.Glob(root.FS(), pattern)
+	for _, path := range paths {
+		f, lockErr := lockFile(root, path)
+		if lockErr != nil {
+			unlock()
+			return func() {}, lockErr
+		}
+		if f != nil {
+			held = append(held, f)
+		}
+	}
+	return unlock, err
+}
+
+// lockFile takes the lock on one file. It returns nil if there is no such file.
+func lockFile(root *os.Root, path string) (*os.File, error) {
+	f, err := openRegular(root, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return unlock, nil
+		return nil, nil
 	}
 	if err != nil {
-		return unlock, err
+		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return unlock, keep(prune.Open)
+			return nil, keep(prune.Open)
 		}
-		return unlock, err
+		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return f, nil
 }
 
 // openRegular opens a file for reading. Anything but a regular file counts as missing, since

@@ -45,10 +45,11 @@ type scene struct {
 
 // paths are where each tool keeps the session, and what else belongs to it.
 var paths = map[string][]string{
-	"claude": {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl", "tasks/" + id + "/1.json"},
-	"codex":  {"sessions/2026/11/21/rollout-2026-11-21T07-19-29-" + id + ".jsonl"},
-	"gemini": {"tmp/app/chats/session-2026-11-21T07-19-0ab1c2d3.jsonl", "tmp/app/tool-outputs/session-" + id + "/a.txt", "tmp/app/" + id + "/b"},
-	"vibe":   {"unified/" + id + "/journal/0002.jsonl", "unified/" + id + "/meta.json", "unified/" + id + "/chunks/a.json"},
+	"claude":  {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl", "tasks/" + id + "/1.json"},
+	"codex":   {"sessions/2026/11/21/rollout-2026-11-21T07-19-29-" + id + ".jsonl"},
+	"copilot": {"session-state/" + id + "/events.jsonl", "session-state/" + id + "/workspace.yaml", "session-state/" + id + "/checkpoints/index.md"},
+	"gemini":  {"tmp/app/chats/session-2026-11-21T07-19-0ab1c2d3.jsonl", "tmp/app/tool-outputs/session-" + id + "/a.txt", "tmp/app/" + id + "/b"},
+	"vibe":    {"unified/" + id + "/journal/0002.jsonl", "unified/" + id + "/meta.json", "unified/" + id + "/chunks/a.json"},
 }
 
 func newScene(t *testing.T, tool string) *scene {
@@ -94,10 +95,11 @@ func (s *scene) left() (files []string) {
 
 func TestRemove(t *testing.T) {
 	neighbours := map[string]string{
-		"claude": "projects/-p/" + other + ".jsonl",
-		"codex":  "sessions/2026/11/21/rollout-2026-11-21T07-19-30-" + other + ".jsonl",
-		"gemini": "tmp/app/chats/session-2026-11-21T07-20-1ab1c2d3.jsonl",
-		"vibe":   "unified/" + other + "/meta.json",
+		"claude":  "projects/-p/" + other + ".jsonl",
+		"codex":   "sessions/2026/11/21/rollout-2026-11-21T07-19-30-" + other + ".jsonl",
+		"copilot": "session-state/" + other + "/events.jsonl",
+		"gemini":  "tmp/app/chats/session-2026-11-21T07-20-1ab1c2d3.jsonl",
+		"vibe":    "unified/" + other + "/meta.json",
 	}
 	for tool, neighbour := range neighbours {
 		t.Run(tool, func(t *testing.T) {
@@ -255,6 +257,11 @@ func TestKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, ""},
+		{"copilot has it open", "copilot", func(t *testing.T, s *scene) {
+			put(t, s.path("session-state/"+id+"/inuse.1.hold"), "")
+			flock(t, s.path("session-state/"+id+"/inuse.22.hold"))
+		}, prune.Open},
+		{"copilot had it open", "copilot", func(t *testing.T, s *scene) { put(t, s.path("session-state/"+id+"/inuse.1.hold"), "") }, ""},
 		{"vibe has it open", "vibe", func(t *testing.T, s *scene) { flock(t, s.path("active/"+id+".lock")) }, prune.Open},
 		{"claude has it open", "claude", func(t *testing.T, s *scene) {
 			put(t, s.path("sessions/12.json"), `{"pid":12,"sessionId":"`+id+`"}`)

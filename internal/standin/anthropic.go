@@ -87,11 +87,16 @@ func anthropicContent(x *exchange) []any {
 	return []any{object{"type": "text", "text": beforeTool}, anthropicCall(x)}
 }
 
+// anthropicCall calls the shell tool that the request offers: droid's has more arguments than claude's.
 func anthropicCall(x *exchange) object {
-	return object{
-		"type": "tool_use", "id": x.id("toolu"), "name": "Bash",
-		"input": object{"command": x.reply.Command, "description": "Run it"},
+	name, input := "Bash", object{"command": x.reply.Command, "description": "Run it"}
+	for _, tool := range asList(x.body["tools"]) {
+		if asObject(tool)["name"] == "Execute" {
+			name = "Execute"
+			input = object{"command": x.reply.Command, "summary": "Run the given command", "riskLevel": "low", "riskLevelReason": "A test."}
+		}
 	}
+	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
 }
 
 // anthropicUsage returns the usage, whose three kinds of input are disjoint.

@@ -20,7 +20,7 @@ type api struct {
 	tooBig                   string // a part of that message
 }
 
-// apis are the three that are not Anthropic's.
+// apis are those that are not Anthropic's.
 var apis = map[string]api{
 	Responses: {
 		path: "/v1/responses", body: `{"model":"m","stream":true,"instructions":"Be","input":[TURNS]}`,
@@ -53,6 +53,18 @@ var apis = map[string]api{
 		prompt:  []any{"usage", "prompt_tokens"},
 		cached:  []any{"usage", "prompt_tokens_details", "cached_tokens"},
 		message: []any{"message"}, tooBig: "too large for model",
+	},
+	OpenAIChat: {
+		path:   "/openai/v1/chat/completions",
+		body:   `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"run_shell_command"}}],"messages":[TURNS]}`,
+		turn:   `{"role":"ROLE","content":[{"type":"text","text":"<system-reminder>TOOBIG</system-reminder>"},{"type":"text","text":TEXT}]}`,
+		result: `{"role":"tool","content":"hi\n"}`,
+		model:  "assistant", delta: []any{"choices", 0, "delta", "content"},
+		tool:    []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
+		command: []any{"choices", 0, "delta", "tool_calls", 0, "function", "arguments"}, name: "run_shell_command",
+		prompt:  []any{"usage", "prompt_tokens"},
+		cached:  []any{"usage", "prompt_tokens_details", "cached_tokens"},
+		message: []any{"error", "message"}, tooBig: "maximum context length",
 	},
 }
 

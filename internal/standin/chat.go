@@ -3,6 +3,7 @@ package standin
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,17 @@ var chat = &dialect{
 	turn:     chatTurn,
 	answer:   chatAnswer,
 	fail:     chatFail,
+}
+
+// openaiChat is the same API in OpenAI's form, with OpenAI's cache and errors.
+var openaiChat = &dialect{
+	name:     OpenAIChat,
+	messages: "messages",
+	head:     []string{"tools"},
+	cached:   openaiCache.cached,
+	turn:     chatTurn,
+	answer:   chatAnswer,
+	fail:     openaiChatFail,
 }
 
 func chatTurn(m object) turn {
@@ -64,7 +76,7 @@ func chatChunk(x *exchange, kind string, choice object) object {
 	return chunk
 }
 
-// chatMessage returns the whole answer: a call of vibe's shell tool, or the text.
+// chatMessage returns the whole answer: a call of the CLI's shell tool, or the text.
 func chatMessage(x *exchange, text func() string) object {
 	if x.reply.Command == "" {
 		return object{"role": "assistant", "content": text()}
@@ -72,8 +84,22 @@ func chatMessage(x *exchange, text func() string) object {
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
 		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
 		"index": 0, "type": "function",
-		"function": object{"name": "bash", "arguments": string(encode(object{"command": x.reply.Command}))},
+		"function": object{"name": shellTool(x.body), "arguments": string(encode(object{"command": x.reply.Command}))},
 	}}}
+}
+
+// shellTools are the names of the CLIs' shell tools.
+var shellTools = []string{"bash", "run_shell_command"}
+
+// shellTool returns the name of the shell tool that a request offers, the usual one if it offers none.
+func shellTool(body object) string {
+	for _, tool := range asList(body["tools"]) {
+		name := asString(asObject(asObject(tool)["function"])["name"])
+		if slices.Contains(shellTools, name) {
+			return name
+		}
+	}
+	return shellTools[0]
 }
 
 func chatFail(x *exchange) {
@@ -86,4 +112,18 @@ func chatFail(x *exchange) {
 		status, message = http.StatusBadRequest, "Not the same number of function calls and responses"
 	}
 	x.json(status, object{"object": "error", "message": message, "type": openaiErrors[status], "code": nil})
+}
+
+func openaiChatFail(x *exchange) {
+	status, code, message := x.reply.Status, any(nil), fmt.Sprintf("stand-in error %d", x.reply.Status)
+	switch {
+	case x.reply.TooBig:
+		status, code = http.StatusBadRequest, "context_length_exceeded"
+		message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 300000 tokens. " +
+			"Please reduce the length of the messages."
+	case x.reply.BadTool:
+		status = http.StatusBadRequest
+		message = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+	}
+	x.json(status, object{"error": object{"message": message, "type": openaiErrors[status], "param": nil, "code": code}})
 }

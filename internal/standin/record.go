@@ -83,7 +83,7 @@ func newRequest(r *http.Request, raw []byte) Request {
 	return request
 }
 
-// credential reports whether the request contains one in any place that the four CLIs use.
+// credential reports whether the request contains one in any place that the CLIs use.
 func credential(r *http.Request) bool {
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
 		if r.Header.Get(name) != "" {

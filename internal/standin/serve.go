@@ -25,28 +25,36 @@ type dialect struct {
 
 // The names of the APIs in Request.API.
 const (
-	Anthropic = "anthropic" // Messages, used by claude
-	Responses = "responses" // OpenAI Responses, used by codex
-	Gemini    = "gemini"    // generateContent, used by gemini
-	Chat      = "chat"      // chat completions, used by vibe
+	Anthropic  = "anthropic"   // Messages, used by claude
+	Responses  = "responses"   // OpenAI Responses, used by codex
+	Gemini     = "gemini"      // generateContent, used by gemini
+	Chat       = "chat"        // chat completions, used by vibe
+	OpenAIChat = "openai-chat" // chat completions as OpenAI serves them, used by qwen
 )
 
-var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat}
+var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat, OpenAIChat: openaiChat}
+
+// ends are the ends of the APIs' paths. The first that fits counts.
+var ends = []struct {
+	path    string
+	dialect *dialect
+}{
+	{"/v1/messages", anthropic},
+	{"/v1/responses", responses},
+	{":generateContent", gemini},
+	{":streamGenerateContent", gemini},
+	{"/openai/v1/chat/completions", openaiChat},
+	{"/v1/chat/completions", chat},
+}
 
 // findDialect returns the API of a request to a model, nil for any other request.
 func findDialect(r *http.Request) *dialect {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	for suffix, d := range map[string]*dialect{
-		"/v1/messages":           anthropic,
-		"/v1/responses":          responses,
-		":generateContent":       gemini,
-		":streamGenerateContent": gemini,
-		"/v1/chat/completions":   chat,
-	} {
-		if strings.HasSuffix(r.URL.Path, suffix) {
-			return d
+	for _, end := range ends {
+		if strings.HasSuffix(r.URL.Path, end.path) {
+			return end.dialect
 		}
 	}
 	return nil

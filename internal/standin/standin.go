@@ -1,4 +1,4 @@
-// Package standin is a stand-in for the model APIs that claude, codex, gemini and vibe use: Anthropic
+// Package standin is a stand-in for the model APIs that the tools use: Anthropic
 // Messages, OpenAI Responses, Gemini generateContent and chat completions. Tests, the demo and the conformance
 // suite run the real CLIs against it, without an account and without a network.
 //

@@ -30,6 +30,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 	"reprise/ledger"
+	"reprise/rewrite"
 )
 
 func main() {
@@ -106,7 +107,7 @@ type Times struct {
 func (b *bench) build() error {
 	if b.bin == "" {
 		b.bin = filepath.Join(b.dir, "bin")
-		out, err := exec.Command("./install.sh", "--bin-dir", b.bin).CombinedOutput()
+		out, err := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ",")).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("install the shims: %w\n%s", err, out)
 		}

@@ -96,7 +96,17 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Format == "stream-json" {
 			c.Args = append(c.Args, "--json")
 		}
-	case "gemini":
+	case "copilot":
+		switch t.Format {
+		case "json":
+			c.Args = []string{"--output-format", "json"}
+		case "silent":
+			c.Args = []string{"--silent", "--output-format", "text"}
+		}
+		if t.Way != OnStdin {
+			c.Args = append(c.Args, "-p")
+		}
+	case "gemini", "qwen":
 		if t.Format != "text" {
 			c.Args = []string{"-o", t.Format}
 		}
@@ -125,7 +135,7 @@ func (c *Call) line(rng *rand.Rand) {
 		}
 	case OnBoth:
 		prompt, c.Data, _ = strings.Cut(text, "\n\n")
-		if t.Tool == "gemini" { // stdin comes first
+		if t.Tool == "gemini" || t.Tool == "qwen" { // stdin comes first
 			at := strings.LastIndex(text, "\n\n")
 			prompt, c.Data = text[at+2:], text[:at]
 		}
@@ -144,10 +154,11 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 }
 
-// refusals are how each tool can fail to resume. gemini has no locks, and reports why.
+// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
+	"copilot": {Unknown, Broken},
+	"gemini":  {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID}, "qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
 // newScript generates what the tool does.

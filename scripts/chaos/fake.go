@@ -40,8 +40,10 @@ type fakeTool interface {
 	limit(format string) int
 }
 
-var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "gemini": fakeGemini{}, "vibe": fakeVibe{},
-	"opencode": fakeOpencode{}}
+var fakes = map[string]fakeTool{
+	"claude": fakeClaude{}, "codex": fakeCodex{}, "copilot": fakeCopilot{}, "gemini": fakeGemini{}, "opencode": fakeOpencode{}, "qwen": fakeQwen{},
+	"vibe": fakeVibe{},
+}
 
 // plain is a tool that only stores sessions, and exits with 1 on errors.
 type plain struct{}
@@ -59,6 +61,7 @@ type request struct {
 	waits  bool   // stdin is always read to its end
 	deaf   bool   // stdin is not read if there is a prompt in argv
 	dir    string // where to record how the run ended, "" for nowhere
+	share  string // where to write the session, "" for nowhere
 	fork   bool   // resume goes on in a copy
 	at     string // the last message that the copy keeps, "" for all
 	frames bool   // stdin is a conversation
@@ -94,6 +97,9 @@ type turn struct {
 
 // entry returns a turn as the tool stores it.
 func (r *Run) entry(name, role, text string) string {
+	if name == "copilot" {
+		return toJSON(turn{Type: role + ".message", Role: role, Text: text})
+	}
 	if name != "claude" {
 		return toJSON(turn{Type: "response_item", Role: role, Text: text})
 	}

@@ -77,6 +77,9 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		return false, root, err
 	}
 	for name := range fakes {
+		if name == "qwen" {
+			continue
+		}
 		file := name
 		if name == "claude" { // a version that resumes in a copy
 			file = claudeVersion
@@ -84,15 +87,21 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 				return false, root, err
 			}
 		}
-		if out, err := exec.Command("cp", self, filepath.Join(tools, file)).CombinedOutput(); err != nil {
-			return false, root, fmt.Errorf("install the fake %s: %w: %s", name, err, out)
+		if err := copyProgram(self, filepath.Join(tools, file)); err != nil {
+			return false, root, fmt.Errorf("install the fake %s: %w", name, err)
 		}
+	}
+	if err := installQwen(self, tools); err != nil {
+		return false, root, fmt.Errorf("install the fake qwen: %w", err)
 	}
 	if err := installVibe(tools); err != nil {
 		return false, root, fmt.Errorf("install the fake vibe: %w", err)
 	}
 	if err := installOpencode(tools); err != nil {
 		return false, root, fmt.Errorf("install the fake opencode: %w", err)
+	}
+	if err := installCopilot(tools); err != nil {
+		return false, root, fmt.Errorf("install the fake copilot: %w", err)
 	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
 		dir := filepath.Join(root, fmt.Sprint("world", epoch))
@@ -117,4 +126,11 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		}
 	}
 	return broken, root, nil
+}
+
+func copyProgram(from, to string) error {
+	if out, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }

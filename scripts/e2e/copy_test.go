@@ -150,10 +150,12 @@ func TestCallersOwnResume(t *testing.T) {
 		first  string // what the resume of the first id answers with the shim
 	}
 	tools := map[string]test{
-		"claude": {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
-		"codex":  {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
-		"gemini": {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
-		"vibe":   {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
+		"claude":  {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
+		"codex":   {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
+		"copilot": {list("-p"), func(id string) []string { return []string{"-s", "--resume", id, "-p", "what number was it?"} }, "12"},
+		"gemini":  {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
+		"qwen":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
+		"vibe":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
 	}
 	each(t, tools, func(t *testing.T, tool string, does test) {
 		for _, shim := range []bool{false, true} {
@@ -194,7 +196,7 @@ func TestCallersOwnResume(t *testing.T) {
 
 // A prompt with a NUL in it reaches the model whole.
 func TestNulOnStdin(t *testing.T) {
-	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "vibe": list("-p"), "codex": list("exec")}
+	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "qwen": {}, "vibe": list("-p"), "codex": list("exec"), "copilot": list("-s")}
 	each(t, tools, func(t *testing.T, tool string, args []string) {
 		w := newWorld(t, tool, true)
 		w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})

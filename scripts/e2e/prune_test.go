@@ -33,6 +33,10 @@ var pruned = map[string]pruning{
 		resume: list("exec|resume|ID|what number was it?"), latest: list("exec|resume|--last|what number was it?"),
 		list: (*world).codexThreads,
 	},
+	"copilot": {
+		call:   func(p string) []string { return []string{"-s", "-p", p} },
+		resume: list("--resume|ID|-s|-p|what number was it?"), latest: list("--continue|-s|-p|what number was it?"),
+	},
 	"gemini": {
 		call:   func(p string) []string { return []string{"-p", p} },
 		resume: list("--resume|ID|-p|what number was it?"), latest: list("--resume|latest|-p|what number was it?"),
@@ -40,6 +44,10 @@ var pruned = map[string]pruning{
 			r := w.run("gemini", parity.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
 			return r.Stdout + r.Stderr
 		},
+	},
+	"qwen": {
+		call:   func(p string) []string { return []string{"-p", p} },
+		resume: list("--resume|ID|-p|what number was it?"), latest: list("-c|-p|what number was it?"),
 	},
 	"vibe": {
 		call:   func(p string) []string { return []string{"-p", p} },

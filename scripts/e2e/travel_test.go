@@ -29,6 +29,20 @@ var travelers = map[string]traveler{
 	"vibe":           {realcli.Pins["vibe"], list("-p"), func(id, prompt string) []string { return []string{"--resume", id, "-p", prompt} }},
 }
 
+// Sessions of tools that are not tried here are not shared.
+func TestTravelersAreTried(t *testing.T) {
+	for _, name := range rewrite.Names {
+		tool, _ := rewrite.Lookup(name)
+		tried := false
+		for _, does := range travelers {
+			tried = tried || does.pin.Tool == name
+		}
+		if tool.Descriptor().Travels != tried {
+			t.Errorf("%s: travels is %t, tried is %t", name, tool.Descriptor().Travels, tried)
+		}
+	}
+}
+
 func resumeOption(id, prompt string) []string {
 	return []string{"-p", prompt, "--allowedTools=Bash", "--model", "sonnet", "--resume", id}
 }

@@ -67,6 +67,9 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 		path = shims + ":" + path
 	}
 	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
+	if t, ok := rewrite.Lookup(tool); ok && t.Descriptor().StandIn.Cache != "" {
+		w.env = append(w.env, t.Descriptor().StandIn.Cache+"="+filepath.Join(real, ".unpacked"))
+	}
 	// codex runs commands in a login shell, and the system's profile may set PATH.
 	profile := fmt.Sprintf("export PATH=%q\n", path)
 	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile), 0o600); err != nil {

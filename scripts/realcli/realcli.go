@@ -19,32 +19,36 @@ import (
 type Pin struct {
 	Tool, Package, Version string
 	Python                 bool // a Python package, not one of npm's
+	// With are further npm packages, whose commands are in the same directory.
+	With []string
 }
 
 // The CLIs with end-to-end tests.
 var (
-	Claude = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false}
-	Codex  = Pin{"codex", "@openai/codex", "0.169.0", false}
-	Gemini = Pin{"gemini", "@google/gemini-cli", "0.61.0", false}
-	Vibe   = Pin{"vibe", "mistral-vibe", "3.0.3", true}
+	Claude  = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false, nil}
+	Codex   = Pin{"codex", "@openai/codex", "0.169.0", false, nil}
+	Copilot = Pin{"copilot", "@github/copilot", "1.0.102", false, nil}
+	Gemini  = Pin{"gemini", "@google/gemini-cli", "0.61.0", false, nil}
+	Qwen    = Pin{"qwen", "@qwen-code/qwen-code", "0.24.4", false, []string{"node@22.23.3"}} // it needs Node 22
+	Vibe    = Pin{"vibe", "mistral-vibe", "3.0.3", true, nil}
 
 	// The packages that the commands' packages would run, since those want to run an install script.
-	OpenCode = Pin{"opencode", "opencode-linux-" + arch, "1.18.33", false}
-	Kilo     = Pin{"kilo", "@kilocode/cli-linux-" + arch, "7.7.9", false}
+	OpenCode = Pin{"opencode", "opencode-linux-" + arch, "1.18.33", false, nil}
+	Kilo     = Pin{"kilo", "@kilocode/cli-linux-" + arch, "7.7.9", false, nil}
 )
 
 // arch is the processor in the names of npm packages.
 var arch = map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
-var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false}
+var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
 
 // OldClaude is the claude of a year before Claude.
-var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false}
+var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false, nil}
 
 // Pins are the CLIs by their names.
 var Pins = map[string]Pin{
-	"claude": Claude, "codex": Codex, "gemini": Gemini, "vibe": Vibe, "opencode": OpenCode,
+	"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "opencode": OpenCode, "qwen": Qwen, "vibe": Vibe,
 }
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
@@ -73,8 +77,8 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 		return "", fmt.Errorf("make cache folder: %w", err)
 	}
 	defer os.RemoveAll(half)
-	npm := exec.Command("npm", "install", "--prefix", half, "--no-audit", "--no-fund", "--loglevel=error",
-		p.Package+"@"+p.Version)
+	args := []string{"install", "--prefix", half, "--no-audit", "--no-fund", "--loglevel=error", p.Package + "@" + p.Version}
+	npm := exec.Command("npm", append(args, p.With...)...)
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("install %s %s: %w\n%s", p.Package, p.Version, err, out)
 	}

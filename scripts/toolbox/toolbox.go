@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// usual are the programs that scripts may expect everywhere. An installed claude, codex, gemini or
-// vibe is not among them, and so cannot run by mistake.
+// usual are the programs that scripts may expect everywhere. No installed tool is among them, so that
+// none can run by mistake.
 var usual = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff", "dirname", "echo", "env", "expr",
 	"false", "find", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "od", "paste", "printf", "ps",

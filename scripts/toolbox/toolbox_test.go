@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }
@@ -14,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }
 func TestPathFromNothing(t *testing.T) {
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
-	for _, name := range []string{"claude", "codex", "gemini", "vibe"} {
+	for _, name := range rewrite.Names {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n>"+ran+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +26,7 @@ func TestPathFromNothing(t *testing.T) {
 	if err := Make(tools, "there-is-no-such-program"); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-c", "for t in claude codex gemini vibe; do $t; done 2>/dev/null; echo found | sed s/found/done/")
+	sh := exec.Command("sh", "-c", "for t in "+strings.Join(rewrite.Names, " ")+"; do $t; done 2>/dev/null; echo found | sed s/found/done/")
 	sh.Env = []string{"PATH=" + tools}
 	if out, err := sh.CombinedOutput(); err != nil || string(out) != "done\n" {
 		t.Errorf("%q, %v", out, err)

@@ -1,0 +1,502 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// copilotCall parses a command line of words; _ in a word is a space.
+func copilotCall(line string, env ...string) Call {
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "_", " ")
+	}
+	return (copilot{}).Parse(Invocation{Args: args, StdinTTY: !slices.Contains(env, "STDIN=1"), Env: func(name string) string {
+		for _, entry := range env {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}})
+}
+
+func TestCopilotClassifies(t *testing.T) {
+	tests := []struct {
+		line   string
+		env    string
+		mode   Mode
+		reason Reason
+	}{
+		{"-p hi", "", Fresh, ""},
+		{"-phi -s", "", Fresh, ""},
+		{"-sp hi", "", Fresh, ""},
+		{"--prompt=hi --output-format json --allow-all", "", Fresh, ""},
+		{"--allow-tool shell write -p hi", "", Fresh, ""},
+		{"-s", "STDIN=1", Fresh, ""},
+		{"-p hi", "STDIN=1", Fresh, ""},
+		{"", "", Passthrough, Interactive},
+		{"--model x", "", Passthrough, Interactive},
+		{"-i hi", "STDIN=1", Passthrough, Admin},
+		{"--version", "", Passthrough, Admin},
+		{"mcp list", "", Passthrough, Admin},
+		{"--acp", "STDIN=1", Passthrough, AppServer},
+		{"-p hi", "COPILOT_CLI=1", Passthrough, Nested},
+		{"-p hi", NestedEnv + "=claude:1", Passthrough, Nested},
+		{"-p hi --usage-output-file u.json", "", Passthrough, UnmanagedOption},
+		{"-p hi --share", "", Passthrough, UnmanagedOption},
+		{"-p hi --name x", "", Passthrough, UnmanagedOption},
+		{"-p hi --nosuch", "", Passthrough, UnknownOption},
+		{"-p", "", Passthrough, BadUsage},
+		{"-p -x", "", Passthrough, BadUsage},
+		{"-p hi there", "", Passthrough, BadUsage},
+		{"what number", "STDIN=1", Passthrough, BadUsage},
+		{"-p hi --output-format xml", "", Passthrough, BadUsage},
+		{"-p hi --resume=" + someID, "", Passthrough, CallerSession},
+		{"-p hi -r x", "", Passthrough, CallerSession},
+		{"-p hi --continue --output-format json", "", Observe, CallerSession},
+		{"-p hi --session-id " + someID, "", Passthrough, CallerSession},
+		{"-p /review_this", "", Passthrough, SlashCommand},
+	}
+	for _, tt := range tests {
+		if c := copilotCall(tt.line, tt.env); c.Mode != tt.mode || c.Reason != tt.reason {
+			t.Errorf("%q with %q: %s %s, want %s %s", tt.line, tt.env, c.Mode, c.Reason, tt.mode, tt.reason)
+		}
+	}
+}
+
+func TestCopilotReadsACall(t *testing.T) {
+	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE", "MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
+	if c.Prompt != "two" || !c.silent || c.Model != "b" || c.Dir != "/d" || !slices.Equal(c.secrets, []string{"key", "mine"}) || c.Stdin != StdinUnused {
+		t.Errorf("%+v", c)
+	}
+	if got := settings(c); len(got) != 2 || got["--secret-env-vars"] != "\x00MINE" {
+		t.Errorf("settings %v", got)
+	}
+	if c := copilotCall("--additional-mcp-config @m.json -p hi", "COPILOT_HOME=/h"); !c.Settings[0].File || c.Settings[0].Value != "m.json" || c.Home != "/h" {
+		t.Errorf("%+v", c)
+	}
+	if c := copilotCall("-s", "STDIN=1", "HOME=/u"); c.Stdin != StdinPrompt || c.Home != "/u/.copilot" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The grammar has each option of the recorded help, with its arity.
+func TestCopilotHelp(t *testing.T) {
+	probe := (copilot{}).Options(string(copilotRecording(t, "help", "stdout")))
+	if !probe.Known || !probe.Resume {
+		t.Errorf("%v %v", probe.Known, probe.Resume)
+	}
+	for _, o := range probe.Options {
+		for _, name := range o.Names {
+			if known, ok := copilotOptions.find(name); !ok || known.Arity != o.Arity {
+				t.Errorf("%s takes %v, the grammar says %v %v", name, o.Arity, known.Arity, ok)
+			}
+		}
+	}
+	if n := len(probe.Options); n != 80 {
+		t.Errorf("%d options of %d", n, len(copilotOptions))
+	}
+	old := regexp.MustCompile(`(?m)^.*--usage-output-file.*$`).ReplaceAllString(string(copilotRecording(t, "help", "stdout")), "")
+	if (copilot{}).Options(old).Resume {
+		t.Error("a version without --usage-output-file can resume")
+	}
+}
+
+func TestCopilotVersions(t *testing.T) {
+	for version, want := range map[string]Mode{"1.0.102": Fresh, "1.0.83": Fresh, "1.0.80": Passthrough, "0.0.400": Passthrough, "": Passthrough, "2.0.0": Fresh} {
+		if c := (copilot{}).ResolveWithEnv(copilotCall("-p hi"), HostEnv{Version: version}); c.Mode != want {
+			t.Errorf("%q: %s", version, c.Mode)
+		}
+	}
+	c := copilotCall("-p hi")
+	c.learned = Probe{Known: true, Resume: true}
+	if c = (copilot{}).ResolveWithEnv(c, HostEnv{}); c.Mode != Fresh {
+		t.Errorf("its help lists the option: %s", c.Mode)
+	}
+}
+
+// What copilot itself makes of its state at its start is no change.
+func TestCopilotStateIsMigrated(t *testing.T) {
+	const path = "/h/config.json"
+	before := `{"theme":"dark","trusted_folders":["/home/me/proj"],"banner":"never"}`
+	after := string(copilotRecording(t, "migrated", "config.json"))
+	if a, b := copilotSettings(path, before), copilotSettings(path, after); !slices.Equal(a, b) || len(a) == 0 {
+		t.Errorf("%v\n%v", a, b)
+	}
+	if got := copilotSettings(path, "// Comment.\n{\n  \"firstLaunchAt\": \"2026-11-22T15:37:36.220Z\"\n}\n"); got != nil {
+		t.Errorf("an empty state: %v", got)
+	}
+	if a, b := copilotSettings(path, before), copilotSettings(path, strings.Replace(before, "never", "once", 1)); slices.Equal(a, b) {
+		t.Error("another setting is not seen")
+	}
+	if got := copilotSettings(path, `{"last_logged_in_user":{"login":"me"}}`); len(got) != 1 || got[0].Guard != AuthChanged {
+		t.Errorf("%v", got)
+	}
+	if got := copilotSettings(path, "{"); len(got) != 1 || got[0].Value != "{" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestCopilotPlans(t *testing.T) {
+	usage := "--usage-output-file=" + Scratch + "/usage.json"
+	fresh := func(line string, env ...string) Plan {
+		return (copilot{}).Plan(copilotCall(line, env...), ToFresh("hi"))
+	}
+	for line, want := range map[string]string{
+		"-p hi":                         usage + " -p hi",
+		"-p hi --output-format json":    usage + " -p hi --output-format json",
+		"-sp hi":                        usage + " --share=" + Scratch + "/session.md -sp hi",
+		"-s -p hi --output-format=json": usage + " -s -p hi --output-format=json",
+	} {
+		if p := fresh(line); strings.Join(p.Args, " ") != want || p.ReadStderr != (line == "-p hi") {
+			t.Errorf("%q: %q, stderr %v", line, p.Args, p.ReadStderr)
+		}
+	}
+	prompt := NewPrompt("hi", testKey)
+	resume := func(line string, env ...string) Plan {
+		return (copilot{}).Plan(copilotCall(line, env...), ToResume(someID, prompt, Continuity{}, true))
+	}
+	for line, want := range map[string]string{
+		"-p hi --yolo": usage + " --resume=" + someID + " --prompt=hi --yolo",
+		"-sp hi":       usage + " --resume=" + someID + " --prompt=hi -s",
+	} {
+		p := resume(line)
+		if strings.Join(p.Args, " ") != want || p.HasStdin || len(p.Follow) != 2 || p.Follow[1].Dir != "/u/.copilot/session-state/"+someID && p.Follow[1].Dir != "/.copilot/session-state/"+someID {
+			t.Errorf("%q: %q, %+v", line, p.Args, p.Follow)
+		}
+	}
+	if p := resume("-s", "STDIN=1"); !p.HasStdin || p.Stdin != "hi" || strings.Join(p.Args, " ") != usage+" --resume="+someID+" -s" {
+		t.Errorf("%q, stdin %q", p.Args, p.Stdin)
+	}
+}
+
+func TestCopilotPrompt(t *testing.T) {
+	for stdin, want := range map[string]string{" a\n": " a\n", " \n": "", "/x": "", "": ""} {
+		if got := (copilot{}).EffectivePrompt(copilotCall("-s", "STDIN=1"), stdin); got != want {
+			t.Errorf("%q: %q", stdin, got)
+		}
+	}
+	if got := (copilot{}).EffectivePrompt(copilotCall("-p hi", "STDIN=1"), "data"); got != "hi" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCopilotRefusals(t *testing.T) {
+	for name, want := range map[string]Reason{
+		"resume-unknown-text": RefusedUnknown, "resume-unknown-json": RefusedUnknown, "resume-unknown-silent": RefusedUnknown,
+		"resume-broken": RefusedBroken, "toobig-silent": RefusedContext, "badtool-silent": RefusedBroken, "http401-silent": "",
+		"empty-text": "", "no-prompt": "", "words": "",
+	} {
+		stderr := string(copilotRecording(t, name, "stderr"))
+		if got := (copilot{}).Refused(stderr, 1); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := (copilot{}).Refused(stderr, 0); got != "" {
+			t.Errorf("%s with exit code 0: %q", name, got)
+		}
+	}
+}
+
+func TestCopilotSessionFiles(t *testing.T) {
+	path := "/h/session-state/" + someID + "/events.jsonl"
+	if got := (copilot{}).SessionPaths("/h", "/d", someID); !slices.Equal(got, []string{path}) {
+		t.Error(got)
+	}
+	files, ok := (copilot{}).SessionFiles("/h", someID, path)
+	if !ok || !slices.Equal(files.Paths, []string{"session-state/" + someID}) {
+		t.Error(files, ok)
+	}
+	if _, ok := (copilot{}).SessionFiles("/h", someID, "/h/session-state/x/events.jsonl"); ok {
+		t.Error("another session's file")
+	}
+}
+
+func copilotRecording(t *testing.T, name, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../testdata/recordings/copilot", name, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A copilotRun is what a caller sees of a recorded run.
+type copilotRun struct {
+	stdout, stderr string
+	seen           StreamState
+}
+
+// copilotShow plays a recorded run: the session's events as far as they come first, then the output, then the
+// figures.
+func copilotShow(t *testing.T, name string, c Call, p Plan, previous Totals) (r copilotRun) {
+	t.Helper()
+	s := (copilot{}).Stream(c, p, previous)
+	file := func(name, as string) {
+		if data, err := os.ReadFile(filepath.Join("../testdata/recordings/copilot", name, as)); err == nil {
+			if as != copilotEvents {
+				s.File("/scratch/"+as, data)
+				return
+			}
+			for line := range bytes.Lines(data) {
+				s.File("/h/session-state/x/"+as, line)
+			}
+		}
+	}
+	file(name, copilotEvents)
+	for line := range bytes.Lines(copilotRecording(t, name, "stdout")) {
+		r.stdout += string(s.Line(line))
+	}
+	for line := range bytes.Lines(copilotRecording(t, name, "stderr")) {
+		if p.ReadStderr {
+			line = s.ErrLine(line)
+		}
+		r.stderr += string(line)
+	}
+	file(name, copilotUsageFile)
+	file(name, copilotShareFile)
+	r.stdout += string(s.End()) + string(s.End())
+	r.stderr += s.TakeStderr() + s.TakeStderr()
+	r.seen = *s.Seen()
+	return r
+}
+
+var copilotLines = map[string]string{"text": "-p x", "silent": "-s -p x", "json": "-p x --output-format json"}
+
+func TestCopilotShowsAFreshRunAsItIs(t *testing.T) {
+	for format, line := range copilotLines {
+		for _, name := range []string{"fresh", "multi", "tool", "toobig", "empty", "http401", "edit-1"} {
+			if name == "edit-1" && format == "silent" {
+				continue // recorded as text
+			}
+			name := name + "-" + format
+			c := copilotCall(line)
+			r := copilotShow(t, name, c, (copilot{}).Plan(c, ToFresh("x")), "")
+			if r.stdout != string(copilotRecording(t, name, "stdout")) || r.stderr != string(copilotRecording(t, name, "stderr")) {
+				t.Errorf("%s: %q\n%q", name, r.stdout, r.stderr)
+			}
+			id := regexp.MustCompile(`"sessionId":"([0-9a-f-]{36})","exitCode"|--resume=([0-9a-f-]{36})`).FindStringSubmatch(r.stdout + r.stderr)
+			if id != nil && r.seen.ID != id[1]+id[2] || id == nil && r.seen.ID != "" {
+				t.Errorf("%s: id %q", name, r.seen.ID)
+			}
+		}
+	}
+}
+
+func TestCopilotAnswers(t *testing.T) {
+	for name, want := range map[string]string{
+		"fresh-text": "Got it: 456.", "fresh-json": "Got it: 456.", "fresh-silent": "Got it: 456.", "tool-json": "ok", "tool-silent": "Let me run it.\n\nok",
+	} {
+		_, format, _ := strings.Cut(name, "-")
+		c := copilotCall(copilotLines[format])
+		r := copilotShow(t, name, c, (copilot{}).Plan(c, ToFresh("x")), "")
+		if r.seen.Answer != want || !r.seen.Final || r.seen.Failed {
+			t.Errorf("%s: %q, %+v", name, r.seen.Answer, r.seen)
+		}
+		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Output == 0 || r.seen.Totals == "" || r.seen.ContextUse.Used < 12000 {
+			t.Errorf("%s: %+v", name, r.seen)
+		}
+	}
+}
+
+// Silent text names its session nowhere else than in the shared file.
+func TestCopilotShared(t *testing.T) {
+	c := copilotCall("-s -p x")
+	r := copilotShow(t, "share", c, (copilot{}).Plan(c, ToFresh("x")), "")
+	if !isUUID(r.seen.ID) || r.seen.Source != "file" {
+		t.Errorf("%q from %q", r.seen.ID, r.seen.Source)
+	}
+	s := (copilot{}).Stream(c, Plan{}, "")
+	s.File("/scratch/session.md", []byte("# Copilot CLI Session\n\n---\n\n> - **Session ID:** `"+someID+"`\n"))
+	if s.Seen().ID != "" {
+		t.Error("an ID in the conversation counts")
+	}
+}
+
+// copilotResumed plays the second and third run of a recorded session.
+func copilotResumed(t *testing.T, first, name, format string) (before, r copilotRun) {
+	t.Helper()
+	c := copilotCall(copilotLines[format])
+	before = copilotShow(t, first, c, Plan{ReadStderr: format == "text"}, "")
+	if format == "silent" {
+		s := (copilot{}).Stream(c, Plan{}, "")
+		s.File(copilotUsageFile, copilotRecording(t, first, copilotUsageFile))
+		before.seen.Totals = s.Seen().Totals
+	}
+	var run struct{ Argv []string }
+	if err := json.Unmarshal(copilotRecording(t, name, "run.json"), &run); err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	for _, arg := range run.Argv {
+		if value, ok := strings.CutPrefix(arg, "--resume="); ok {
+			id = value
+		}
+	}
+	p := (copilot{}).Plan(c, ToResume(id, NewPrompt("x", testKey), Continuity{}, true))
+	return before, copilotShow(t, name, c, p, before.seen.Totals)
+}
+
+// A resumed call shows its own figures, and its usage is its own.
+func TestCopilotOwnFigures(t *testing.T) {
+	for _, format := range slices.Sorted(maps.Keys(copilotLines)) {
+		_, r := copilotResumed(t, "chain-1-"+format, "chain-2-"+format, format)
+		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Input > 13000 || u.Output < 1 || u.Output > 4 {
+			t.Errorf("%s: %+v", format, u)
+		}
+		if !r.seen.Content || !r.seen.Final || r.seen.Failed || !isUUID(r.seen.ID) || r.seen.Answer != "77" {
+			t.Errorf("%s: %+v", format, r.seen)
+		}
+		switch format {
+		case "text":
+			if !regexp.MustCompile(`^\n\nChanges    \+0 -0\nDuration   [01]s\nTokens     ↑ 12\.\dk • ↓ \d\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
+				t.Errorf("%q", r.stderr)
+			}
+		case "json":
+			if !regexp.MustCompile(`"premiumRequests":0,"totalApiDurationMs":\d{1,3},"sessionDurationMs":\d{2,4},"codeChanges":\{"linesAdded":0,"linesRemoved":0,"filesModified":\[\]\}\}\}\n$`).MatchString(r.stdout) {
+				t.Errorf("%q", r.stdout[len(r.stdout)-300:])
+			}
+		}
+	}
+	_, r := copilotResumed(t, "edit-1-json", "edit-2-json", "json")
+	if want := `"codeChanges":{"linesAdded":1,"linesRemoved":0,"filesModified":["/home/me/proj/b-json.txt"]}}}` + "\n"; !strings.HasSuffix(r.stdout, want) {
+		t.Errorf("%q", r.stdout[len(r.stdout)-300:])
+	}
+	_, r = copilotResumed(t, "edit-1-text", "edit-2-text", "text")
+	if !strings.Contains(r.stderr, "Changes    +1 -0\n") || !strings.Contains(r.stderr, "Tokens     ↑ 10.0k (2.5k cached) • ↓ 154 (14 reasoning)\n") {
+		t.Errorf("%q", r.stderr)
+	}
+}
+
+// If the session's earlier figures are not known, nothing is changed, and the usage is not known.
+func TestCopilotUnknownTotals(t *testing.T) {
+	for format, line := range copilotLines {
+		c := copilotCall(line)
+		p := (copilot{}).Plan(c, ToResume(someID, NewPrompt("x", testKey), Continuity{}, true))
+		for _, totals := range []Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
+			r := copilotShow(t, "chain-2-"+format, c, p, totals)
+			if r.seen.Usage.Known || r.stderr != string(copilotRecording(t, "chain-2-"+format, "stderr")) {
+				t.Errorf("%s after %q: %+v, %q", format, totals, r.seen.Usage, r.stderr)
+			}
+		}
+	}
+}
+
+// On a terminal the numbers of changed lines are colored.
+func TestCopilotColoredFigures(t *testing.T) {
+	s := &copilotStream{begun: 1, last: 61_001}
+	own := copilotTotals{Added: 3, Removed: 1, Input: 5000, Read: 1234, Output: 77, Reasoning: 7, Written: 10, Premium: 1.334, NanoAIU: 2.5e9}
+	for line, want := range map[string]string{
+		"Changes    \x1b[32m+13\x1b[39m \x1b[31m-2\x1b[39m\r\n": "Changes    \x1b[32m+3\x1b[39m \x1b[31m-1\x1b[39m\r\n",
+		"Duration   2h 3m 4s\n":                                 "Duration   1m 1s\n",
+		"Requests   3 Premium (2h 3m 4s)\n":                     "Requests   1.33 Premium (1m 1s)\n",
+		"AI Credits 7.25 (3m 0s)\n":                             "AI Credits 2.5 (1m 1s)\n",
+		"AI Credits unavailable (3m 0s)\n":                      "AI Credits unavailable (1m 1s)\n",
+		"Tokens     ↑ 1.0m (1.0k cached) • ↓ 1.0k\r\n":          "Tokens     ↑ 5.0k (1.2k cached, 10 written) • ↓ 77 (7 reasoning)\r\n",
+		"Resume     copilot --resume=" + someID + "\n":          "Resume     copilot --resume=" + someID + "\n",
+		"Changes of another kind\n":                             "Changes of another kind\n",
+	} {
+		if got := string(s.ownLine([]byte(line), own)); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The formats are those of copilot's own functions (usageFormatTokenCount and others in 1.0.102).
+func TestCopilotFormats(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 1049: "1.0k", 1050: "1.1k", 1150: "1.1k", 9950: "9.9k", 12050: "12.1k",
+		999_950: "1000.0k", 1_000_000: "1.0m", 1_050_000: "1.1m", 2_345_678_901: "2345.7m"} {
+		if got := copilotCount(n); got != want {
+			t.Errorf("%d tokens: %s, want %s", n, got, want)
+		}
+	}
+	for millis, want := range map[int64]string{0: "0s", 999: "0s", 1999: "1s", 59_999: "59s", 60_000: "1m 0s", 3_599_999: "59m 59s", 3_600_000: "1h 0m 0s",
+		3_661_000: "1h 1m 1s", 900_000_000: "250h 0m 0s", -5: "0s"} {
+		if got := copilotDuration(millis); got != want {
+			t.Errorf("%d ms: %s, want %s", millis, got, want)
+		}
+	}
+	for nano, want := range map[float64]string{0: "0", 9e6: "<0.01", 1e7: "0.01", 1.5e7: "0.01", 9.95e7: "0.1", 9.994e9: "9.99", 9.996e9: "10", 1.05e9: "1.05",
+		1.2345e10: "12.3", 9.996e10: "100", 1.2345e11: "123", 1.23456e12: "1235"} {
+		if got := copilotCredits(nano); got != want {
+			t.Errorf("%g: %s, want %s", nano, got, want)
+		}
+	}
+}
+
+// If the model was sent a part of the prompt, the caller sees its whole prompt, with its keys hidden as
+// copilot hides them.
+func TestCopilotShowsTheCallersPrompt(t *testing.T) {
+	c := copilotCall("-p x --output-format json", "COPILOT_PROVIDER_API_KEY=stand-in-key")
+	s := (copilot{}).Stream(c, Plan{Resume: someID, Prompt: "ECHO<<the stand-in-key>> please", Asked: "A <b> & stand-in-key\u2028.\n"}, "")
+	for line := range bytes.Lines(copilotRecording(t, "key-json", "stdout")) {
+		got := string(s.Line(line))
+		if !strings.Contains(got, `"type":"user.message"`) {
+			continue
+		}
+		if !strings.Contains(got, "\"content\":\"A <b> & ******\u2028.\\n\"") ||
+			!regexp.MustCompile(`"transformedContent":"<current_datetime>[^<]*</current_datetime>\\n\\nA <b> & \*{6}`+"\u2028"+`\."`).MatchString(got) {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+// A resumed run is its session's own only if it adds to the session's file.
+func TestCopilotContent(t *testing.T) {
+	const message = `{"type":"assistant.message","data":{"content":"hi"}}` + "\n"
+	c := copilotCall("-p x --output-format json")
+	s := (copilot{}).Stream(c, Plan{Resume: someID}, "")
+	s.Line([]byte(message))
+	if s.Seen().Content {
+		t.Error("content before the session is known")
+	}
+	s.File("/h/events.jsonl", []byte(`{"type":"session.resume","data":{"resumeTime":"2026-11-22T15:37:36.811Z"}}`+"\n"))
+	s.File("/h/events.jsonl", []byte(message))
+	if seen := s.Seen(); !seen.Content || seen.ID != someID {
+		t.Errorf("%+v", seen)
+	}
+	s = (copilot{}).Stream(c, Plan{Resume: someID}, "")
+	s.Line([]byte(`{"type":"result","sessionId":"22222222-2222-4333-8444-555555555555","exitCode":0,"usage":{}}` + "\n"))
+	if seen := s.Seen(); !seen.WrongID || seen.Content {
+		t.Errorf("another session: %+v", seen)
+	}
+	text := (copilot{}).Stream(copilotCall("-p x"), Plan{Resume: someID, ReadStderr: true}, "")
+	text.ErrLine([]byte("Changes    +0 -0\n"))
+	text.ErrLine([]byte("Resume     copilot --resume=22222222-2222-4333-8444-555555555555\n"))
+	if !text.Seen().WrongID {
+		t.Error("another session in text is not seen")
+	}
+}
+
+// What stderr says is no part of the answer, unless both streams are one.
+func TestCopilotOneStream(t *testing.T) {
+	for stdout, want := range map[string]string{"yes\n\n": "yes", "": "a warning\nyes"} {
+		s := (copilot{}).Stream(copilotCall("-p x"), Plan{ReadStderr: true}, "")
+		s.File(copilotUsageFile, copilotRecording(t, "fresh-text", copilotUsageFile))
+		s.ErrLine([]byte("a warning\n"))
+		if stdout == "" {
+			s.ErrLine([]byte("yes\n"))
+		} else {
+			s.Line([]byte(stdout))
+		}
+		s.End()
+		if seen := s.Seen(); seen.Answer != want || !seen.Final {
+			t.Errorf("%q: %q, final %v", stdout, seen.Answer, seen.Final)
+		}
+	}
+}
+
+func TestCopilotCompacted(t *testing.T) {
+	s := (copilot{}).Stream(copilotCall("-p x"), Plan{Resume: someID}, "")
+	s.File("/h/events.jsonl", []byte(`{"type":"session.compaction_complete","data":{}}`+"\n"))
+	if !s.Seen().Compacted {
+		t.Error("a compacted session is not seen")
+	}
+}

@@ -1,0 +1,303 @@
+package rewrite
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// droidStream reads droid's stream-json and renders it as text or json, or shows it unchanged except
+// for what a copy of a session shows of its source. It also reads a fresh call's json.
+type droidStream struct {
+	call     Call
+	plan     Plan
+	previous Totals
+	seen     StreamState
+
+	out       []byte // the last rendering; its memory is reused
+	stderr    string // text: what text mode would have written there
+	hidden    backlog
+	began     int64 // when the run got its prompt, in milliseconds
+	spoke     bool  // there was an event that may be the model's
+	malformed bool  // an event had an unexpected shape
+}
+
+func (droid) Stream(c Call, p Plan, previous Totals) Stream {
+	// droid shows a prompt without the space around it.
+	p.Prompt, p.Asked = strings.TrimSpace(p.Prompt), strings.TrimSpace(p.Asked)
+	return &droidStream{call: c, plan: p, previous: previous}
+}
+
+func (s *droidStream) TakeStderr() string {
+	taken := s.stderr
+	s.stderr = ""
+	return taken
+}
+
+func (s *droidStream) Seen() *StreamState { return &s.seen }
+
+// MaxLine returns 0 for rendered formats: they need the last line at any length.
+func (s *droidStream) MaxLine() int {
+	if s.call.Format == StreamJSON {
+		return LongestLine
+	}
+	return 0
+}
+
+func (s *droidStream) HoldsOutput() bool { return s.call.Format != StreamJSON }
+
+// ErrLine returns the line unchanged.
+func (s *droidStream) ErrLine(line []byte) []byte { return line }
+
+// File ignores its arguments: droid's files are not followed.
+func (s *droidStream) File(string, []byte) {}
+
+// A droidEvent holds the fields of all events that are read, and of json's result.
+type droidEvent struct {
+	Type      string          `json:"type"`
+	Subtype   string          `json:"subtype"`
+	SessionID string          `json:"session_id"`
+	Role      string          `json:"role"`
+	Text      string          `json:"text"`
+	Source    string          `json:"source"`
+	Message   json.RawMessage `json:"message"`
+	Time      int64           `json:"timestamp"`
+
+	Parameters json.RawMessage `json:"parameters"`
+	FinalText  json.RawMessage `json:"finalText"`
+	Turns      *int64          `json:"numTurns"`
+	Duration   json.RawMessage `json:"durationMs"`
+	RawUsage   json.RawMessage `json:"usage"`
+
+	Result  *string `json:"result"`
+	IsError *bool   `json:"is_error"`
+
+	whole bool // every field above had the expected type
+}
+
+// droidMarks are words of which every line worth parsing contains at least one.
+var droidMarks = newMarks("init", "message", "tool_call", "completion", "error", "result")
+
+func (s *droidStream) Line(line []byte) []byte {
+	e := &droidEvent{}
+	if droidMarks.in(line) {
+		var ok bool
+		ok, e.whole = readEvent(line, e)
+		var usage claudeUsage
+		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
+		s.malformed = s.malformed || ok && !e.whole
+	}
+	line = s.own(e, line)
+	s.learn(e)
+	if s.call.Format != Text && (s.call.Format != JSON || s.plan.Resume == "") {
+		return line
+	}
+	s.out = s.out[:0]
+	switch {
+	case unfinished(line) || isClaudeEvent(line) && !s.ends(e):
+		s.hidden.add(line)
+	case s.ends(e):
+		s.printEnd(e)
+		s.hidden = s.hidden[:0]
+	default:
+		return line
+	}
+	return s.out
+}
+
+// ends reports whether an event is a run's last.
+func (s *droidStream) ends(e *droidEvent) bool {
+	return e.Type == "completion" && isJSONString(e.FinalText) || e.endsBadly()
+}
+
+// endsBadly reports whether an event is a failed run's last. An error of the model's API comes before.
+func (e *droidEvent) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
+
+// droidTotals returns the number of a session's turns, under the same name in all formats.
+func droidTotals(numbers []jsonNumber) Totals {
+	numbers = slices.Clone(numbers)
+	for i, n := range numbers {
+		if n.path == "num_turns" {
+			numbers[i].path = "numTurns"
+		}
+	}
+	return encodeTotals(numbers, func(path string) bool { return path == "numTurns" })
+}
+
+// own returns the event as the caller's own session would have it. A copy counts its source's turns
+// and, if the model says nothing or the run fails, repeats the source's last answer
+// (recordings/droid/fork-empty, fork-401).
+func (s *droidStream) own(e *droidEvent, line []byte) []byte {
+	switch {
+	case e.Type == "message" && e.Role == "user":
+		s.began = e.Time
+		return s.plan.asAsked(line)
+	case e.Type == "completion" && isJSONString(e.FinalText):
+		numbers := jsonNumbers(line)
+		s.seen.Totals = droidTotals(numbers)
+		if s.plan.Resume == "" {
+			return line
+		}
+		line = subtractTotals(line, numbers, s.previous)
+		_, _ = readEvent(line, e)
+		if !s.malformed && (s.previous != "" && e.Turns != nil && *e.Turns == 0 || !s.spoke) {
+			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
+			e.FinalText = json.RawMessage(`""`)
+		}
+	case e.Type == "result":
+		s.seen.Totals = droidTotals(jsonNumbers(line))
+	case e.endsBadly():
+		s.seen.Totals = s.previous
+		if s.plan.Resume != "" && !slices.Contains(s.seen.Texts, decoded(text(e.Message))) {
+			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+droidFailed), 1)
+			e.Message = json.RawMessage(droidFailed)
+		}
+	case e.Type != "system" && e.Type != "error":
+		s.spoke = true
+	}
+	return line
+}
+
+// isJSONString reports whether a JSON value is a string.
+func isJSONString(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte(`"`)) }
+
+// droidFailed is what a failed run without a text shows as its result.
+const droidFailed = `"Exec failed"`
+
+// text returns a JSON string's value.
+func text(value json.RawMessage) (text string) {
+	_ = json.Unmarshal(value, &text) // another type has no text
+	return text
+}
+
+// learn records what the ledger and the gate need from an event.
+func (s *droidStream) learn(e *droidEvent) {
+	switch e.Type {
+	case "system":
+		if e.Subtype == "init" {
+			s.learnID(e)
+		}
+	case "message":
+		if e.Role == "assistant" {
+			s.learnID(e)
+			s.seen.Content = !s.seen.WrongID
+			s.seen.addText(e.Text)
+		}
+	case "tool_call":
+		s.seen.ToolRan, s.seen.Content = true, !s.seen.WrongID
+		s.seen.addFiles(e.Parameters)
+	case "error":
+		if !e.endsBadly() {
+			if why := droidRefusal(text(e.Message)); why != "" {
+				s.seen.Refusal = why
+			}
+			return
+		}
+		s.finish(true, "")
+	case "completion":
+		if !s.ends(e) {
+			return
+		}
+		s.finish(s.malformed, text(e.FinalText))
+		s.learnUsage(e)
+	case "result":
+		s.learnID(e)
+		s.finish(e.IsError == nil || *e.IsError || s.malformed, orEmpty(e.Result))
+		if !s.seen.Failed {
+			s.seen.Content = !s.seen.WrongID
+			s.learnUsage(e)
+		}
+	}
+}
+
+func (s *droidStream) finish(failed bool, answer string) {
+	s.seen.Results++
+	s.seen.Final, s.seen.Failed, s.seen.Answer = true, failed, answer
+}
+
+// learnID pins the ID, or records that the tool left the requested session or works in the one that it
+// should have copied. The model that init names is not the one that is asked if that is the user's own.
+func (s *droidStream) learnID(e *droidEvent) {
+	if !isUUID(e.SessionID) {
+		return
+	}
+	if s.plan.Resume != "" && (e.SessionID == s.plan.Resume) == s.plan.Copy {
+		s.seen.WrongID = true
+	}
+	if s.seen.ID == "" && e.whole {
+		s.seen.ID, s.seen.Source, s.seen.Model = e.SessionID, "stdout", s.call.Model
+	}
+}
+
+// learnUsage reads the run's usage, a copy's own too. That of a session that the caller continues
+// itself is the whole session's.
+func (s *droidStream) learnUsage(e *droidEvent) {
+	var u claudeUsage
+	if s.call.SessionID != "" || json.Unmarshal(e.RawUsage, &u) != nil {
+		return
+	}
+	s.seen.Usage = Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+}
+
+const droidNoUsage = `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}`
+
+// printEnd renders a run's last event as text or json.
+func (s *droidStream) printEnd(e *droidEvent) {
+	failed := e.Type == "error"
+	switch {
+	case s.call.Format == JSON && failed:
+		s.out = append(s.out, droidResult(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, droidNoUsage)...)
+	case s.call.Format == JSON:
+		s.out = append(s.out, droidResult(false, string(e.Duration), turnsOf(e.Turns), e.FinalText, e.SessionID, string(e.RawUsage))...)
+	case failed:
+		s.stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(droidFailed))) + "\n"
+	default:
+		s.out = append(append(s.out, text(e.FinalText)...), '\n')
+	}
+}
+
+// turnsOf returns a number that may be missing.
+func turnsOf(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// droidResult returns json's line.
+func droidResult(failed bool, duration string, turns int64, result []byte, id, usage string) string {
+	subtype := "success"
+	if failed {
+		subtype = "failure"
+	}
+	return fmt.Sprintf(`{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
+		subtype, failed, duration, turns, result, jsonText(id), usage)
+}
+
+// End returns nothing: a run that was cut short shows nothing in text and json. What it printed is shown
+// if it ended well all the same.
+func (s *droidStream) End() []byte {
+	if !s.seen.Final {
+		s.seen.Unshown = s.hidden
+	}
+	return nil
+}
+
+// Stopped returns what droid shows if its API refuses (recordings http401-*).
+func (droid) Stopped(c Call, s Stop) Failure {
+	id, message := jsonText(s.ID), jsonText(s.Message)
+	switch c.Format {
+	case JSON:
+		return Failure{Exit: 1, Stdout: droidResult(true, "0", 0, []byte(message), s.ID, droidNoUsage)}
+	case StreamJSON:
+		return Failure{Exit: 1, Stdout: fmt.Sprintf(`{"type":"system","subtype":"init","cwd":%s,"session_id":%s,"tools":[],"model":%s}
+{"type":"message","role":"user","id":%s,"text":%s,"session_id":%s}
+{"type":"error","source":"agent_loop","message":%s,"session_id":%s}
+{"type":"error","source":"cli","message":%s,"session_id":%s}
+`, jsonText(s.Cwd), id, jsonText(c.Model), id, jsonText(s.Prompt), id, message, id, message, id)}
+	}
+	return Failure{Exit: 1, Stderr: "Error during droid execution: " + s.Message + "\n"}
+}

@@ -1,0 +1,227 @@
+package rewrite
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// droidCall reads a command line written as words; underscores stand for spaces.
+func droidCall(line string, tty bool, env ...string) Call {
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "_", " ")
+	}
+	return droid{}.Parse(Invocation{Args: args, StdinTTY: tty, Env: func(name string) string {
+		for _, e := range env {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}})
+}
+
+func TestDroidReads(t *testing.T) {
+	const id = "11111111-2222-4333-8444-555555555555"
+	for _, tt := range []struct {
+		line   string
+		mode   Mode
+		reason Reason
+		prompt string
+		format Format
+	}{
+		{"exec hi", Fresh, "", "hi", Text},
+		{"exec -o json hi", Fresh, "", "hi", JSON},
+		{"exec --output-format=stream-json --auto high hi_there", Fresh, "", "hi there", StreamJSON},
+		{"exec -m gpt-5 -r high --only-tools Read,Grep -- hi", Fresh, "", "hi", Text},
+		{"exec", Fresh, "", "", Text}, // the prompt is on stdin
+		{"", Passthrough, Interactive, "", Text},
+		{"--resume", Passthrough, Interactive, "", Text},
+		{"--version", Passthrough, Admin, "", Text},
+		{"search x", Passthrough, Admin, "", Text},
+		{"daemon", Passthrough, AppServer, "", Text},
+		{"exec --help", Passthrough, Admin, "", Text},
+		{"exec -f there.txt", Passthrough, UnmanagedOption, "", Text},
+		{"exec --input-format stream-jsonrpc", Passthrough, UnmanagedOption, "", Text},
+		{"exec -w tree hi", Passthrough, UnmanagedOption, "hi", Text},
+		{"exec --mission --auto high hi", Passthrough, UnmanagedOption, "hi", Text},
+		{"exec --nope hi", Passthrough, UnknownOption, "", Text},
+		{"exec two words", Passthrough, BadUsage, "two", Text},
+		{"exec -o xml hi", Passthrough, BadUsage, "hi", "xml"},
+		{"exec -s " + id + " hi", Passthrough, CallerSession, "hi", Text},
+		{"exec -o json -s " + id + " hi", Observe, CallerSession, "hi", JSON},
+		{"exec -o json --fork " + id + " hi", Observe, CallerSession, "hi", JSON},
+		{"exec /help", Passthrough, SlashCommand, "/help", Text},
+	} {
+		c := droidCall(tt.line, false)
+		if c.Mode != tt.mode || c.Reason != tt.reason || c.Prompt != tt.prompt || c.Format != tt.format {
+			t.Errorf("%s: %s %q, prompt %q, format %s", tt.line, c.Mode, c.Reason, c.Prompt, c.Format)
+		}
+	}
+	if c := droidCall("exec", true); c.Reason != BadUsage {
+		t.Errorf("without a prompt: %q", c.Reason)
+	}
+	if c := droidCall("exec hi", false, "FACTORY_DISABLE_SETTINGS_PERSISTENCE=true"); c.Reason != Nested {
+		t.Errorf("within droid: %q", c.Reason)
+	}
+	if c := (droid{}).Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != Interactive {
+		t.Errorf("at a terminal: %q", c.Reason)
+	}
+	old := droid{}.Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, Learned: Probe{Known: true}})
+	if old.Reason != NoResume {
+		t.Errorf("a version without --fork: %q", old.Reason)
+	}
+}
+
+func TestDroidPlans(t *testing.T) {
+	const id = "11111111-2222-4333-8444-555555555555"
+	for _, tt := range []struct {
+		line, want string
+		resume     bool
+		stdin      string
+	}{
+		{"exec hi", "exec --output-format=stream-json hi", false, ""},
+		{"exec -o json hi", "exec -o json hi", false, ""},
+		{"exec -o json hi", "exec --fork=" + id + " -o stream-json more of it", true, ""},
+		{"exec --auto high hi", "exec --output-format=stream-json --fork=" + id + " --auto high more of it", true, ""},
+		{"exec -o stream-json", "exec --fork=" + id + " -o stream-json", true, "more of it"},
+	} {
+		c := droidCall(tt.line, false)
+		target := Target{prompt: c.Prompt, whole: true}
+		if tt.resume {
+			target = Target{id: id, copied: true, prompt: "more of it", asked: c.Prompt}
+		}
+		p := droid{}.Plan(c, target)
+		if got := strings.Join(p.Args, " "); got != tt.want || p.Stdin != tt.stdin || p.Copy != tt.resume {
+			t.Errorf("%s: %q, stdin %q, copy %v", tt.line, got, p.Stdin, p.Copy)
+		}
+	}
+}
+
+// droidRecording reads one file of a recording.
+func droidRecording(t *testing.T, name, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../testdata/recordings/droid", name, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// droidShow feeds output to the stream of a call, and returns what the caller sees.
+func droidShow(c Call, p Plan, totals Totals, output []byte) (stdout, stderr string, seen *StreamState) {
+	s := droid{}.Stream(c, p, totals)
+	var out []byte
+	for l := range bytes.Lines(output) {
+		out = append(out, s.Line(l)...)
+	}
+	out = append(out, s.End()...)
+	return string(out), s.TakeStderr(), s.Seen()
+}
+
+// What is rendered from stream-json is what droid itself prints.
+func TestDroidRenders(t *testing.T) {
+	for _, tt := range []struct{ stream, line, stdout, stderr string }{
+		{"fresh-stream", "exec hi", "Got it: 456.\n", ""},
+		{"http401-stream", "exec hi", "", "Error during droid execution: Exec failed\n"},
+		{"multi-stream", "exec hi", "\n", ""},
+		{"tool-stream", "exec hi", "ok\n", ""},
+	} {
+		stdout, stderr, seen := droidShow(droidCall(tt.line, false), Plan{}, "", droidRecording(t, tt.stream, "stdout"))
+		if stdout != tt.stdout || stderr != tt.stderr || !seen.Final || seen.ID == "" || seen.Failed != (stderr != "") {
+			t.Errorf("%s: %q, stderr %q, %+v", tt.stream, stdout, stderr, seen)
+		}
+	}
+	for _, name := range []string{"fresh-text", "http401-text"} {
+		stream := strings.Replace(name, "-text", "-stream", 1)
+		stdout, stderr, _ := droidShow(droidCall("exec hi", false), Plan{}, "", droidRecording(t, stream, "stdout"))
+		if stdout != string(droidRecording(t, name, "stdout")) || stderr != string(droidRecording(t, name, "stderr")) {
+			t.Errorf("%s: %q, stderr %q", name, stdout, stderr)
+		}
+	}
+}
+
+// A fork shows its own turns, and nothing of the session that it copies.
+func TestDroidShowsAForksOwn(t *testing.T) {
+	_, _, first := droidShow(droidCall("exec -o json hi", false), Plan{}, "", droidRecording(t, "fresh-json", "stdout"))
+	fork := Plan{Resume: first.ID, Copy: true, Prompt: "what number", Asked: "the whole prompt"}
+	for _, tt := range []struct{ recording, line, stdout, stderr string }{
+		{"fork-stream", "exec -o json hi", `"num_turns":1,"result":"456"`, ""},
+		{"fork-stream", "exec -o stream-json hi", `"finalText":"456","numTurns":1,`, ""},
+		{"fork-stream", "exec -o stream-json hi", `"text":"the whole prompt"`, ""},
+		{"fork-stream", "exec hi", "456\n", ""},
+		{"fork-empty-stream", "exec hi", "\n", ""},
+		{"fork-empty-stream", "exec -o json hi", `"num_turns":0,"result":""`, ""},
+		{"fork-401-stream", "exec -o json hi", `"subtype":"failure","is_error":true`, ""},
+		{"fork-401-stream", "exec -o json hi", `"num_turns":0,"result":"Exec failed"`, ""},
+		{"fork-401-stream", "exec -o stream-json hi", `"source":"cli","message":"Exec failed"`, ""},
+		{"fork-401-stream", "exec hi", "", "Error during droid execution: Exec failed\n"},
+	} {
+		stdout, stderr, seen := droidShow(droidCall(tt.line, false), fork, first.Totals, droidRecording(t, tt.recording, "stdout"))
+		if !strings.Contains(stdout, tt.stdout) || strings.Contains(stdout+stderr, "Got it") || stderr != tt.stderr || seen.WrongID {
+			t.Errorf("%s as %s: %q, stderr %q", tt.recording, tt.line, stdout, stderr)
+		}
+	}
+	same := fork
+	same.Resume = string(regexpID(t, droidRecording(t, "fork-stream", "stdout")))
+	if _, _, seen := droidShow(droidCall("exec hi", false), same, "", droidRecording(t, "fork-stream", "stdout")); !seen.WrongID {
+		t.Error("a run in the session itself is taken for a copy")
+	}
+}
+
+func regexpID(t *testing.T, out []byte) []byte {
+	t.Helper()
+	_, rest, _ := bytes.Cut(out, []byte(`"session_id":"`))
+	id, _, ok := bytes.Cut(rest, []byte(`"`))
+	if !ok {
+		t.Fatalf("no ID in %s", out)
+	}
+	return id
+}
+
+func TestDroidRefusals(t *testing.T) {
+	if got := (droid{}).Refused(string(droidRecording(t, "fork-unknown", "stderr")), 1); got != RefusedSilent || len(droidRecording(t, "fork-unknown", "stdout")) > 0 {
+		t.Errorf("unknown: %q", got)
+	}
+	if got := (droid{}).Refused("Invalid --output-format value\n", 1); got != "" {
+		t.Errorf("bad usage: %q", got)
+	}
+	for name, want := range map[string]Reason{"toobig-stream": RefusedContext, "badtool-stream": RefusedBroken, "http401-stream": ""} {
+		if _, _, seen := droidShow(droidCall("exec hi", false), Plan{Resume: someID, Copy: true}, "", droidRecording(t, name, "stdout")); seen.Refusal != want || !seen.Final || !seen.Failed {
+			t.Errorf("%s: %+v", name, seen)
+		}
+	}
+}
+
+// Every option of the help is known.
+func TestDroidKnowsItsOptions(t *testing.T) {
+	probe := droid{}.Options(string(droidRecording(t, "help", "stdout")))
+	if !probe.Known || !probe.Resume {
+		t.Errorf("%v %v", probe.Known, probe.Resume)
+	}
+	var seen []string
+	for _, o := range probe.Options {
+		known, ok := droidOptions.find(o.Names[0])
+		if slices.Contains(seen, o.Names[0]) {
+			continue // in an example
+		}
+		seen = append(seen, o.Names[0])
+		if !ok || known.Arity != o.Arity {
+			t.Errorf("%v: %v", o, known)
+		}
+	}
+}
+
+func TestDroidFiles(t *testing.T) {
+	files, ok := droid{}.SessionFiles("/h", someID, "/h/sessions/-p/"+someID+".jsonl")
+	if !ok || len(files.Paths) != 3 || files.Paths[1] != "sessions/-p/"+someID+".settings.json" {
+		t.Errorf("%+v", files)
+	}
+	if _, ok := (droid{}).SessionFiles("/h", someID, "/h/sessions/"+someID+".jsonl"); ok {
+		t.Error("a file elsewhere is a session's")
+	}
+}

@@ -1,0 +1,355 @@
+package rewrite
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// qwen is Qwen Code. Facts in this file were measured with 0.24.4 unless they name another version;
+// docs/internals/qwen.md lists them all.
+type qwen struct{}
+
+func init() { Register(qwen{}) }
+
+var qwenDescriptor = Descriptor{
+	Name:        "qwen",
+	Headless:    []string{"qwen"},
+	Unattended:  []string{"qwen", "--yolo", "-p"},
+	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update"},
+	Servers:     []string{"serve"},
+	Alone:       []string{"--help", "-h", "--version", "-v"},
+	Nested:      []string{"QWEN_CODE"}, // set by its shell tool
+	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
+	Provider:    "alibaba_cloud",
+	Home:        qwenHome,
+	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
+	StandIn: StandIn{
+		Env: []string{
+			"OPENAI_BASE_URL=URL/openai/v1", "OPENAI_API_KEY=stand-in", "OPENAI_MODEL=stand-in",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING=1",
+		},
+		Config: ".qwen/settings.json",
+		// Without the last setting, a second model is asked after most calls what to remember.
+		Text: `{
+  "$version": 4,
+  "security": {"auth": {"selectedType": "openai"}},
+  "general": {"enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "memory": {"enableManagedAutoMemory": false}
+}
+`,
+	},
+}
+
+func (qwen) Descriptor() *Descriptor { return &qwenDescriptor }
+
+// qwenOptions lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs
+// arrays, with one value per occurrence.
+var qwenOptions = optionTable{
+	{[]string{"--acp"}, NoValue, server},
+	{[]string{"--allowed-mcp-server-names"}, ManyValues, setting},
+	{[]string{"--allowed-tools"}, ManyValues, setting},
+	{[]string{"--append-system-prompt"}, OneValue, setting},
+	{[]string{"--approval-mode"}, OneValue, setting},
+	{[]string{"--auth-type"}, OneValue, setting},
+	{[]string{"--bare"}, NoValue, setting},
+	{[]string{"--channel"}, OneValue, setting},
+	{[]string{"--chat-recording"}, NoValue, neutral}, // turned off, it is an opt-out
+	{[]string{"--continue", "-c"}, NoValue, callerOwned},
+	{[]string{"--core-tools"}, ManyValues, setting},
+	{[]string{"--debug", "-d"}, NoValue, neutral},
+	{[]string{"--disabled-slash-commands"}, ManyValues, setting},
+	{[]string{"--exclude-tools"}, ManyValues, setting},
+	{[]string{"--experimental-acp"}, NoValue, server},
+	{[]string{"--experimental-lsp"}, NoValue, setting},
+	{[]string{"--extensions", "-e"}, ManyValues, setting},
+	{[]string{"--fallback-model"}, ManyValues, setting},
+	{[]string{"--fork-session"}, NoValue, callerOwned},
+	{[]string{"--help", "-h"}, NoValue, admin},
+	{[]string{"--include-directories", "--add-dir"}, ManyValues, setting},
+	{[]string{"--include-partial-messages"}, NoValue, streamOnly},
+	{[]string{"--input-file"}, OneValue, unmanaged},
+	{[]string{"--input-format"}, OneValue, neutral},
+	{[]string{"--insecure"}, NoValue, setting},
+	{[]string{"--json-fd"}, OneValue, unmanaged},
+	{[]string{"--json-file"}, OneValue, unmanaged},
+	{[]string{"--json-schema"}, OneValue, setting},
+	{[]string{"--list-extensions", "-l"}, NoValue, admin},
+	{[]string{"--max-session-turns"}, OneValue, neutral},
+	{[]string{"--max-subagent-depth"}, OneValue, setting},
+	{[]string{"--max-tool-calls"}, OneValue, neutral},
+	{[]string{"--max-wall-time"}, OneValue, neutral},
+	{[]string{"--mcp-config"}, OneValue, fileSetting},
+	{[]string{"--model", "-m"}, OneValue, model},
+	{[]string{"--openai-api-key"}, OneValue, setting},
+	{[]string{"--openai-base-url"}, OneValue, setting},
+	{[]string{"--openai-logging"}, NoValue, neutral},
+	{[]string{"--openai-logging-dir"}, OneValue, neutral},
+	{[]string{"--output-format", "-o"}, OneValue, format},
+	{[]string{"--output-style"}, OneValue, setting},
+	{[]string{"--prompt", "-p"}, OneValue, neutral},
+	{[]string{"--prompt-interactive", "-i"}, OneValue, admin},
+	{[]string{"--proxy"}, OneValue, setting},
+	{[]string{"--restore-ask-user-question"}, NoValue, unmanaged},
+	{[]string{"--resume", "-r"}, OptionalValue, callerOwned},
+	{[]string{"--safe-mode"}, NoValue, setting},
+	{[]string{"--sandbox", "-s"}, NoValue, setting},
+	{[]string{"--sandbox-image"}, OneValue, setting},
+	{[]string{"--sandbox-session-id"}, OneValue, callerOwned},
+	{[]string{"--screen-reader"}, NoValue, setting},
+	{[]string{"--session-id"}, OneValue, callerOwned},
+	{[]string{"--system-prompt"}, OneValue, setting},
+	{[]string{"--telemetry"}, NoValue, neutral},
+	{[]string{"--telemetry-log-prompts"}, NoValue, neutral},
+	{[]string{"--telemetry-otlp-endpoint"}, OneValue, neutral},
+	{[]string{"--telemetry-otlp-protocol"}, OneValue, neutral},
+	{[]string{"--telemetry-outfile"}, OneValue, neutral},
+	{[]string{"--telemetry-target"}, OneValue, neutral},
+	{[]string{"--version", "-v"}, NoValue, admin},
+	{[]string{"--worktree"}, OptionalValue, unmanaged},
+	{[]string{"--yolo", "-y"}, NoValue, setting},
+}
+
+// Variables returns qwen's own variables, and those of the APIs that it can use.
+func (qwen) Variables() Variables {
+	return Variables{
+		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
+		Account:  []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH", "QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
+		Neutral: []string{
+			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
+			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE", "QWEN_CODE_IDE_*",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
+		},
+	}
+}
+
+func (qwen) Parse(in Invocation) Call {
+	call := Call{Tool: qwenDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	table := qwenOptions
+	if in.Learned.Known {
+		table = slices.Concat(qwenOptions, optionTable(in.Learned.Options))
+	}
+	p := parseYargs(in.Args, table)
+	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
+	call.readYargs(p, in)
+	for i := range call.Settings {
+		if s := &call.Settings[i]; s.Name == "--json-schema" && strings.HasPrefix(s.Value, "@") {
+			s.Value, s.File = s.Value[1:], true
+		}
+	}
+	call.Home = qwenHome(in.Env)
+	call.Reason = qwenReason(&call, p, in)
+	switch call.Reason {
+	case "":
+		call.Mode = Fresh
+		settings := qwenSettingsHome(in.Env)
+		call.SettingsFiles = qwenSettingsFiles(settings, in.Env)
+		call.Watched = qwenWatched(settings)
+	case CallerSession:
+		if call.Format != Text {
+			call.Mode = Observe // its output contains the session ID
+		}
+	}
+	return call
+}
+
+// qwenSettingsHome returns the directory of qwen's settings.
+func qwenSettingsHome(env func(string) string) string {
+	return cmp.Or(env("QWEN_HOME"), env("HOME")+"/.qwen")
+}
+
+// qwenHome returns the directory in which qwen keeps its sessions. A setting that names another one is
+// not read: the session is then not found, and the next call is fresh.
+func qwenHome(env func(string) string) string {
+	return cmp.Or(env("QWEN_RUNTIME_DIR"), qwenSettingsHome(env))
+}
+
+// qwenSettingsFiles returns the settings of the user, the project and the system, and the login.
+func qwenSettingsFiles(home string, env func(string) string) []string {
+	return []string{
+		home + "/settings.json", ".qwen/settings.json",
+		cmp.Or(env("QWEN_CODE_SYSTEM_SETTINGS_PATH"), "/etc/qwen-code/settings.json"),
+		cmp.Or(env("QWEN_CODE_SYSTEM_DEFAULTS_PATH"), "/etc/qwen-code/system-defaults.json"),
+		"/Library/Application Support/QwenCode/settings.json",
+		home + "/oauth_creds.json",
+	}
+}
+
+// qwenWatched returns the files that qwen reads on its own at the start of a session. It reads the
+// nearest .env, which may contain its key. An update is a version below updates, named in active.json.
+func qwenWatched(home string) []Watch {
+	watched := []Watch{
+		{Path: home + "/QWEN.md", Name: "~/.qwen/QWEN.md", Guard: InstructionsChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.qwen/AGENTS.md", Guard: InstructionsChanged},
+		{Path: home + "/agents/*.md", Name: "~/.qwen/agents"},
+		{Path: ".qwen/agents/*.md"},
+		{Path: home + "/extensions/*/qwen-extension.json", Name: "~/.qwen/extensions"},
+		{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: RuntimeChanged},
+		{Path: ".qwen/system.md", Guard: InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.qwen/.env", Guard: AuthChanged},
+	}
+	for _, name := range []string{"QWEN.md", "AGENTS.md", "QWEN.local.md"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+	}
+	for _, name := range []string{".qwen/.env", ".env"} {
+		watched = append(watched, Watch{Path: name, Above: true, Guard: AuthChanged})
+	}
+	return watched
+}
+
+// qwenReason returns why the call is not managed, or "".
+func qwenReason(c *Call, p parsedArgs, in Invocation) Reason {
+	unrecorded := slices.ContainsFunc(p.options, func(o parsedOption) bool {
+		return o.Names[0] == "--chat-recording" && o.values[0] == "false"
+	})
+	conversation := slices.ContainsFunc(p.options, func(o parsedOption) bool {
+		return o.Names[0] == "--input-format" && o.values[0] != "text"
+	})
+	server := len(p.operands) > 0 && slices.Contains(qwenDescriptor.Servers, in.Args[p.operands[0].at])
+	p = p.withoutOff()
+	reason := c.yargsReason(&qwenDescriptor, p, in)
+	switch {
+	case server:
+		return AppServer
+	case reason != "":
+		return reason
+	case conversation:
+		c.Unmanaged = "--input-format"
+		return UnmanagedOption
+	case c.badYargs(p), p.has(streamOnly) && c.Format != StreamJSON:
+		return BadUsage
+	case unrecorded:
+		return OptedOut
+	case p.has(callerOwned):
+		return CallerSession
+	case IsSlashCommand(c.Prompt):
+		return SlashCommand
+	}
+	return ""
+}
+
+// ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
+// behave otherwise in a resume. 0.23.4 is the oldest version tried that copies a session.
+func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		switch {
+		case strings.HasSuffix(path, "/oauth_creds.json"):
+			if account := jsonMember(text, "resource_url"); found && account != "" {
+				c.Settings = append(c.Settings, Setting{Name: "~/.qwen/oauth_creds.json", Value: account, Guard: AuthChanged})
+			}
+			continue
+		case found:
+			c.Settings = append(c.Settings, qwenSettings(path, text)...)
+		}
+		if strings.Contains(text, `"SessionStart"`) {
+			c.Mode, c.Reason = Passthrough, HookSetting
+		}
+	}
+	c.Copies = s.Version != "" && atLeast(s.Version, 0, 23, 4)
+	return c
+}
+
+// qwenSettings returns what a settings file sets. The version of its form does not count: qwen adds it
+// the first time that it reads the file.
+func qwenSettings(path, text string) []Setting {
+	text = jsonCompact(string(removeKey([]byte(text), "$version")))
+	if text == "" {
+		return nil
+	}
+	return jsonSettings(path, text)
+}
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (qwen) ActsOn(text string) bool { return mentions(text, '@', true) }
+
+func (qwen) HelpArgs() []string { return []string{"--help"} }
+
+func (qwen) Options(help string) Probe { return yargsProbe(help) }
+
+// EffectivePrompt puts stdin first, then an empty line, then the prompt
+// (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
+// that a resume adds it again. It returns "" if qwen would not send all of it.
+func (qwen) EffectivePrompt(c Call, stdin string) string {
+	prompt := c.Prompt
+	switch {
+	case len(stdin) > maxYargsStdin:
+		return ""
+	case prompt == "":
+		prompt = stdin
+	case stdin != "":
+		prompt = stdin + "\n\n" + prompt
+	}
+	if IsSlashCommand(prompt) {
+		return ""
+	}
+	return prompt
+}
+
+// Plan reads text as stream-json. json stays json: its result has figures that stream-json lacks.
+func (qwen) Plan(c Call, t Target) Plan {
+	plan := c.planYargs(t)
+	plan.ReexecsSelf = true
+	return plan
+}
+
+// ForkPoint returns "": qwen copies whole sessions, so a copy of one that another process has written
+// to would contain that as well.
+func (qwen) ForkPoint([]byte) string { return "" }
+
+// ValidID accepts lower-case UUIDs.
+func (qwen) ValidID(id string) bool { return isUUID(id) }
+
+// SessionPaths returns the session's file. Its directory is named as claude's.
+func (qwen) SessionPaths(home, cwd, id string) []string {
+	home = Literal(home)
+	return []string{home + "/projects/" + dashed(cwd) + "/chats/" + id + ".jsonl", home + "/projects/*/chats/" + id + ".jsonl"}
+}
+
+// SessionFiles returns what qwen itself deletes with a session.
+func (qwen) SessionFiles(home, id, path string) (SessionFiles, bool) {
+	parts := below(home, path, "projects/*/chats/"+id+".jsonl")
+	if parts == nil {
+		return SessionFiles{}, false
+	}
+	chats := strings.Join(parts[:3], "/") + "/"
+	return SessionFiles{Paths: []string{
+		strings.Join(parts, "/"), chats + id + ".worktree.json", chats + id + ".pr.json", chats + id + ".ledger.jsonl", "file-history/" + id,
+	}}, true
+}
+
+// IsOrphanFile returns false: qwen leaves no files that endanger a session.
+func (qwen) IsOrphanFile(string, []byte) bool { return false }
+
+// qwenRefusals lists what qwen writes when it does not continue a session: on stderr if it does not
+// know the session, in an API error if the history is too long or broken.
+var qwenRefusals = []struct {
+	text   string
+	reason Reason
+}{
+	{"No saved session found with ID", RefusedUnknown},
+	{"Unknown argument: resume", RefusedNoResume},
+	{"maximum context length", RefusedContext},
+	{"must be followed by tool messages", RefusedBroken},
+}
+
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
+func (qwen) Refused(stderr string, exit int) Reason {
+	if exit == 0 {
+		return ""
+	}
+	return qwenRefusal(stderr)
+}
+
+// qwenRefusal returns why a session cannot be continued, from qwen's message about a failure.
+func qwenRefusal(message string) Reason {
+	for _, r := range qwenRefusals {
+		if strings.Contains(message, r.text) {
+			return r.reason
+		}
+	}
+	return ""
+}

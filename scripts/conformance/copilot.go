@@ -1,0 +1,72 @@
+package main
+
+var copilot = cli{
+	formats: []format{
+		{"text", nil, true},
+		{"silent", list("-s"), true},
+		{"json", list("--output-format|json"), true},
+	},
+	ask:     func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	stdin:   list("--no-color"),
+	tools:   list("--allow-all-tools"),
+	nested:  "copilot -p hi </dev/null 2>/dev/null",
+	pause:   "HANG",
+	modest:  true,
+	own:     copilotCalls,
+	jobs:    copilotJobs,
+	resume:  func(id string) []string { return []string{"--resume", id, "-s", "-p", "what number was it?"} },
+	passed:  list("version|unknown flag|unknown session, text"),
+	managed: list("text|silent|json|stdin|overflow, text"),
+}
+
+// copilotJobs are sequences of calls.
+var copilotJobs = map[string][]call{
+	"own resume, text":   {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-s|--resume={id}")}},
+	"own resume, json":   {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output-format|json|-r|{id}")}},
+	"the last session":   {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-s|--continue")}},
+	"two jobs":           {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
+	"another directory":  {{Args: list("-p|remember number 7")}, {Args: list("-C|..|-s|-p|what number|--resume={id}")}},
+	"an id in use, json": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output-format|json|--session-id|{id}")}},
+}
+
+// copilotCalls are single calls.
+var copilotCalls = map[string]call{
+	"text":                  {Args: list("-p|hi remember number 456")},
+	"silent":                {Args: list("-sp|hi remember number 456")},
+	"json":                  {Args: list("--output-format=json|-phi remember number 456")},
+	"json, silent":          {Args: list("--output-format=json|--silent|-p|hi")},
+	"stdin":                 {Stdin: "\nhi remember number 9\n\n"},
+	"stdin, silent":         {Args: list("-s"), Stdin: "hi remember number 9"},
+	"stdin, json":           {Args: list("--output-format|json"), Stdin: "hi <remember> & number 9\n"},
+	"stdin and argument":    {Args: list("-s|-p|hi remember number 8"), Stdin: "hi remember number 9\n"},
+	"several lines, text":   {Args: list("-p|MULTI")},
+	"several lines, silent": {Args: list("-s|-p|MULTI")},
+	"several lines, json":   {Args: list("-p|MULTI|--output-format|json")},
+	"nothing, text":         {Args: list("-p|EMPTY")},
+	"nothing, json":         {Args: list("-p|EMPTY|--output-format|json")},
+	"tool use, text":        {Args: list("-p|RUNTOOL please|--allow-all-tools")},
+	"tool use, silent":      {Args: list("-p|RUNTOOL please|--allow-all-tools|-s")},
+	"tool use, json":        {Args: list("-p|RUNTOOL please|--yolo|--output-format|json")},
+	"no streaming, json":    {Args: list("-p|hi|--stream|off|--output-format|json")},
+	"401, text":             {Args: list("-p|HTTP401")},
+	"401, json":             {Args: list("-p|HTTP401|--output-format|json")},
+	"403, silent":           {Args: list("-p|HTTP403|-s")},
+	"overflow, text":        {Args: list("-p|TOOBIG")},
+	"overflow, json":        {Args: list("-p|TOOBIG|--output-format|json")},
+	"unknown flag":          {Args: list("-p|hi|--no-such-flag")},
+	"bad format":            {Args: list("-p|hi|--output-format|xml")},
+	"unknown session, text": {Args: list("-p|hi|--resume|" + unknownID)},
+	"unknown session, json": {Args: list("-p|hi|--output-format|json|--resume=" + unknownID)},
+	"chosen session":        {Args: list("-p|hi|--output-format|json|--session-id|" + unknownID)},
+	"two prompts":           {Args: list("-s|-p|hi|-p|hi remember number 3")},
+	"no prompt":             {Args: list("-s|-p|")},
+	"words":                 {Args: list("-s|what|number")},
+	"slash command":         {Args: list("-s|-p|/nosuch thing")},
+	"a file mentioned":      {Args: list("-s|-p|see @nosuch.txt")},
+	"a key in the prompt":   {Args: list("--output-format|json|-p|hi stand-in")},
+	"the caller's figures":  {Args: list("-s|-p|hi|--usage-output-file|usage.json")},
+	"another directory":     {Args: list("-s|-p|hi|-C|..")},
+	"unknown directory":     {Args: list("-s|-p|hi|-C|nosuch")},
+	"nested":                {Args: list("-s|-p|hi"), Env: []string{"COPILOT_CLI=1"}},
+	"version":               {Args: list("--version")},
+}

@@ -1,0 +1,73 @@
+package main
+
+var droid = cli{
+	formats: []format{
+		{"text", nil, false},
+		{"json", list("-o|json"), false},
+		{"stream", list("-o|stream-json"), true},
+	},
+	ask:     func(f format, prompt string) []string { return append(append([]string{"exec"}, f.args...), prompt) },
+	stdin:   list("exec"),
+	tools:   list("--skip-permissions-unsafe"),
+	nested:  "droid exec hi </dev/null 2>/dev/null",
+	pause:   "SLOW",
+	modest:  true,
+	own:     droidCalls,
+	jobs:    droidJobs,
+	resume:  func(id string) []string { return []string{"exec", "--fork", id, "what number was it?"} },
+	passed:  list("version|unknown flag|unknown session, json"),
+	managed: list("text|json|stream-json|stdin only|401, text"),
+}
+
+func init() {
+	clis["droid"] = droid
+	versions["droid"] = list("0.99.0|0.109.3|0.215.0")
+}
+
+// droidJobs are sequences of calls.
+var droidJobs = map[string][]call{
+	"own resume, text":   {{Args: list("exec|remember number 7")}, {Args: list("exec|-s|{id}|what number")}},
+	"own resume, json":   {{Args: list("exec|remember number 7")}, {Args: list("exec|-o|json|-s|{id}|what number")}},
+	"own resume, stream": {{Args: list("exec|remember number 7")}, {Args: list("exec|-o|stream-json|--session-id={id}|what number")}},
+	"own fork, json":     {{Args: list("exec|remember number 7")}, {Args: list("exec|-o|json|--fork|{id}|what number")}},
+	"two jobs":           {{Args: list("exec|remember number 7")}, {Args: list("exec|what number")}},
+	"after an overflow":  {{Args: list("exec|remember number 7")}, {Args: list("exec|-s|{id}|TOOBIG")}, {Args: list("exec|-s|{id}|what number")}},
+}
+
+// droidCalls are single calls.
+var droidCalls = map[string]call{
+	"text":                  {Args: list("exec|hi remember number 456")},
+	"json":                  {Args: list("exec|-o|json|hi remember number 456")},
+	"stream-json":           {Args: list("exec|--output-format=stream-json|hi remember number 456")},
+	"several lines, text":   {Args: list("exec|MULTI")},
+	"several lines, json":   {Args: list("exec|-o|json|MULTI")},
+	"several lines, stream": {Args: list("exec|-o|stream-json|MULTI")},
+	"nothing, text":         {Args: list("exec|EMPTY")},
+	"nothing, json":         {Args: list("exec|-o|json|EMPTY")},
+	"tool use, text":        {Args: list("exec|--auto|high|RUNTOOL please")},
+	"tool use, json":        {Args: list("exec|--auto|high|-o|json|RUNTOOL please")},
+	"tool use, stream":      {Args: list("exec|--auto|high|-o|stream-json|RUNTOOL please")},
+	"401, text":             {Args: list("exec|HTTP401")},
+	"401, json":             {Args: list("exec|-o|json|HTTP401")},
+	"401, stream":           {Args: list("exec|-o|stream-json|HTTP401")},
+	"overflow, text":        {Args: list("exec|TOOBIG")},
+	"overflow, json":        {Args: list("exec|-o|json|TOOBIG")},
+	"broken, stream":        {Args: list("exec|-o|stream-json|BADTOOL")},
+	"unknown flag":          {Args: list("exec|--no-such-flag|hi")},
+	"bad format":            {Args: list("exec|-o|xml|hi")},
+	"unknown session, text": {Args: list("exec|-s|" + unknownID + "|hi")},
+	"unknown session, json": {Args: list("exec|-o|json|-s|" + unknownID + "|hi")},
+	"unknown fork, stream":  {Args: list("exec|-o|stream-json|--fork|" + unknownID + "|hi")},
+	"stdin only":            {Args: list("exec"), Stdin: "hi remember number 9\n"},
+	"stdin only, stream":    {Args: list("exec|-o|stream-json"), Stdin: "\nhi remember number 9\n\n"},
+	"stdin and argument":    {Args: list("exec|look here"), Stdin: "hi remember number 9\n"},
+	"two prompts":           {Args: list("exec|hi|there")},
+	"prompt after --":       {Args: list("exec|--|hi")},
+	"no prompt":             {Args: list("exec")},
+	"slash command":         {Args: list("exec|/help")},
+	"another directory":     {Args: list("exec|--cwd|..|hi")},
+	"a prompt in a file":    {Args: list("exec|-f|there.txt"), Files: map[string]string{"there.txt": "remember number 5\n"}},
+	"nested":                {Args: list("exec|hi"), Env: []string{"REPRISE_INSIDE=droid:1"}},
+	"version":               {Args: list("--version")},
+	"help":                  {Args: list("exec|--help")},
+}
