@@ -43,6 +43,8 @@ type Descriptor struct {
 	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
+	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
+	Travels bool
 	// HistoryQuery returns a row for each session of Database: ID, directory, model, version, times in
 	// milliseconds of its beginning and its last change, prompts, and tokens of input, read from the
 	// cache, written to it, and of output.
@@ -50,8 +52,9 @@ type Descriptor struct {
 	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
 	// its package.
 	AsksVersion bool
-	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
-	Travels bool
+	// ResumeLosesCache says that the tool does not send a session again as it was: the provider's cache
+	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
+	ResumeLosesCache bool
 
 	StandIn StandIn
 }

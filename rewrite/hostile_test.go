@@ -91,10 +91,10 @@ func hostileRuns(text string) []hostileRun {
 		{"gemini stream-json", gemini{}.Stream(call(StreamJSON), plan, ""), geminiOut, "", geminiOut},
 		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
-		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
 		{"qwen stream-json", qwen{}.Stream(call(StreamJSON), plan, ""), qwenOut, "", qwenOut},
 		{"qwen text", qwen{}.Stream(call(Text), plan, ""), qwenOut, "", text + "\n"},
 		{"qwen json", qwen{}.Stream(call(JSON), plan, ""), qwenJSON, "", qwenJSON},
+		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
 		{"vibe json", vibe{}.Stream(call(JSON), plan, ""), "[" + entry + "]\n", "", "[" + entry + "]\n"},
 	}
@@ -152,9 +152,9 @@ func TestHostileIDs(t *testing.T) {
 			"codex text":   {codex{}.Stream(Call{Format: Text}, Plan{}, ""), "", "--------\nsession id: " + id + "\n--------\n"},
 			"gemini":       {gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
-			"opencode":     {theOpencode().Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
 			"qwen":         {qwen{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
 			"qwen json":    {qwen{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"type":"system","subtype":"init","session_id":` + q + "}]\n", ""},
+			"opencode":     {theOpencode().Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
 			"vibe":         {vibe{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` + "\n", ""},
 			"vibe json":    {vibe{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {

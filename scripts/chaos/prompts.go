@@ -125,7 +125,7 @@ func (w *World) newThreads() {
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
 			if (tool == "vibe" || tool == "copilot" || tool == "opencode") && t.Way == OnBoth {
-				t.Way = OnStdin // vibe and copilot do not read stdin if there is a prompt in argv, opencode puts no empty line between them
+				t.Way = OnStdin // stdin is not read if there is a prompt in argv; opencode puts no empty line between them
 			}
 			if j > 0 || rng.IntN(2) == 0 {
 				t.opening = "You are the " + role + ". " + w.text(rng, t.Key, 12)
@@ -140,9 +140,9 @@ var formats = map[string][]string{
 	"codex":    {"text", "stream-json"},
 	"copilot":  {"text", "silent", "json"},
 	"gemini":   {"text", "json", "stream-json"},
-	"opencode": {"text", "stream-json"},
 	"qwen":     {"text", "json", "stream-json"},
 	"vibe":     {"text", "json", "stream-json"},
+	"opencode": {"text", "stream-json"},
 }
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."

@@ -22,9 +22,9 @@ var versions = map[string][]string{
 	"codex":    {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
 	"copilot":  {"1.0.80", "1.0.83", "1.0.92"},
 	"gemini":   {"0.19.1", "0.33.0", "0.45.2", "0.54.4"},
-	"opencode": {"1.15.13", "1.17.0", "1.18.3"},
 	"qwen":     {"0.15.10", "0.23.4"},
 	"vibe":     {"2.14.1", "2.18.4", "2.22.0", "2.23.3", "2.25.8", "2.26.1"},
+	"opencode": {"1.15.13", "1.17.0", "1.18.3"},
 }
 
 // runMatrix tries the matching versions one by one and prints what works with each.

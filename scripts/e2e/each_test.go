@@ -12,13 +12,13 @@ import (
 	"reprise/scripts/parity"
 )
 
-// each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a third of them, at
+// each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a sixth of them, at
 // least one, drawn by REPRISE_SAMPLE or, without it, by a number that a test that fails prints.
 func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name string, v V)) {
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(table))
 	if os.Getenv("REPRISE_E2E") == "sample" {
-		names = parity.Third(names, seed(t), t.Name())
+		names = parity.Sixth(names, seed(t), t.Name())
 	}
 	for _, name := range names {
 		t.Run(cmp.Or(name, "text"), func(t *testing.T) {

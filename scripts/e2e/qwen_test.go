@@ -89,10 +89,7 @@ func TestQwenResumedCallLooksLikeADirectOne(t *testing.T) {
 	})
 }
 
-var (
-	number   = regexp.MustCompile(`":\d+`)
-	toolCall = regexp.MustCompile(`call\d+`)
-)
+var toolCall = regexp.MustCompile(`call\d+`)
 
 // maskNumbers masks the figures in events, and the names of tool calls.
 func maskNumbers(text string) string {

@@ -13,11 +13,11 @@ func Dice(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sum.Sum64()))
 }
 
-// Third returns a third of the cases of a table, at least one, drawn for the name.
-func Third(cases []string, seed uint64, name string) (third []string) {
-	for _, i := range Dice(seed, name).Perm(len(cases))[:max(1, len(cases)/3)] {
-		third = append(third, cases[i])
+// Sixth returns a sixth of the cases of a table, at least one, drawn for the name.
+func Sixth(cases []string, seed uint64, name string) (sixth []string) {
+	for _, i := range Dice(seed, name).Perm(len(cases))[:max(1, len(cases)/6)] {
+		sixth = append(sixth, cases[i])
 	}
-	slices.Sort(third)
-	return third
+	slices.Sort(sixth)
+	return sixth
 }

@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-func TestThird(t *testing.T) {
-	cases := []string{"a", "b", "c", "d", "e", "f"}
+func TestSixth(t *testing.T) {
+	cases := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}
 	seen := map[string]bool{}
 	for seed := range uint64(100) {
-		third := Third(cases, seed, "TestX")
-		if again := Third(cases, seed, "TestX"); !slices.Equal(third, again) {
-			t.Errorf("seed %d: %v, then %v", seed, third, again)
+		sixth := Sixth(cases, seed, "TestX")
+		if again := Sixth(cases, seed, "TestX"); !slices.Equal(sixth, again) {
+			t.Errorf("seed %d: %v, then %v", seed, sixth, again)
 		}
-		if len(third) != 2 || third[0] == third[1] {
-			t.Errorf("seed %d: %v", seed, third)
+		if len(sixth) != 2 || sixth[0] == sixth[1] {
+			t.Errorf("seed %d: %v", seed, sixth)
 		}
-		for _, name := range third {
+		for _, name := range sixth {
 			seen[name] = true
 		}
-		if one := Third(cases[:1], seed, "TestX"); len(one) != 1 {
+		if one := Sixth(cases[:1], seed, "TestX"); len(one) != 1 {
 			t.Errorf("seed %d: of one case %v", seed, one)
 		}
 	}
