@@ -75,6 +75,9 @@ func (c *call) openLedger() rewrite.Reason {
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 	s := rewrite.HostEnv{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
+	if s.Version == "" && c.tool.Descriptor().AsksVersion {
+		s.Version = c.learn().Version
+	}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := readRegular(path, maxSize(path)); err == nil {
 			s.Settings[path] = text
@@ -224,9 +227,16 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
+		LosesCache:   losesCache(r.Tool),
 		Budget:       Budget(m.Budget),
 		Stop:         m.Budget.Stop,
 	}
+}
+
+// losesCache reports whether a resume with a tool loses the provider's cache.
+func losesCache(name string) bool {
+	tool, known := rewrite.Lookup(name)
+	return known && tool.Descriptor().ResumeLosesCache
 }
 
 // Budget returns a configured budget as the ledger compares it.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"reprise/internal/history"
 	"reprise/internal/standin"
 	"reprise/rewrite"
 )
@@ -40,14 +41,18 @@ func New(root, tool, real, shims string) (*World, error) {
 	return NewWith(root, tool, real, shims, standin.Options{})
 }
 
-// NewWith is New with another model.
+// NewWith is New with another model. The shims resume all tools, also those that lose the provider's cache.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
 	home := filepath.Join(root, "home")
-	for _, dir := range []string{w.Project, home} {
+	config := filepath.Join(home, ".config", "reprise")
+	for _, dir := range []string{w.Project, config} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make folder: %w", err)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(config, "config.toml"), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("configure the shims: %w", err)
 	}
 	// codex works in repositories only.
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
@@ -125,9 +130,12 @@ func (w *World) lookup(name string) (value string) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// NewestID returns the ID of the session that was written last, from the name of its file or its
-// beginning.
+// NewestID returns the ID of the session that was written last, from the tool's database, the name of
+// its file or its beginning.
 func (w *World) NewestID() (string, error) {
+	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
+		return w.newestRow()
+	}
 	files, err := w.Transcripts()
 	if err != nil {
 		return "", err
@@ -145,6 +153,18 @@ func (w *World) NewestID() (string, error) {
 		return "", fmt.Errorf("find the session of %s: no id in %s", w.Tool, filepath.Base(newest))
 	}
 	return id, nil
+}
+
+// newestRow is NewestID for sessions in a database.
+func (w *World) newestRow() (string, error) {
+	sessions, err := history.Read(w.lookup, w.Tool, &history.Cache{})
+	if err != nil {
+		return "", err
+	}
+	if len(sessions) == 0 {
+		return "", fmt.Errorf("find the session of %s: there is none", w.Tool)
+	}
+	return slices.MaxFunc(sessions, func(a, b history.Session) int { return a.Updated.Compare(b.Updated) }).ID, nil
 }
 
 // Build builds the shims, shimctl and the store's helper into a directory.
