@@ -251,7 +251,7 @@ func (s *droidStream) printEnd(e *droidEvent) {
 	case s.call.Format == JSON && failed:
 		s.out = append(s.out, droidResult(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, droidNoUsage)...)
 	case s.call.Format == JSON:
-		s.out = append(s.out, droidResult(false, string(e.Duration), turnsOf(e.Turns), e.FinalText, e.SessionID, string(e.RawUsage))...)
+		s.out = append(s.out, droidResult(false, cmp.Or(string(e.Duration), "0"), turnsOf(e.Turns), e.FinalText, e.SessionID, cmp.Or(string(e.RawUsage), droidNoUsage))...)
 	case failed:
 		s.stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(droidFailed))) + "\n"
 	default:

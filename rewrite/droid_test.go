@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,5 +224,14 @@ func TestDroidFiles(t *testing.T) {
 	}
 	if _, ok := (droid{}).SessionFiles("/h", someID, "/h/sessions/"+someID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session's")
+	}
+}
+
+// A completion without its figures still becomes a line of JSON.
+func TestDroidJSONWithoutFigures(t *testing.T) {
+	s := droid{}.Stream(Call{Format: JSON}, Plan{Resume: someID, Copy: true}, "")
+	shown := s.Line([]byte(`{"type":"completion","finalText":"hi","session_id":"` + foreignID + `"}` + "\n"))
+	if !json.Valid(shown) {
+		t.Errorf("%q", shown)
 	}
 }
