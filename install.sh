@@ -6,7 +6,7 @@
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
-shims='claude codex copilot droid gemini qwen vibe'
+shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
 names="$shims $programs" # choose_shims leaves out shims
 tmp='' made='' ticker=''

@@ -36,12 +36,22 @@ type Descriptor struct {
 	Home func(env func(string) string) string
 	// Sessions are filepath.Glob patterns, relative to Home, of files that each hold one session.
 	Sessions []string
+	// Database, if set, is the SQLite database, relative to Home, in which the tool keeps its sessions;
+	// Sessions is empty then.
+	Database string
 	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases in which a
 	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
 	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
 	Travels bool
+	// HistoryQuery returns a row for each session of Database: ID, directory, model, version, times in
+	// milliseconds of its beginning and its last change, prompts, and tokens of input, read from the
+	// cache, written to it, and of output.
+	HistoryQuery string
+	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
+	// its package.
+	AsksVersion bool
 
 	StandIn StandIn
 }

@@ -83,6 +83,7 @@ func driftCases(t *testing.T) []driftCase {
 		"copilot json":       {JSON},
 		"gemini stream-json": {Text, StreamJSON},
 		"gemini json":        {JSON},
+		"opencode json":      {StreamJSON},
 		"qwen stream-json":   {Text, StreamJSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},

@@ -79,6 +79,9 @@ func hostileRuns(text string) []hostileRun {
 	qwenOut := strings.Replace(claudeOut, "claude_code_version", "qwen_code_version", 1)
 	qwenJSON := "[" + strings.ReplaceAll(strings.TrimSuffix(qwenOut, "\n"), "\n", ",") + "]\n"
 	entry := fmt.Sprintf(`{"sessionId":"%s","turnId":"t","type":"message","role":"assistant","content":[{"type":"text","text":%s}]}`, someID, q)
+	opencodeOut := fmt.Sprintf(`{"type":"text","sessionID":"%s","part":{"text":%s}}
+{"type":"step_finish","sessionID":"%[1]s","part":{"reason":"stop"}}
+`, someSession, q)
 	return []hostileRun{
 		{"claude stream-json", claude{}.Stream(call(StreamJSON), plan, ""), claudeOut, "", claudeOut},
 		{"claude text", claude{}.Stream(call(Text), plan, ""), claudeOut, "", line},
@@ -91,6 +94,7 @@ func hostileRuns(text string) []hostileRun {
 		{"qwen stream-json", qwen{}.Stream(call(StreamJSON), plan, ""), qwenOut, "", qwenOut},
 		{"qwen text", qwen{}.Stream(call(Text), plan, ""), qwenOut, "", text + "\n"},
 		{"qwen json", qwen{}.Stream(call(JSON), plan, ""), qwenJSON, "", qwenJSON},
+		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
 		{"vibe json", vibe{}.Stream(call(JSON), plan, ""), "[" + entry + "]\n", "", "[" + entry + "]\n"},
 	}
@@ -104,7 +108,7 @@ func (run hostileRun) check(t *testing.T, text string) {
 		t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
 	}
 	seen := run.stream.Seen()
-	if seen.ID != someID || seen.WrongID || seen.Refusal != "" {
+	if seen.ID != someID && seen.ID != someSession || seen.WrongID || seen.Refusal != "" {
 		t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
 	}
 	if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
@@ -150,6 +154,7 @@ func TestHostileIDs(t *testing.T) {
 			"gemini json":  {gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
 			"qwen":         {qwen{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n", ""},
 			"qwen json":    {qwen{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"type":"system","subtype":"init","session_id":` + q + "}]\n", ""},
+			"opencode":     {theOpencode().Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
 			"vibe":         {vibe{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` + "\n", ""},
 			"vibe json":    {vibe{}.Stream(Call{Format: JSON}, Plan{}, ""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {
@@ -220,6 +225,7 @@ func TestDuplicateKeys(t *testing.T) {
 		`{"type":"thread.started","thread_id":"%s","thread_id":"%s"}`:                          codex{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"system","subtype":"init","uuid":"u","session_id":"%s","session_id":"%s"}`:    qwen{}.Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"init","session_id":"%s","session_id":"%s"}`:                                  gemini{}.Stream(Call{Format: StreamJSON}, plan, ""),
+		`{"type":"text","sessionID":"%s","sessionID":"%s"}`:                                    theOpencode().Stream(Call{Format: StreamJSON}, plan, ""),
 		`{"type":"message","role":"assistant","content":[],"sessionId":"%s","sessionId":"%s"}`: vibe{}.Stream(Call{Format: StreamJSON}, plan, ""),
 	} {
 		s.Line(fmt.Appendf(nil, name+"\n", someID, foreignID))

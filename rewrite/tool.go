@@ -82,6 +82,7 @@ type Probe struct {
 	Known   bool     // the help text was readable
 	Resume  bool     // it can resume a session
 	Options []Option // all options it lists
+	Version string   // what it prints for --version, if the descriptor's AsksVersion is set
 }
 
 // A Format is the output format that a caller requested.
@@ -168,8 +169,11 @@ type Call struct {
 	silent       bool     // copilot: text without figures
 	secrets      []string // copilot: what it blanks in json
 
-	execAt  int   // codex: place of exec in Args
+	execAt  int   // codex: place of exec in Args; opencode: of run
 	learned Probe // codex, copilot: what Args was parsed with
+
+	ownLogs  bool   // opencode: the caller itself wants the log on stderr
+	logLevel string // opencode: the least level that is logged
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,
@@ -275,7 +279,8 @@ type Stream interface {
 	// TakeStderr returns what the tool would also have written to stderr in the caller's format,
 	// since the last call.
 	TakeStderr() string
-	// File reads a line of a followed file, or its whole content.
+	// File reads a line of a followed file, or its whole content. With the descriptor's SessionQuery
+	// it also reads, when the run has ended, the values of the session's row as a JSON array.
 	File(path string, data []byte)
 	// End is called when the output is over and returns what remains to be shown. Further calls
 	// return nothing.

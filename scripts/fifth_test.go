@@ -29,7 +29,10 @@ var fifthDescriptor = Descriptor{
 	Headless: []string{"fifth", "-p"},
 	Home:     func(env func(string) string) string { return env("HOME") + "/.fifth" },
 
+	Database:     "fifth.db",
 	SessionQuery: "SELECT updated, (SELECT count(*) FROM message WHERE session = session.id) FROM session WHERE id = ?",
+	HistoryQuery: "SELECT id, '/somewhere', 'm', '5.0', 1000 * updated, 1000 * updated, updated, 7, 0, 0, 1 FROM session",
+	AsksVersion:  true,
 }
 
 func (fifth) Descriptor() *Descriptor { return &fifthDescriptor }
@@ -39,6 +42,20 @@ func (f fifth) Parse(in Invocation) Call {
 	call.Tool, call.Home = fifthDescriptor.Name, fifthDescriptor.Home(in.Env)
 	return call
 }
+
+func (fifth) ResolveWithEnv(c Call, s HostEnv) Call {
+	if s.Version != "5.0" {
+		c.Mode, c.Reason = Passthrough, NoResume
+	}
+	return c
+}
+
+// fifthStream reads the session's row: how many messages there are is the model's name.
+type fifthStream struct{ Stream }
+
+func (f fifth) Stream(c Call, p Plan, t Totals) Stream { return fifthStream{f.claude.Stream(c, p, t)} }
+
+func (s fifthStream) File(_ string, row []byte) { s.Seen().Model = string(row) }
 
 func (fifth) SessionPaths(home, _, _ string) []string { return []string{Literal(home) + "/fifth.db"} }
 `
@@ -62,8 +79,8 @@ const fifthHelp = `  -p, --print
 
 // runFifth is the fifth tool: it adds its prompt to a session in its database.
 func runFifth(args []string) error {
-	if len(args) > 0 && args[0] == "--help" {
-		fmt.Print(fifthHelp)
+	if len(args) > 0 && (args[0] == "--help" || args[0] == "--version") {
+		fmt.Print(map[string]string{"--help": fifthHelp, "--version": "5.0\n"}[args[0]])
 		return nil
 	}
 	prompt, err := io.ReadAll(os.Stdin)
@@ -178,10 +195,16 @@ func TestFifthTool(t *testing.T) {
 		if got := run("", "shimctl", "log", "-n", "1"); !strings.Contains(got, step.decision) {
 			t.Errorf("after %q: %s, want %s", step.before, got, step.decision)
 		}
+		if got := run("", "shimctl", "log", "-n", "1", "--json"); !strings.Contains(got, `"model":"[`) && !strings.Contains(got, `"model": "[`) {
+			t.Errorf("after %q: the row was not read: %s", step.before, got)
+		}
 		prompt += "\n\nThe test still fails."
 	}
 	if got := run("", "shimctl", "prune", "--keep-last", "1"); !strings.Contains(got, "in_database") {
 		t.Errorf("prune: %s", got)
+	}
+	if got := run("", "shimctl", "sessions", "--all"); !strings.Contains(got, "00000000-0000-4000-8000") || !strings.Contains(got, "/somewhere") {
+		t.Errorf("sessions --all: %s", got)
 	}
 	config := filepath.Join(home, ".config", "reprise", "config.toml")
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {

@@ -96,7 +96,7 @@ finish
 
 // What the README tells people to run is run.
 func TestTheReadmesCommandIsRun(t *testing.T) {
-	const command = "go test -timeout 20m ./...\n"
+	const command = "go test -timeout 40m ./...\n"
 	for file, line := range map[string]string{"../README.md": "\n    REPRISE_E2E=sample " + command, "../.ci/run": "\n\tREPRISE_E2E=sample in_background " + command} {
 		text, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(text), line) {

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,11 @@ func (c *call) learn() rewrite.Probe {
 		return probe
 	}
 	probe = Ask(c.tool, c.real.path, c.env.Environ)
-	if c.preview {
+	asks := c.tool.Descriptor().AsksVersion
+	if asks {
+		probe.Version = Version(c.real.path, c.env.Environ)
+	}
+	if c.preview || asks && probe.Version == "" { // it may have been too slow: the next call asks again
 		return probe
 	}
 	if err := c.ledger.SetProbe(fingerprint, probe, millis(c.env.Now())); err != nil {
@@ -58,9 +63,9 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	return tool.Options(string(help))
 }
 
-// ask runs a program and returns its stdout. After the limit the program's process group is
-// killed. A child that keeps the output open is not waited for. The program runs in a session
-// of its own, so that it has no terminal.
+// ask runs a program and returns its stdout, or its stderr if that is empty: opencode writes its help
+// there. After the limit the program's process group is killed. A child that keeps the output open is
+// not waited for. The program runs in a session of its own, so that it has no terminal.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -69,9 +74,14 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = limit / 20
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // the program has succeeded; a child keeps its output open
+	}
+	if len(out) == 0 {
+		out = stderr.Bytes()
 	}
 	return out, err
 }
@@ -130,8 +140,8 @@ func (t target) fingerprint() string {
 }
 
 // version returns the binary's version without running it: from the file's name, where claude's
-// own installer puts it, from the npm package that it is a command of, or from the Python
-// package that it is a script of; "" if there is none of these.
+// own installer puts it, from the npm package that it is a command of or that consists of it, or from
+// the Python package that it is a script of; "" if there is none of these.
 func (t target) version() string {
 	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
@@ -149,6 +159,10 @@ func (t target) version() string {
 			if filepath.Join(dir, command) == t.real {
 				return pkg.Version
 			}
+		}
+		// A package for one platform has no command: another package runs what is in it.
+		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") && filepath.Join(dir, "bin", filepath.Base(t.real)) == t.real {
+			return pkg.Version
 		}
 	}
 	return pythonVersion(t.real)

@@ -24,6 +24,16 @@ func TestAskWaitsForNoChild(t *testing.T) {
 	}
 }
 
+// Some programs write their help to stderr.
+func TestAskReadsStderrOfASilentProgram(t *testing.T) {
+	for script, want := range map[string]string{"echo help >&2": "help\n", "echo warning >&2; echo help": "help\n"} {
+		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script+"\n")
+		if out, err := ask(path, os.Environ(), 10*time.Second, "--help"); err != nil || string(out) != want {
+			t.Errorf("%s: %q, %v", script, out, err)
+		}
+	}
+}
+
 // When the time is up all that still runs is ended, children too.
 func TestAskKeepsItsLimit(t *testing.T) {
 	dir := t.TempDir()
@@ -110,6 +120,8 @@ func TestVersionWithoutRunning(t *testing.T) {
 		{"npm, deeper", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`, "pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
 		{"npm, in a folder with a package of another kind", map[string]string{
 			"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`, "pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
+		{"npm, for one platform", map[string]string{
+			"node_modules/pkg/package.json": `{"version":"1.2.3"}`, "node_modules/pkg/bin/tool": ""}, "node_modules/pkg/bin/tool", "1.2.3"},
 		{"somebody's own package", map[string]string{"pkg/package.json": `{"version":"1.0.0"}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
 		{"another package's", map[string]string{"pkg/package.json": `{"version":"1.0.0","bin":{"x":"y"}}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
 		{"python", map[string]string{

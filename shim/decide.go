@@ -75,6 +75,9 @@ func (c *call) openLedger() rewrite.Reason {
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 	s := rewrite.HostEnv{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
+	if s.Version == "" && c.tool.Descriptor().AsksVersion {
+		s.Version = c.learn().Version
+	}
 	for _, path := range c.parsed.SettingsFiles {
 		if text, err := readRegular(path, maxSize(path)); err == nil {
 			s.Settings[path] = text

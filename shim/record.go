@@ -72,6 +72,11 @@ func (c *call) pin(id string, pid int) {
 
 // finish records how the run ended.
 func (c *call) finish(a *attempt, st status) {
+	turns := a.talk != nil && c.ticket.Session != 0
+	file, stamp := "", ledger.Stamp("")
+	if !turns {
+		file, stamp = c.storedSession(a)
+	}
 	seen := *a.stream.Seen()
 	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
 	if a.stopped != 0 && st != (status{}) {
@@ -79,12 +84,12 @@ func (c *call) finish(a *attempt, st status) {
 	}
 	var o ledger.Outcome
 	var err error
-	if a.talk != nil && c.ticket.Session != 0 {
+	if turns {
 		o, err = c.finishTurns(a, st, seen)
 	} else {
 		o = c.outcome(seen, st, len(a.plan.Prompt))
 		o.Place = c.place(c.record.Cwd)
-		o.File, o.Stamp = c.sessionFile(seen.ID)
+		o.File, o.Stamp = file, stamp
 		c.leaves(&o)
 		err = c.finishIn(&o)
 	}
@@ -104,6 +109,16 @@ func (c *call) outcome(seen rewrite.StreamState, st status, sent int) ledger.Out
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
 	return o
+}
+
+// storedSession returns the file and the stamp of the session that a run has ended with. If it is a
+// row, the stream reads it.
+func (c *call) storedSession(a *attempt) (file string, stamp ledger.Stamp) {
+	file, stamp = c.sessionFile(a.stream.Seen().ID)
+	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
+		a.unbroken(func() { a.stream.File(file, []byte(stamp)) })
+	}
+	return file, stamp
 }
 
 // sessionFile returns the path of the file in which the tool keeps a session, and the session's

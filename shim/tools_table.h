@@ -37,6 +37,20 @@ static const struct tool tools[] = {
 		.nested = (const char *const[]){"REPRISE_INSIDE", "GEMINI_CLI", NULL},
 	},
 	{
+		.name = "opencode",
+		.managed = (const char *const[]){"run", "serve", "web", "acp", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "OPENCODE", NULL},
+	},
+	{
+		.name = "kilo",
+		.managed = (const char *const[]){"run", "serve", "web", "acp", NULL},
+		.commands = (const char *const[]){NULL},
+		.alone = (const char *const[]){"--help", "-h", "--version", "-v", NULL},
+		.nested = (const char *const[]){"REPRISE_INSIDE", "KILO_PID", NULL},
+	},
+	{
 		.name = "qwen",
 		.managed = (const char *const[]){NULL},
 		.commands = (const char *const[]){"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update", NULL},

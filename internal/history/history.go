@@ -129,6 +129,12 @@ func Read(env func(string) string, tool string, c *Cache) (sessions []Session, e
 			}
 		}
 	}
+	for _, name := range rewrite.Names {
+		if t, _ := rewrite.Lookup(name); t.Descriptor().Database != "" && (tool == "" || tool == name) {
+			stored, failed := readDatabase(t, env)
+			sessions, err = append(sessions, stored...), cmp.Or(err, failed)
+		}
+	}
 	return sessions, err
 }
 

@@ -117,6 +117,11 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Way != OnStdin {
 			c.Args = append(c.Args, "-p")
 		}
+	case "opencode":
+		c.Args = []string{"run"}
+		if t.Format != "text" {
+			c.Args = append(c.Args, "--format", "json")
+		}
 	case "vibe":
 		c.Args = []string{"--output", map[string]string{"text": "text", "json": "json", "stream-json": "streaming"}[t.Format], "-p"}
 	}
@@ -152,8 +157,8 @@ func (c *Call) line(rng *rand.Rand) {
 // refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"copilot": {Unknown, Broken},
-	"gemini":  {Unknown, Broken, OtherID}, "qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
+	"copilot": {Unknown, Broken}, "gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID},
+	"qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 
 // newScript generates what the tool does.

@@ -40,7 +40,7 @@ type fakeTool interface {
 	limit(format string) int
 }
 
-var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "copilot": fakeCopilot{}, "gemini": fakeGemini{}, "qwen": fakeQwen{}, "vibe": fakeVibe{}}
+var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "copilot": fakeCopilot{}, "gemini": fakeGemini{}, "opencode": fakeOpencode{}, "qwen": fakeQwen{}, "vibe": fakeVibe{}}
 
 // plain is a tool that only stores sessions, and exits with 1 on errors.
 type plain struct{}
@@ -180,20 +180,20 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 			return refuse()
 		}
 		if s.OnResume == OtherID {
-			r.Refused, r.Session = true, newID()
+			r.Refused, r.Session = true, newSession(name)
 			if q.fork {
 				r.Session = q.resume // in place of a copy
 			}
 			file = tool.path(r.Session, r.Dir)
 		} else if q.fork {
-			r.Session = newID()
+			r.Session = newSession(name)
 			file = fork(file, tool.path(r.Session, r.Dir), q.at)
 		}
 	case q.id != "":
 		r.Session = q.id
 		file = tool.path(q.id, r.Dir)
 	default:
-		r.Session = newID()
+		r.Session = newSession(name)
 		file = tool.path(r.Session, r.Dir)
 	}
 	r.Busy = !r.Refused && !hold(filepath.Join(dir, "locks", r.Session))
@@ -225,6 +225,9 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 	}
 	if !r.Refused || !q.fork { // the session that it should have copied stays as it is
 		fmt.Fprintln(f, r.entry(name, "user", r.Prompt))
+	}
+	if o, ok := tool.(fakeOpencode); ok {
+		o.opened(r)
 	}
 	if r.Refused { // under another ID: the shim must end this run
 		return refuse()
@@ -331,6 +334,14 @@ func (s Script) stop() {
 	case Hangs:
 		time.Sleep(time.Minute)
 	}
+}
+
+// newSession returns the ID of a new session.
+func newSession(tool string) string {
+	if tool == "opencode" {
+		return opencodeID()
+	}
+	return newID()
 }
 
 func newID() string {

@@ -100,6 +100,9 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 	if err := installCopilot(tools); err != nil {
 		return false, root, fmt.Errorf("install the fake copilot: %w", err)
 	}
+	if err := installOpencode(tools); err != nil {
+		return false, root, fmt.Errorf("install the fake opencode: %w", err)
+	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
 		dir := filepath.Join(root, fmt.Sprint("world", epoch))
 		w, err := newWorld(dir, shims, tools, seed, epoch, t)

@@ -238,9 +238,12 @@ func (w *World) Lookup(name string) string {
 	return filepath.Join(w.real, name)
 }
 
+// patience is how long a tool may take to ask its model on a busy machine.
+const patience = 5 * time.Minute
+
 // await waits for the moment of the signal. The process may have ended by then.
 func (c Call) await(ready func() bool) bool {
-	for deadline := time.Now().Add(time.Minute); !ready(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}

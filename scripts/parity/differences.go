@@ -46,6 +46,13 @@ var differences = []struct{ pattern, with, reason string }{
 	{`("pid":)\d+`, "${1}0", "process IDs in claude's answer to initialize"},
 	{`(thread '[a-z-]+' \()\d+`, "${1}ID", "codex names the thread that panics"},
 	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process IDs"},
+	{`(ses|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}`, "$1", "opencode gives sessions and parts random IDs"},
+	{`("(timestamp|start|end)":)\d{13}`, "${1}0", "the time of day in opencode's events"},
+	{`("snapshot":")[0-9a-f]{40}`, "${1}COMMIT", "opencode commits the project's state to a repository of its own"},
+	{`("callID":")call\d+`, "${1}call", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`timestamp=TIME level=\w+ run=[0-9a-f]{8}`, "LOG", "opencode's log names its run"},
+	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
+	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
 }
 
@@ -80,6 +87,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
 	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"reprise/internal/history"
 	"reprise/internal/standin"
 	"reprise/rewrite"
 )
@@ -125,9 +126,12 @@ func (w *World) lookup(name string) (value string) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// NewestID returns the ID of the session that was written last, from the name of its file or its
-// beginning.
+// NewestID returns the ID of the session that was written last, from the tool's database, the name of
+// its file or its beginning.
 func (w *World) NewestID() (string, error) {
+	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
+		return w.newestRow()
+	}
 	files, err := w.Transcripts()
 	if err != nil {
 		return "", err
@@ -145,6 +149,18 @@ func (w *World) NewestID() (string, error) {
 		return "", fmt.Errorf("find the session of %s: no id in %s", w.Tool, filepath.Base(newest))
 	}
 	return id, nil
+}
+
+// newestRow is NewestID for sessions in a database.
+func (w *World) newestRow() (string, error) {
+	sessions, err := history.Read(w.lookup, w.Tool, &history.Cache{})
+	if err != nil {
+		return "", err
+	}
+	if len(sessions) == 0 {
+		return "", fmt.Errorf("find the session of %s: there is none", w.Tool)
+	}
+	return slices.MaxFunc(sessions, func(a, b history.Session) int { return a.Updated.Compare(b.Updated) }).ID, nil
 }
 
 // Build builds the shims, shimctl and the store's helper into a directory.

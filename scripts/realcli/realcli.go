@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 )
 
 // A Pin is a CLI at the version that the tests were written for.
@@ -30,7 +31,14 @@ var (
 	Gemini  = Pin{"gemini", "@google/gemini-cli", "0.61.0", false, nil}
 	Qwen    = Pin{"qwen", "@qwen-code/qwen-code", "0.24.4", false, []string{"node@22.23.3"}} // it needs Node 22
 	Vibe    = Pin{"vibe", "mistral-vibe", "3.0.3", true, nil}
+
+	// The packages that the commands' packages would run, since those want to run an install script.
+	OpenCode = Pin{"opencode", "opencode-linux-" + arch, "1.18.33", false, nil}
+	Kilo     = Pin{"kilo", "@kilocode/cli-linux-" + arch, "7.7.9", false, nil}
 )
+
+// arch is the processor in the names of npm packages.
+var arch = map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
 var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
@@ -39,7 +47,7 @@ var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
 var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false, nil}
 
 // Pins are the CLIs by their names.
-var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "qwen": Qwen, "vibe": Vibe}
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "opencode": OpenCode, "qwen": Qwen, "vibe": Vibe}
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {

@@ -1,0 +1,66 @@
+package main
+
+var opencode = cli{
+	formats: []format{
+		{"text", nil, true},
+		{"json", list("--format|json"), true},
+	},
+	ask:     func(f format, prompt string) []string { return append([]string{"run", prompt}, f.args...) },
+	stdin:   list("run"),
+	tools:   list("--auto"),
+	nested:  "opencode run hi </dev/null 2>/dev/null",
+	pause:   "HANG",
+	modest:  true,
+	own:     opencodeCalls,
+	jobs:    opencodeJobs,
+	resume:  func(id string) []string { return []string{"run", "-s", id, "what number was it?"} },
+	passed:  list("version|unknown flag|unknown session, text"),
+	managed: list("text|json|stdin|401, text"),
+}
+
+// opencodeJobs are sequences of calls.
+var opencodeJobs = map[string][]call{
+	"own resume, text": {{Args: list("run|remember number 7")}, {Args: list("run|what number|-s|{id}")}},
+	"own resume, json": {{Args: list("run|remember number 7")}, {Args: list("run|what number|--format|json|--session={id}")}},
+	"own copy, json":   {{Args: list("run|remember number 7")}, {Args: list("run|what number|--format|json|--session={id}|--fork")}},
+	"the latest, text": {{Args: list("run|remember number 7")}, {Args: list("run|what number|-c")}},
+	"two jobs":         {{Args: list("run|remember number 7")}, {Args: list("run|what number")}},
+}
+
+// opencodeCalls are single calls.
+var opencodeCalls = map[string]call{
+	"text":                  {Args: list("run|hi remember number 456")},
+	"json":                  {Args: list("run|--format|json|hi remember number 456")},
+	"several words":         {Args: list(`run|hi|"remember" number 4|--|-x|--y z`)},
+	"stdin":                 {Args: list("run"), Stdin: "\nhi remember number 9\n\n"},
+	"stdin, json":           {Args: list("run|--format=json"), Stdin: "hi remember number 9"},
+	"stdin and argument":    {Args: list("run|hi remember number 8"), Stdin: "hi remember number 9\n"},
+	"several lines, text":   {Args: list("run|MULTI")},
+	"several lines, json":   {Args: list("run|MULTI|--format|json")},
+	"nothing, text":         {Args: list("run|EMPTY")},
+	"tool use, text":        {Args: list("run|RUNTOOL please|--auto")},
+	"tool use, json":        {Args: list("run|RUNTOOL please|--format|json")},
+	"a log as output, text": {Args: list("run|RUN<<cat $HOME/.local/share/opencode/log/opencode.log | grep created>>|--auto")},
+	"thinking":              {Args: list("run|hi|--thinking")},
+	"own log, text":         {Args: list("run|hi|--print-logs")},
+	"quiet log, text":       {Args: list("run|hi|--log-level|ERROR")},
+	"401, text":             {Args: list("run|HTTP401")},
+	"401, json":             {Args: list("run|HTTP401|--format|json")},
+	"overflow, text":        {Args: list("run|TOOBIG")},
+	"overflow, json":        {Args: list("run|TOOBIG|--format|json")},
+	"bad history, text":     {Args: list("run|BADTOOL")},
+	"unknown flag":          {Args: list("run|hi|--no-such-flag")},
+	"bad format":            {Args: list("run|hi|--format|xml")},
+	"unknown agent":         {Args: list("run|hi|--agent|nobody")},
+	"unknown model":         {Args: list("run|hi|-m|nobody/nothing")},
+	"unknown session, text": {Args: list("run|hi|-s|ses_0123456789abcdefghijklmnop")},
+	"unknown session, json": {Args: list("run|hi|--format|json|-s|ses_0123456789abcdefghijklmnop")},
+	"no prompt":             {Args: list("run")},
+	"slash command":         {Args: list("run|/status")},
+	"another directory":     {Args: list("run|hi|--dir|..")},
+	"a file":                {Args: list("run|hi|-f|.git/HEAD")},
+	"nested":                {Args: list("run|hi"), Env: []string{"OPENCODE=1"}},
+	"list of sessions":      {Args: list("session|list")},
+	"version":               {Args: list("--version")},
+	"help":                  {Args: list("run|--help")},
+}
