@@ -32,7 +32,7 @@ func (c Config) Values() []Value {
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, if that pays; or off"},
 		{"busy", quoted(c.Busy), "what happens if another process uses the session: fresh, fork or wait"},
 		{"busy_wait", quoted(written(c.BusyLimit)), "how long busy = wait waits at most"},
-		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs: fresh or resume"},
+		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs, or lose the cache: fresh or resume"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
 		{"budget.calls_per_hour", strconv.Itoa(c.Budget.CallsPerHour), "a chain that makes more calls in an hour is warned about; 0: no limit"},
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},

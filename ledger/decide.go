@@ -134,6 +134,7 @@ type Limits struct {
 	UnknownWindow int64   // context window assumed if the tool does not report it, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
+	LosesCache    bool    // a resume with this tool loses the provider's cache
 	Budget        Budget  // of its job
 	Stop          bool    // a call of a job that is over its budget does not run
 }
@@ -189,6 +190,10 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
+		return d
+	}
+	if cacheLost(f, chain) {
+		d.Reason = rewrite.CacheLost
 		return d
 	}
 	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
@@ -473,7 +478,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
 	rewrite.RuntimeChanged: true, rewrite.AuthChanged: true, rewrite.Idle: true, rewrite.TooOld: true,
 	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
-	rewrite.Dearer: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
+	rewrite.Dearer: true, rewrite.CacheLost: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
 	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
 	rewrite.CallersOwn: true, rewrite.CheckoutDiffers: true, rewrite.StoreUnavailable: true,
 }
@@ -485,6 +490,22 @@ func dearer(f Facts) (Prices, rewrite.Reason) {
 		return p, rewrite.Dearer
 	}
 	return Prices{}, ""
+}
+
+// triedShare is the share of the chains that are resumed although that loses the provider's cache, until
+// it is known what that costs.
+const triedShare = 0.1
+
+// cacheLost reports whether a resume would lose the provider's cache although no figures show that it
+// pays. The chains that are tried are not those that are held out.
+func cacheLost(f Facts, c *ChainFacts) bool {
+	if !f.Limits.LosesCache || f.Limits.ResumeDearer {
+		return false
+	}
+	if p, ok := f.Meters.Prices(f.Now); ok {
+		return p.Resumed >= p.Fresh
+	}
+	return f.Meters.Resumed.counts(f.Now) || c.Share < 1-triedShare
 }
 
 // clockSlack is how far in the future a session's last use may be: another call can have ended

@@ -89,6 +89,9 @@ func decisions() []decision {
 		}
 	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
+	loses := func(change func(*Facts)) func(*Facts) {
+		return func(f *Facts) { f.Limits.LosesCache = true; change(f) }
+	}
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, rewrite.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, rewrite.FirstCall, 0},
@@ -145,6 +148,36 @@ func decisions() []decision {
 		{"dearer and idle", func(f *Facts) {
 			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
 		}, rewrite.Fresh, rewrite.Idle, 7},
+		{"cache lost", loses(func(*Facts) {}), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, named", loses(named(func(*Facts) {})), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, just not tried", loses(func(f *Facts) { f.Chains[0].Share = 0.8999 }), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, and tried", loses(func(f *Facts) { f.Chains[0].Share = 0.9 }), rewrite.Resume, rewrite.Extends, 7},
+		{"cache lost, tried often enough", loses(func(f *Facts) {
+			f.Chains[0].Share, f.Meters.Resumed = 0.9, costs(100, 0, 0).Resumed
+		}), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, tried too long ago", loses(func(f *Facts) {
+			f.Chains[0].Share, f.Meters = 0.9, costs(100, 100, 100)
+			f.Meters.Resumed.Last = 100*hour - meterForgets - 1
+		}), rewrite.Resume, rewrite.Extends, 7},
+		{"cache lost, too few figures", loses(func(f *Facts) {
+			f.Meters = costs(50, 100, 100)
+			f.Meters.Resumed.Runs = minRuns - 1
+		}), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, and it pays", loses(metered(costs(99, 100, 0))), rewrite.Resume, rewrite.Extends, 7},
+		{"cache lost, and it costs the same", loses(metered(costs(100, 100, 0))), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, tried, and it does not pay", loses(func(f *Facts) {
+			f.Meters, f.Chains[0].Share = costs(100, 100, 0), 0.9
+		}), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, and dearer", loses(metered(costs(121, 100, 0))), rewrite.Fresh, rewrite.Dearer, 7},
+		{"cache lost, and wanted", loses(func(f *Facts) {
+			f.Meters, f.Limits.ResumeDearer = costs(500, 100, 0), true
+		}), rewrite.Resume, rewrite.Extends, 7},
+		{"cache lost, and held out", loses(func(f *Facts) { f.Limits.HoldOut = 1 }), rewrite.Fresh, rewrite.CacheLost, 7},
+		{"cache lost, tried, and held out", loses(func(f *Facts) {
+			f.Chains[0].Share, f.Limits.HoldOut = 0.9, 1
+		}), rewrite.Fresh, rewrite.HeldOut, 7},
+		{"cache lost, and idle", loses(func(f *Facts) { f.Chains[0].LastUsed = 0 }), rewrite.Fresh, rewrite.Idle, 7},
+		{"cache lost, and held", loses(func(f *Facts) { f.Chains[0].Held = true }), rewrite.Fresh, rewrite.CacheLost, 7},
 		{"other model", func(f *Facts) { f.Fingerprints.Model = "n" }, rewrite.Fresh, rewrite.ModelChanged, 7},
 		{"other settings", func(f *Facts) { f.Fingerprints.Settings = "t" }, rewrite.Fresh, rewrite.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Fingerprints.Runtime = "q" }, rewrite.Fresh, rewrite.RuntimeChanged, 7},

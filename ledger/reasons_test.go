@@ -98,6 +98,7 @@ func TestSides(t *testing.T) {
 		{rewrite.Fresh, rewrite.Extends, rewrite.RefusedUnknown, FollowUp},
 		{rewrite.Fresh, rewrite.HeldOut, "", FollowUp},
 		{rewrite.Fresh, rewrite.Dearer, "", FollowUp},
+		{rewrite.Fresh, rewrite.CacheLost, "", FollowUp},
 		{rewrite.Fresh, rewrite.FirstCall, "", FirstRun},
 		{rewrite.Fresh, rewrite.ContextReset, "", FirstRun},
 		{rewrite.Fresh, rewrite.Never, "", Unmeasured},

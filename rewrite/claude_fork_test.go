@@ -51,7 +51,7 @@ func TestWhoCopies(t *testing.T) {
 		}
 	}
 	for _, tool := range tools {
-		if name := tool.Descriptor().Name; name == "claude" || name == "qwen" {
+		if name := tool.Descriptor().Name; name == "claude" || name == "droid" || name == "qwen" {
 			continue
 		}
 		c := tool.ResolveWithEnv(Call{Mode: Fresh}, HostEnv{Version: "99.0.0"})

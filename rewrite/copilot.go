@@ -397,7 +397,12 @@ func (copilot) Plan(c Call, t Target) Plan {
 	return plan
 }
 
+// resumeCopilot ends a delta as the prompt ends: the model is sent neither's white space there, so the two differ in
+// length by what is left out.
 func (p *Plan) resumeCopilot(c Call, t Target) {
+	if !p.Whole {
+		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
+	}
 	p.Args = removePrompt(p.Args, c.promptArgs)
 	front := []string{"--resume=" + p.Resume}
 	if t.fromArgv(c) {

@@ -178,6 +178,21 @@ func TestCopilotPlans(t *testing.T) {
 	}
 }
 
+// The model is sent a prompt without the white space at its end, so a delta must end in the same.
+func TestCopilotDeltaEndsAsThePrompt(t *testing.T) {
+	for _, end := range []string{"", "\n", " \n\n"} {
+		prompt := "work on it" + end
+		target := Target{id: someID, prompt: "the new part\n", asked: prompt}
+		call := copilotCall("-p x")
+		call.Prompt = prompt
+		argv, stdin := (copilot{}).Plan(call, target), (copilot{}).Plan(copilotCall("-s", "STDIN=1"), target)
+		want := "the new part" + end
+		if argv.Prompt != want || !slices.Contains(argv.Args, "--prompt="+want) || stdin.Stdin != want {
+			t.Errorf("%q: %q in argv, %q on stdin", prompt, argv.Args, stdin.Stdin)
+		}
+	}
+}
+
 func TestCopilotPrompt(t *testing.T) {
 	for stdin, want := range map[string]string{" a\n": " a\n", " \n": "", "/x": "", "": ""} {
 		if got := (copilot{}).EffectivePrompt(copilotCall("-s", "STDIN=1"), stdin); got != want {

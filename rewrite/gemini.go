@@ -24,6 +24,9 @@ var geminiDescriptor = Descriptor{
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
+
+	ResumeLosesCache: true,
+
 	StandIn: StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",

@@ -24,6 +24,9 @@ var qwenDescriptor = Descriptor{
 	Provider:    "alibaba_cloud",
 	Home:        qwenHome,
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
+
+	ResumeLosesCache: true,
+
 	StandIn: StandIn{
 		Env: []string{
 			"OPENAI_BASE_URL=URL/openai/v1", "OPENAI_API_KEY=stand-in", "OPENAI_MODEL=stand-in",

@@ -113,6 +113,7 @@ const (
 	AttemptReset        Reason = "attempt_reset" // the caller counts from the start again
 	ContextReset        Reason = "context_reset" // a prompt or another role's answer requested it
 	Dearer              Reason = "dearer"        // resumes of its rule have cost more than fresh runs
+	CacheLost           Reason = "cache_lost"    // a resume with this tool loses the provider's cache, and no figures show that it pays
 	HeldOut             Reason = "held_out"      // kept fresh for comparison
 )
 

@@ -148,6 +148,8 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"Nothing needs to be done: a new session was asked for", "", "shimctl show {chain}"},
 	rewrite.Dearer: {"resumes of this rule, tool and model have cost more than fresh runs",
 		"Resume whatever it costs", `dearer = "resume"`, "shimctl stats --by rule"},
+	rewrite.CacheLost: {"a resume with this tool loses the provider's cache, and no figures show yet that it pays",
+		"Resume all the same, or wait: some chains are tried until the figures are known", `dearer = "resume"`, "shimctl stats --by rule"},
 	rewrite.TooManyCalls: {"the job made more calls in an hour than budget.calls_per_hour",
 		"End the loop, or expect more calls", "budget.calls_per_hour = 200", ""},
 	rewrite.BudgetSpent: {"the job cost as much in 24 hours as budget.dollars_per_day",

@@ -134,13 +134,17 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	if err != nil {
 		return o, err
 	}
+	lost, err := l.CacheLostRows(f)
+	if err != nil {
+		return o, err
+	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
 	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
 	if err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 

@@ -16,7 +16,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache, refused, failed, price, too_many_calls or budget_spent"`
+	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache_lost, cache, refused, failed, price, too_many_calls or budget_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
@@ -134,15 +134,34 @@ func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warnin
 		if !ok || !p.Suspended(now) || rulePolicy(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
-		whose := m.Tool
-		if m.Rule != "" {
-			whose += ", rule " + m.Rule
-		}
+		whose := ofRule(m.Tool, m.Rule)
 		if m.Model != "" {
 			whose += ", model " + m.Model
 		}
 		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: pricesJSON(p),
 			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, a.prices(p))})
+	}
+	return warnings
+}
+
+// ofRule names a rule's calls of a tool.
+func ofRule(tool, rule string) string {
+	if rule == "" {
+		return tool
+	}
+	return tool + ", rule " + rule
+}
+
+// cacheLostWarnings returns warnings on calls that were kept fresh because a resume loses the cache.
+func cacheLostWarnings(c config.Config, rows []ledger.CacheLostRow) (warnings []warning) {
+	for _, r := range rows {
+		if rulePolicy(c, r.Rule).Dearer == config.DearerResume {
+			continue
+		}
+		kept := ui.Count(r.Calls, "call") + " kept fresh"
+		warnings = append(warnings, warning{Kind: "cache_lost", Tool: r.Tool, Rule: r.Rule,
+			Says: fmt.Sprintf("%s: %s: a resume loses the provider's cache, and no figures showed that it pays; dearer = \"resume\" resumes all the same",
+				ofRule(r.Tool, r.Rule), kept)})
 	}
 	return warnings
 }

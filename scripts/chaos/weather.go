@@ -235,7 +235,7 @@ func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 
 func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
 	text := []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff", "[tool.claude]\npath = 3\n"}[rng.IntN(4)]
-	return func() error { return os.Remove(w.config()) }, os.WriteFile(w.config(), []byte(text), 0o600)
+	return w.configure, os.WriteFile(w.config(), []byte(text), 0o600)
 }
 
 // clock shifts the time relative to the ledger's last write. No session known by then may be

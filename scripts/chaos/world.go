@@ -60,8 +60,19 @@ func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*Wor
 			return nil, fmt.Errorf("make folder: %w", err)
 		}
 	}
+	if err := w.configure(); err != nil {
+		return nil, err
+	}
 	w.newThreads()
 	return w, nil
+}
+
+// configure has every tool resumed, also those whose resumes lose the provider's cache.
+func (w *World) configure() error {
+	if err := os.WriteFile(w.config(), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
+		return fmt.Errorf("configure the shims: %w", err)
+	}
+	return nil
 }
 
 func (w *World) home() string              { return filepath.Join(w.Root, "home") }

@@ -78,8 +78,8 @@ func newWorldWith(t *testing.T, pin realcli.Pin, shim bool, model standin.Option
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	if shim { // on a busy machine a tool may take longer than the default to refuse
-		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n")
+	if shim { // on a busy machine a tool may take longer than the default to refuse, and all tools are to be resumed
+		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\ndearer = 'resume'\n")
 	}
 	return &world{w, t}
 }

@@ -38,6 +38,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`(?m)^Package extraction took \d+ms\n`, "", "copilot reports that it unpacked itself slowly"},
 	{`(?m)^\{"type":"(session\.background_tasks_changed|tool\.shell_output|tool\.execution_partial_result)".*\n`, "", "copilot reports what its shell does as it notices it"},
 	{`(?m)^(Duration {3}).*`, "${1}T", "copilot reports its own timings"},
+	{`(?m)(\(shell\)) +[\dhms. ]+$`, "$1 T", "copilot reports its own timings"},
 	{`chat_\d+|\bcall\d{5}\b`, "call", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
@@ -84,8 +85,10 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
+	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
 	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"copilot", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},

@@ -41,14 +41,18 @@ func New(root, tool, real, shims string) (*World, error) {
 	return NewWith(root, tool, real, shims, standin.Options{})
 }
 
-// NewWith is New with another model.
+// NewWith is New with another model. The shims resume all tools, also those that lose the provider's cache.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
 	home := filepath.Join(root, "home")
-	for _, dir := range []string{w.Project, home} {
+	config := filepath.Join(home, ".config", "reprise")
+	for _, dir := range []string{w.Project, config} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make folder: %w", err)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(config, "config.toml"), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("configure the shims: %w", err)
 	}
 	// codex works in repositories only.
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {

@@ -78,7 +78,7 @@ func loadPrices() (*prices.Table, error) {
 func (p *proof) newArm(name, variable, root string) (*arm, error) {
 	a := &arm{name: name, root: root, project: filepath.Join(root, "project")}
 	settings := filepath.Join(root, "config.toml")
-	err := errors.Join(os.MkdirAll(a.project, 0o700), demo.WriteProject(a.project), os.WriteFile(settings, nil, 0o600))
+	err := errors.Join(os.MkdirAll(a.project, 0o700), demo.WriteProject(a.project), os.WriteFile(settings, []byte("dearer = \"resume\"\n"), 0o600))
 	if err != nil {
 		return nil, fmt.Errorf("make a project: %w", err)
 	}
