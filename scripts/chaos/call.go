@@ -106,6 +106,11 @@ func (c *Call) line(rng *rand.Rand) {
 		if t.Way != OnStdin {
 			c.Args = append(c.Args, "-p")
 		}
+	case "droid":
+		c.Args = []string{"exec"}
+		if t.Format != "text" {
+			c.Args = append(c.Args, "--output-format", t.Format)
+		}
 	case "gemini", "qwen":
 		if t.Format != "text" {
 			c.Args = []string{"-o", t.Format}
@@ -154,10 +159,11 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 }
 
-// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why.
+// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why; droid has none
+// either, and refuses without a word.
 var refusals = map[string][]Refusal{
 	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"copilot": {Unknown, Broken}, "gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID},
+	"copilot": {Unknown, Broken}, "droid": {Unknown, OtherID}, "gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID},
 	"qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
 }
 

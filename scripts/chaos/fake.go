@@ -40,7 +40,10 @@ type fakeTool interface {
 	limit(format string) int
 }
 
-var fakes = map[string]fakeTool{"claude": fakeClaude{}, "codex": fakeCodex{}, "copilot": fakeCopilot{}, "gemini": fakeGemini{}, "opencode": fakeOpencode{}, "qwen": fakeQwen{}, "vibe": fakeVibe{}}
+var fakes = map[string]fakeTool{
+	"claude": fakeClaude{}, "codex": fakeCodex{}, "copilot": fakeCopilot{}, "droid": fakeDroid{}, "gemini": fakeGemini{},
+	"opencode": fakeOpencode{}, "qwen": fakeQwen{}, "vibe": fakeVibe{},
+}
 
 // plain is a tool that only stores sessions, and exits with 1 on errors.
 type plain struct{}

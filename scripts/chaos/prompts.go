@@ -113,7 +113,7 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := []string{"claude", "claude", "codex", "copilot", "gemini", "opencode", "qwen", "vibe"}[rng.IntN(8)]
+		tool := []string{"claude", "claude", "codex", "copilot", "droid", "gemini", "opencode", "qwen", "vibe"}[rng.IntN(9)]
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
@@ -124,7 +124,7 @@ func (w *World) newThreads() {
 				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
-			if (tool == "vibe" || tool == "copilot" || tool == "opencode") && t.Way == OnBoth {
+			if slices.Contains([]string{"copilot", "droid", "opencode", "vibe"}, tool) && t.Way == OnBoth {
 				t.Way = OnStdin // stdin is not read if there is a prompt in argv; opencode puts no empty line between them
 			}
 			if j > 0 || rng.IntN(2) == 0 {
@@ -143,6 +143,7 @@ var formats = map[string][]string{
 	"qwen":     {"text", "json", "stream-json"},
 	"vibe":     {"text", "json", "stream-json"},
 	"opencode": {"text", "stream-json"},
+	"droid":    {"text", "json", "stream-json"},
 }
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."
