@@ -25,9 +25,8 @@ func forgetCommand(a *app) *cobra.Command {
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
 		Long: `Removes a chain's sessions, calls and names from the ledger, the log and the index of sessions --all. The
 old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
-ID of one of its sessions. The tool's own files stay, unless --sessions is given. From a store that machines
-share, it removes the chain with its bundles, but not its calls in the store's log; its task may also be one
-that only other machines know. At a terminal it asks first; elsewhere it needs --yes.`,
+ID of one of its sessions. From a store that machines share, it removes the chain with its bundles, but
+not its calls in the store's log; its task may also be one that only other machines know. At a terminal it asks first; elsewhere it needs --yes.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.forget(args[0], f) },
 	}

@@ -26,9 +26,8 @@ func setupCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "setup", Short: "put the shims first in your shells",
 		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows the block that it would
-add to their start-up files. It adds the shims that installed tools lack, and those that --tools names. The
-block puts the shims first on PATH and removes an alias or function that only
-starts a tool by its path, like that of Claude Code's installer. Your own lines never change.
+add to their start-up files. It adds the shims that installed tools lack. The block puts the shims first on PATH
+and removes an alias or function that only starts a tool by its path. Your own lines never change.
 
 It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
 shells again. The exit status is 3 if something is left to do. docs/how-to/shells.md says more.`,

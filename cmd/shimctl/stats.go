@@ -26,8 +26,7 @@ func statsCommand(a *app) *cobra.Command {
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
-estimate and how it was made. docs/explanation/measuring.md explains each figure. --store takes the calls of
-all machines from the store that they share.`,
+estimate and how it was made. docs/explanation/measuring.md explains each figure.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.stats(from, columns, asJSON, summary) },
 	}
