@@ -89,6 +89,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
 	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"copilot", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does"},
+	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
