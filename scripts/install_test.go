@@ -261,7 +261,7 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	s.write("tools/codex", "#!/bin/sh\n")
 	s.mkdir("tools/vibe")
 	s.prependPath("tools")
-	contains(t, s.install(), "installed codex, shimctl, reprise-store in ", "not on PATH, so without a shim: claude, gemini, ", "shimctl setup --tools NAME adds one")
+	contains(t, s.install(), "installed codex, shimctl, reprise-store in ", "not on PATH, so without a shim: claude, ", "shimctl setup --tools NAME adds one")
 	holds(".reprise", "codex", "reprise-store", "shimctl")
 	s.prependPath("none")
 	s.set("PATH=" + s.bin + ":" + s.path)

@@ -13,6 +13,11 @@ import (
 func sections(t *testing.T, script string) (out string, failed bool) {
 	t.Helper()
 	t.Parallel()
+	return runSections(t, script)
+}
+
+func runSections(t *testing.T, script string) (out string, failed bool) {
+	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash")
@@ -48,8 +53,9 @@ echo end
 
 // A section ends with the first command that fails. The others are ended with it.
 func TestASectionThatFailsEndsAll(t *testing.T) {
+	t.Parallel()
 	begun := time.Now()
-	out, failed := sections(t, `
+	out, failed := runSections(t, `
 waits() { sleep 100; }
 breaks() { echo why; false; echo 'goes on'; }
 begin waits it waits

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,7 +96,7 @@ func (f *fleet) own(n int, dir string) {
 // the machine has a home of that name with nothing else in it.
 func (f *fleet) on(n int, args ...string) result {
 	f.t.Helper()
-	home, err := os.UserHomeDir()
+	account, err := user.Current() // whatever HOME says
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -110,6 +111,7 @@ func (f *fleet) on(n int, args ...string) result {
 			mount --bind %[4]s/$dir %[2]s/kept/$dir
 		done
 		mount -t tmpfs -o mode=755 home %[4]s
+		mkdir -p %[2]s/kept
 		cd %[2]s/kept
 		for dir in .cache/reprise .pyenv; do
 			[ -e $dir ] || continue
@@ -118,7 +120,7 @@ func (f *fleet) on(n int, args ...string) result {
 		done
 		cd %[3]s/project
 		exec setpriv --reuid=%[5]d --regid=%[5]d --clear-groups "$0" "$@"' "$0" "$@"`,
-		f.named(n), filepath.Join(f.Root, f.named(n)), f.Root, home, f.uid[n])
+		f.named(n), filepath.Join(f.Root, f.named(n)), f.Root, account.HomeDir, f.uid[n])
 	return f.run(f.Tool, parity.Call{Args: args, Around: script, Env: f.env})
 }
 
