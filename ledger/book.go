@@ -78,7 +78,9 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		case c.Wait:
 			return d, nil, ErrHeld
 		case (c.Copies || shared) && n < maxDecisions-1:
-			pause(n, shared)
+			if shared {
+				pause(n)
+			}
 			continue
 		default:
 			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: b.localChain(d), Spent: d.Spent, Exceeded: d.Exceeded}

@@ -47,19 +47,19 @@ const clocksDiffer Millis = 20 * 60_000
 
 // A hold is what a call has taken in a store.
 type hold struct {
-	name   store.Name
-	holder string // a random name of the run
-	value  []byte // of the register as this call has last written it
-	vers   string
-	over   []string     // bundles that no session of the register has any more
-	now    Millis       // the call's start
-	bundle store.Bundle // of the session that it resumes
-	native string       // its ID
-	from   string       // the host on which it was last used
-	file   string       // in which it is stored
-	share  float64      // see Ticket.share
-	mode   rewrite.Mode
-	reason rewrite.Reason
+	name    store.Name
+	holder  string // a random name of the run
+	value   []byte // of the register as this call has last written it
+	version string
+	over    []string     // bundles that no session of the register has any more
+	now     Millis       // the call's start
+	bundle  store.Bundle // of the session that it resumes
+	native  string       // its ID
+	from    string       // the host on which it was last used
+	file    string       // in which it is stored
+	share   float64      // see Ticket.share
+	mode    rewrite.Mode
+	reason  rewrite.Reason
 	// fellBack is why a resume was abandoned.
 	fellBack rewrite.Reason
 	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
@@ -107,7 +107,7 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		if cf.bundle.Name == "" {
 			cf.Stored = StoredGone
 		}
-		cf.LastUsed, cf.Created = s.past(cf.LastUsed, c.Now), s.past(cf.Created, c.Now)
+		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
 	}
 	return f, Mark{facts: f, page: p}, nil
 }
@@ -124,7 +124,7 @@ func (s *Shared) Preview(c *Call) (Decision, []ChainFacts, error) {
 }
 
 // past returns a time of another machine's clock as one of ours: it cannot be later than now.
-func (s *Shared) past(t, now Millis) Millis {
+func past(t, now Millis) Millis {
 	if t > now && t-now <= clocksDiffer {
 		return now
 	}
@@ -187,14 +187,14 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 		return nil, err
 	}
 	if at, known := m.page.of[there.chain]; known {
-		held.name, held.vers = m.page.registers[at].Name, m.page.registers[at].Version
+		held.name, held.version = m.page.registers[at].Name, m.page.registers[at].Version
 	} else if held.name.Kind == store.Opening {
 		held.name.ID = randomName()
 	} else if len(m.page.registers) > 0 { // a register of the task, with another chain
-		held.vers = m.page.registers[0].Version
+		held.version = m.page.registers[0].Version
 	}
 	held.share = s.share(there.chain, m.page, c)
-	held.vers, err = s.Registers.Swap(ctx, held.name, held.vers, held.value)
+	held.version, err = s.Registers.Swap(ctx, held.name, held.version, held.value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ErrMoved
 	}
@@ -294,11 +294,7 @@ func randomName() string {
 }
 
 // pause waits a little before the next try: longer each time, and never as long as others.
-func pause(n int, shared bool) {
-	if shared {
-		time.Sleep(time.Duration(mathrand.Int64N(int64(20*time.Millisecond) << n)))
-	}
-}
+func pause(n int) { time.Sleep(time.Duration(mathrand.Int64N(int64(20*time.Millisecond) << n))) }
 
 // Restore brings the files of the session that the call resumes to this machine. paths returns where
 // they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
@@ -411,15 +407,15 @@ func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error
 		if err != nil {
 			return err
 		}
-		version, err := s.Registers.Swap(ctx, h.name, h.vers, value)
+		version, err := s.Registers.Swap(ctx, h.name, h.version, value)
 		if err == nil {
-			h.value, h.vers, h.over = value, version, append(h.over, over...)
+			h.value, h.version, h.over = value, version, append(h.over, over...)
 			return nil
 		}
 		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
 			return err
 		}
-		pause(n%maxDecisions, true)
+		pause(n % maxDecisions)
 		r, err := s.Registers.Read(ctx, h.name)
 		if errors.Is(err, store.ErrAbsent) {
 			return errFenced
@@ -427,7 +423,7 @@ func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error
 		if err != nil {
 			return err
 		}
-		h.value, h.vers = r.Value, r.Version
+		h.value, h.version = r.Value, r.Version
 	}
 }
 
@@ -436,7 +432,7 @@ const maxEdits = 32
 
 // changed returns the register's value with the change, and the bundles that are needed no more.
 func (s *Shared) changed(h *hold, change func(tx *sql.Tx, own *Ticket) error) (value []byte, over []string, err error) {
-	p, err := newPage(s.Local, store.Register{Name: h.name, Value: h.value, Version: h.vers})
+	p, err := newPage(s.Local, store.Register{Name: h.name, Value: h.value, Version: h.version})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -48,7 +48,7 @@ func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, 
 	e := s.Local.pendingOutcome(t, o, later)
 	last := e.last()
 	h.mu.Lock()
-	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.vers, Over: h.over, Home: t.call.Home,
+	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.version, Over: h.over, Home: t.call.Home,
 		Place: s.Place, Result: e, Call: s.logged(t, o)}
 	h.mu.Unlock()
 	if state, _ := last.state(); state == Live && last.Seen.Refusal == "" {
@@ -71,7 +71,7 @@ func (s *Shared) Complete(u *Unfinished) error {
 		cancel()
 	}
 	u.settleTree()
-	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, vers: u.Version, over: u.Over, now: u.Call.When}
+	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over, now: u.Call.When}
 	last := u.Result.last()
 	err := s.edit(h, func(tx *sql.Tx, own *Ticket) error {
 		e := u.Result

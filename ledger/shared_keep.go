@@ -122,7 +122,7 @@ func (k Keeper) change(ctx context.Context, n SharedName, do func(tx *sql.Tx, ch
 			if !errors.Is(err, store.ErrMoved) || try >= maxEdits {
 				break
 			}
-			pause(try%maxDecisions, true)
+			pause(try % maxDecisions)
 			if r, err = k.Store.Read(ctx, r.Name); errors.Is(err, store.ErrAbsent) {
 				err = nil
 				break

@@ -236,15 +236,7 @@ func (gemini) Options(help string) Probe { return yargsProbe(help) }
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
 func (gemini) EffectivePrompt(c Call, stdin string) string {
-	prompt := c.Prompt
-	switch {
-	case len(stdin) > maxYargsStdin:
-		return ""
-	case prompt == "":
-		prompt = stdin
-	case stdin != "":
-		prompt = stdin + "\n\n" + prompt
-	}
+	prompt := c.yargsPrompt(stdin)
 	if geminiForgets(prompt) {
 		return ""
 	}

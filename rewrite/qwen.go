@@ -276,15 +276,7 @@ func (qwen) Options(help string) Probe { return yargsProbe(help) }
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
 // that a resume adds it again. It returns "" if qwen would not send all of it.
 func (qwen) EffectivePrompt(c Call, stdin string) string {
-	prompt := c.Prompt
-	switch {
-	case len(stdin) > maxYargsStdin:
-		return ""
-	case prompt == "":
-		prompt = stdin
-	case stdin != "":
-		prompt = stdin + "\n\n" + prompt
-	}
+	prompt := c.yargsPrompt(stdin)
 	if IsSlashCommand(prompt) {
 		return ""
 	}

@@ -158,3 +158,17 @@ func removePrompt(args []string, prompt []argSpan) []string {
 	}
 	return args
 }
+
+// yargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool would not
+// read all of stdin.
+func (c *Call) yargsPrompt(stdin string) string {
+	switch {
+	case len(stdin) > maxYargsStdin:
+		return ""
+	case c.Prompt == "":
+		return stdin
+	case stdin != "":
+		return stdin + "\n\n" + c.Prompt
+	}
+	return c.Prompt
+}

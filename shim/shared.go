@@ -115,11 +115,16 @@ func (c *call) leaveStore(err error) {
 	}
 }
 
-// beginIn has a book decide and record the call. Without the store the call is fresh.
-func (c *call) beginIn(book ledger.Book) (err error) {
+// freshWithoutStore makes the call fresh if its store cannot be used.
+func (c *call) freshWithoutStore() {
 	if c.shared != nil && c.shared.err != nil && !c.record.Never {
 		c.record.Fresh = rewrite.StoreUnavailable
 	}
+}
+
+// beginIn has a book decide and record the call. Without the store the call is fresh.
+func (c *call) beginIn(book ledger.Book) (err error) {
+	c.freshWithoutStore()
 	c.decision, c.ticket, err = ledger.Begin(book, c.record)
 	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
 		return err
@@ -130,9 +135,7 @@ func (c *call) beginIn(book ledger.Book) (err error) {
 
 // previewIn returns the decision that beginIn would have a book make.
 func (c *call) previewIn(book ledger.Book) (ledger.Decision, []ledger.ChainFacts, error) {
-	if c.shared != nil && c.shared.err != nil && !c.record.Never {
-		c.record.Fresh = rewrite.StoreUnavailable
-	}
+	c.freshWithoutStore()
 	d, chains, err := book.Preview(c.record)
 	if err == nil || book == ledger.Book(c.ledger) {
 		return d, chains, err
