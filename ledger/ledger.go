@@ -245,6 +245,10 @@ func (l *Ledger) migrate() error {
 			if tables > 0 {
 				return ErrForeign
 			}
+			if _, err := tx.Exec(schema); err != nil {
+				return fmt.Errorf("make the tables: %w", err)
+			}
+			version = len(migrations)
 		}
 		for ; version < len(migrations); version++ {
 			if _, err := tx.Exec(migrations[version]); err != nil {

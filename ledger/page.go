@@ -56,14 +56,8 @@ func newPage(l *Ledger, registers ...store.Register) (*page, error) {
 	return p, nil
 }
 
-// emptyCopy returns a ledger in memory with this one's tables. Reading the tables is several times faster than
-// migrating a new ledger.
+// emptyCopy returns an empty ledger in memory with the same key.
 func (l *Ledger) emptyCopy() (*Ledger, error) {
-	var schema string
-	err := l.db.QueryRow("SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema WHERE type = 'table' AND sql <> '' ORDER BY rowid)").Scan(&schema)
-	if err != nil {
-		return nil, err
-	}
 	db, err := connect(":memory:", inMemory)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,12 @@
 package ledger
 
+import _ "embed"
+
+// schema makes what the migrations make of an empty ledger, several times faster.
+//
+//go:embed schema.sql
+var schema string
+
 // applicationID marks a SQLite file as a ledger ("rprs").
 const applicationID = 0x72707273
 

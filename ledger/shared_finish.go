@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"reprise/store"
 )
@@ -101,12 +100,10 @@ func (s *Shared) Complete(u *Unfinished) error {
 func (s *Shared) tidy(call SharedCall, over []string, lost error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
 	defer cancel()
-	var both sync.WaitGroup
-	both.Go(func() { _ = s.Log.Note(ctx, Day(call.When), []byte(encodeJSON(call))) })
-	if len(over) > 0 && (lost == nil || errors.Is(lost, errFenced)) {
-		both.Go(func() { _ = s.Bundles.Drop(ctx, over...) })
+	if lost != nil && !errors.Is(lost, errFenced) {
+		over = nil // the register may name them still
 	}
-	both.Wait()
+	_ = s.Log.Note(ctx, Day(call.When), []byte(encodeJSON(call)), over...)
 }
 
 // Encode returns the work as text for another process.

@@ -84,8 +84,9 @@ func (f *fakeStore) Drop(_ context.Context, names ...string) error {
 	return nil
 }
 
-func (f *fakeStore) Note(_ context.Context, day string, value []byte) error {
+func (f *fakeStore) Note(ctx context.Context, day string, value []byte, over ...string) error {
 	f.log = append(f.log, day+" "+string(value))
+	f.Drop(ctx, over...)
 	return f.fail
 }
 

@@ -130,8 +130,17 @@ func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, ra
 	}
 	r.digests, r.registers = hello.DigestKey, &observed{Registers: r.world.fault.registers(v, r.now)}
 	r.bundles = r.world.fault.bundles(v, r)
-	r.log = v
+	r.log = logbook{v}
 	return r.renewMachine()
+}
+
+// A logbook is a vault's log as its helper keeps it.
+type logbook struct{ *vault.Vault }
+
+// Note implements store.Log.
+func (l logbook) Note(ctx context.Context, day string, value []byte, over ...string) error {
+	err := l.Vault.Note(ctx, day, value)
+	return errors.Join(err, l.Drop(ctx, over...))
 }
 
 // renewMachine puts the runner on a machine that has nothing.

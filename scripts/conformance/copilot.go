@@ -25,7 +25,7 @@ var copilotJobs = map[string][]call{
 	"own resume, json":   {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output-format|json|-r|{id}")}},
 	"the last session":   {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-s|--continue")}},
 	"two jobs":           {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
-	"another directory":  {{Args: list("-p|remember number 7")}, {Args: list("-C|..|-s|-p|what number|--resume={id}")}},
+	"resumed elsewhere":  {{Args: list("-p|remember number 7")}, {Args: list("-C|..|-s|-p|what number|--resume={id}")}},
 	"an id in use, json": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--output-format|json|--session-id|{id}")}},
 }
 

@@ -25,7 +25,13 @@ func TestSample(t *testing.T) {
 			}
 			has[s.tool+": "+s.name], has[s.tool+" "+s.kind], has[s.row()] = true, true, true
 		}
+		names := map[string]bool{}
 		for _, s := range all {
+			name := s.tool + ": " + s.name
+			if names[name] {
+				t.Fatalf("two scenarios are %s", name)
+			}
+			names[name] = true
 			if !has[s.tool+" "+s.kind] || !has[s.row()] {
 				t.Errorf("seed %d: nothing like %s: %s (%s)", seed, s.tool, s.name, s.kind)
 			}

@@ -124,9 +124,9 @@ func (c *Client) Drop(ctx context.Context, names ...string) error {
 	return err
 }
 
-// Note adds a value to the log of a day, which is written as 2006-01-02.
-func (c *Client) Note(ctx context.Context, day string, value []byte) error {
-	_, err := c.call(ctx, request{Verb: verbNote, Day: day, Value: value}, nil)
+// Note implements store.Log.
+func (c *Client) Note(ctx context.Context, day string, value []byte, over ...string) error {
+	_, err := c.call(ctx, request{Verb: verbNote, Day: day, Value: value, Names: over}, nil)
 	return err
 }
 

@@ -72,6 +72,10 @@ func (s *server) serve(ctx context.Context, q request) {
 		a.encodeError(err)
 	}
 	_ = s.write(q.ID, a) // a client that has gone needs no answer
+	if q.Verb == verbNote && len(q.Names) > 0 {
+		timer.Reset(q.Timeout)
+		_ = s.service.Drop(ctx, q.Names...) // what stays is removed by the store's own rules
+	}
 }
 
 // do carries a request out. It passes all answers but the last to more.

@@ -27,6 +27,7 @@ type fake struct {
 	registers map[string]store.Register
 	notes     []string
 	saved     []string
+	dropped   chan []string
 	hang      chan struct{} // not nil: reads wait for it
 }
 
@@ -111,7 +112,10 @@ func (f *fake) Load(_ context.Context, b store.Bundle, root string, paths, repla
 	return fmt.Errorf("%s into %s (%q, %q): %w", b.Name, root, paths, replace, store.ErrChanged)
 }
 
-func (f *fake) Drop(context.Context, ...string) error { return nil }
+func (f *fake) Drop(_ context.Context, names ...string) error {
+	f.dropped <- names
+	return nil
+}
 
 func (f *fake) Note(_ context.Context, day string, value []byte) error {
 	f.notes = append(f.notes, day+" "+string(value))
@@ -236,7 +240,7 @@ func TestListsArriveWhole(t *testing.T) {
 }
 
 func TestBundlesAndTest(t *testing.T) {
-	ctx, f := t.Context(), &fake{}
+	ctx, f := t.Context(), &fake{dropped: make(chan []string, 1)}
 	c := connect(t, f, Config{})
 	b, err := c.Save(ctx, "/root/\xff", []string{"a", "b/\xfe"})
 	if want := (store.Bundle{Name: "b/1", Digest: "d", Size: 1 << 40}); err != nil || b != want || f.saved[0] != "/root/\xff:a:b/\xfe" {
@@ -245,7 +249,10 @@ func TestBundlesAndTest(t *testing.T) {
 	if err := c.Load(ctx, b, "/r", []string{"p"}, []string{"d"}); !errors.Is(err, store.ErrChanged) || !strings.Contains(err.Error(), `b/1 into /r (["p"], ["d"])`) {
 		t.Errorf("load: %v", err)
 	}
-	if err := c.Drop(ctx, "b/1"); err != nil {
+	if err := c.Drop(ctx, "b/1", "b/2"); err != nil || !slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
+		t.Error(err)
+	}
+	if err := c.Note(ctx, "2026-11-19", nil, "b/3"); err != nil || !slices.Equal(<-f.dropped, []string{"b/3"}) {
 		t.Error(err)
 	}
 	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 || hello.Engine != "mem" {
@@ -256,7 +263,7 @@ func TestBundlesAndTest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := c.Sweep(ctx, "2026-11-22"); n != 2 || err != nil {
+	if n, err := c.Sweep(ctx, "2026-11-22"); n != 3 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	if report, err := c.Test(ctx); err != nil || report.Latency != time.Second {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,9 +36,20 @@ func main() {
 
 // A bench is one run.
 type bench struct {
-	dir, home, project string
-	bin, real          string
-	rounds             int // so far
+	dir, home, bin, real string
+	small, large         string // repositories to work in
+	rounds               int    // so far
+}
+
+// A row is pairs of calls: a fresh one, and one that resumes its session. Each call has an empty home.
+type row struct {
+	name  string
+	dir   string
+	calls int
+	env   []string
+	alone bool // the tool runs without a shim
+	stays bool // all calls have one home
+	fresh bool // none is resumed
 }
 
 func run(ctx context.Context, calls int) error {
@@ -46,33 +58,34 @@ func run(ctx context.Context, calls int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project"),
+	b := &bench{dir: dir, home: filepath.Join(dir, "home"), small: filepath.Join(dir, "small"), large: filepath.Join(dir, "large"),
 		bin: filepath.Join(dir, "bin"), real: filepath.Join(dir, "real")}
 	if err := b.build(); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ms, minimum / median\tfresh\tresumed")
-	if err := b.row(w, "the tool alone", calls, []string{"REPRISE_OFF=1"}, false, false); err != nil {
-		return err
-	}
-	if err := b.row(w, "no store, one machine", calls, nil, true, true); err != nil {
-		return err
-	}
-	if err := b.row(w, "no store, empty home", calls, nil, false, false); err != nil {
-		return err
+	for _, r := range []row{
+		{name: "the tool alone", alone: true, fresh: true},
+		{name: "no store, one home", stays: true},
+		{name: "no store, empty home", fresh: true},
+	} {
+		r.dir, r.calls = b.small, calls
+		if err := b.measure(w, r); err != nil {
+			return err
+		}
 	}
 	for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
 		if err := b.store(ctx, w, kind, calls); err != nil {
 			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
-// build builds the programs, and a repository with a real project's files.
+// build builds the programs, a repository with a file, and one with a real project's files.
 func (b *bench) build() error {
-	for _, dir := range []string{b.home, b.project, b.bin, b.real} {
+	for _, dir := range []string{b.home, b.small, b.large, b.bin, b.real} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
@@ -89,9 +102,11 @@ func (b *bench) build() error {
 	if err := b.session(); err != nil {
 		return err
 	}
-	script := `git -C "$0" init -q && git archive HEAD | tar -x -C "$0" && cd "$0" && git add . && git -c user.name=b -c user.email=b@example.org commit -q -m Begin`
-	if out, err := exec.Command("sh", "-c", script, b.project).CombinedOutput(); err != nil {
-		return fmt.Errorf("make the project: %w: %s", err, out)
+	for dir, files := range map[string]string{b.small: "README.md", b.large: "."} {
+		script := `git -C "$0" init -q && git archive HEAD "$1" | tar -x -C "$0" && cd "$0" && git add . && git -c user.name=b -c user.email=b@example.org commit -q -m Begin`
+		if out, err := exec.Command("sh", "-c", script, dir, files).CombinedOutput(); err != nil {
+			return fmt.Errorf("make the project: %w: %s", err, out)
+		}
 	}
 	return nil
 }
@@ -120,93 +135,104 @@ func (b *bench) session() error {
 	return os.WriteFile(filepath.Join(b.dir, "session"), text, 0o600)
 }
 
-// store measures with a server, at several distances.
+// store measures with a server, at several distances, and in a directory with many files.
 func (b *bench) store(ctx context.Context, w *tabwriter.Writer, kind servers.Kind, calls int) error {
 	server, err := kind.Start(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer server.Stop()
-	for _, trip := range []time.Duration{0, time.Millisecond, 30 * time.Millisecond} {
-		url, err := server.Fresh(ctx)
+	for _, at := range []struct {
+		place string
+		dir   string
+		trip  time.Duration
+		calls int
+	}{
+		{"same machine", b.small, 0, calls},
+		{"1 ms away", b.small, time.Millisecond, calls},
+		{"30 ms away", b.small, 30 * time.Millisecond, calls / 2},
+		{"same machine, all files of reprise", b.large, 0, calls},
+	} {
+		location, err := server.Fresh(ctx)
 		if err != nil {
 			return err
 		}
-		name, n := kind.Name+", same machine", calls
-		if trip > 0 {
+		if at.trip > 0 {
 			proxy, err := servers.NewProxy(server.Address)
 			if err != nil {
 				return err
 			}
 			defer proxy.Close()
-			proxy.SetTrip(trip)
-			url = strings.ReplaceAll(url, server.Address, proxy.Address())
-			name = fmt.Sprintf("%s, %s away", kind.Name, trip)
+			proxy.SetTrip(at.trip)
+			near, far := server.Address, proxy.Address()
+			location = strings.NewReplacer(near, far, url.QueryEscape(near), url.QueryEscape(far)).Replace(location)
 		}
-		if trip > 10*time.Millisecond {
-			n /= 2
-		}
-		env := []string{"REPRISE_STORE=" + url, "REPRISE_STORE_KEY=" + strings.Repeat("5a", 32), "REPRISE_PROJECT=org/repo"}
+		r := row{name: kind.Name + ", " + at.place, dir: at.dir, calls: at.calls,
+			env: []string{"REPRISE_STORE=" + location, "REPRISE_STORE_KEY=" + strings.Repeat("5a", 32), "REPRISE_PROJECT=org/repo"}}
 		for name, value := range server.Env {
-			env = append(env, name+"="+value)
+			r.env = append(r.env, name+"="+value)
 		}
-		if err := b.row(w, name, n, env, true, false); err != nil {
+		if err := b.measure(w, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// row measures pairs of calls: a fresh one, and one that resumes it where resumes is set. Each has an empty
-// home unless one stays.
-func (b *bench) row(w *tabwriter.Writer, name string, calls int, env []string, resumes, stays bool) error {
+// measure prints a row's times. A pair before the first fills the system's caches.
+func (b *bench) measure(w *tabwriter.Writer, r row) error {
 	var fresh, resumed []float64
-	for n := range calls + 1 {
+	for n := range r.calls + 1 {
 		b.rounds++
-		task := fmt.Sprint("task ", b.rounds)
-		for _, times := range []*[]float64{&fresh, &resumed} {
-			if times == &resumed && !resumes {
-				continue
-			}
-			if !stays {
-				if err := os.RemoveAll(b.home); err != nil {
-					return err
-				}
-			}
-			if err := os.MkdirAll(b.home, 0o755); err != nil {
-				return err
-			}
-			ms, mode, err := b.call(task, env)
-			if want := map[bool]string{false: "fresh", true: "resume"}[times == &resumed]; err == nil && !strings.Contains(mode, want) && name != "the tool alone" {
-				err = fmt.Errorf("%s: %s instead of %s\n%s", name, mode, want, b.log())
-			}
-			if err != nil {
-				return err
-			}
-			if n > 0 { // the first one fills the system's caches
-				*times = append(*times, ms)
-			}
+		ms, err := b.call(r, "fresh")
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			fresh = append(fresh, ms)
+		}
+		if r.fresh {
+			continue
+		}
+		if ms, err = b.call(r, "resume"); err != nil {
+			return err
+		}
+		if n > 0 {
+			resumed = append(resumed, ms)
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\n", name, summary(fresh), summary(resumed))
+	fmt.Fprintf(w, "%s\t%s\t%s\n", r.name, summary(fresh), summary(resumed))
 	return w.Flush()
 }
 
-func (b *bench) log() string {
-	text, _ := os.ReadFile(filepath.Join(b.home, ".local/state/reprise/shim.log"))
-	return string(text)
-}
-
-func (b *bench) call(task string, env []string) (ms float64, mode string, err error) {
-	cmd := exec.Command(filepath.Join(b.bin, "claude"), "-p", "Go on. This is call "+fmt.Sprint(time.Now().UnixNano()))
-	cmd.Dir = b.project
+// call returns how long a call of the present round takes. It fails if the shim does not do what is wanted.
+func (b *bench) call(r row, want string) (ms float64, err error) {
+	if !r.stays {
+		if err := os.RemoveAll(b.home); err != nil {
+			return 0, err
+		}
+	}
+	if err := os.MkdirAll(b.home, 0o755); err != nil {
+		return 0, err
+	}
+	bin := b.bin
+	if r.alone {
+		bin = b.real
+	}
+	cmd := exec.Command(filepath.Join(bin, "claude"), "-p", "Go on. This is call "+fmt.Sprint(time.Now().UnixNano()))
+	cmd.Dir = r.dir
 	cmd.Env = append([]string{"HOME=" + b.home, "PATH=" + b.bin + ":" + b.real + ":/usr/local/bin:/usr/bin:/bin",
-		"SESSION_FILE=" + filepath.Join(b.dir, "session"), "REPRISE_TASK=" + task, "REPRISE_VERBOSE=1"}, env...)
+		"SESSION_FILE=" + filepath.Join(b.dir, "session"), fmt.Sprint("REPRISE_TASK=task ", b.rounds), "REPRISE_VERBOSE=1"}, r.env...)
 	var messages strings.Builder
 	cmd.Stderr = &messages
 	start := time.Now()
 	err = cmd.Run()
-	return float64(time.Since(start).Microseconds()) / 1000, messages.String(), err
+	ms = float64(time.Since(start).Microseconds()) / 1000
+	if said := messages.String(); err == nil && !r.alone && !strings.Contains(said, want) {
+		log, _ := os.ReadFile(filepath.Join(b.home, ".local/state/reprise/shim.log"))
+		err = fmt.Errorf("%s: %s instead of %s\n%s", r.name, said, want, log)
+	}
+	return ms, err
 }
 
 func summary(ms []float64) string {
