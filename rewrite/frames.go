@@ -84,7 +84,15 @@ var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
 // ChangesSession reports whether a request of the caller may change the session in a way that
 // messages alone do not.
 func (f Frame) ChangesSession() bool {
-	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_")
+	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_") && !f.answersServer()
+}
+
+// answersServer reports whether a request is the answer of one of the caller's own MCP servers. An SDK
+// sends one so that has two for the same ID: claude 2.0.50 connects to such a server twice
+// (claude-agent-sdk 0.1.44).
+func (f Frame) answersServer() bool {
+	message, ok := jsonFields(jsonMember(f.Body, "message"))
+	return f.Subtype == "mcp_message" && ok && message["method"] == "" && message["id"] != ""
 }
 
 // The known fields of a user message and its parts.

@@ -47,6 +47,32 @@ func TestReadFrames(t *testing.T) {
 	}
 }
 
+// A request to change the session is told from others, and from an answer that an SDK sends as a request.
+func TestChangesSession(t *testing.T) {
+	for request, want := range map[string]bool{
+		`{"subtype":"set_model","model":"opus"}`:       true,
+		`{"subtype":"set_permission_mode"}`:            true,
+		`{"subtype":"mcp_set_servers","servers":{}}`:   true,
+		`{"subtype":"initialize"}`:                     false,
+		`{"subtype":"interrupt"}`:                      false,
+		`{"subtype":"get_context_usage"}`:              false,
+		`{"subtype":"mcp_message","server_name":"s"}`:  true,
+		`{"subtype":"mcp_message","message":{"id":1}}`: false,
+		`{"subtype":"mcp_message","message":{"result":{"tools":[{"name":"add"}]},"jsonrpc":"2.0","id":1}}`: false,
+		`{"subtype":"mcp_message","message":{"method":"notifications/tools/list_changed"}}`:                true,
+		`{"subtype":"mcp_message","message":{"method":"elicitation/create","id":1}}`:                       true,
+		`{"subtype":"other","message":{"id":1}}`:                                                           true,
+	} {
+		f := ReadInput([]byte(`{"type":"control_request","request_id":"a","request":` + request + "}\n"))
+		if got := f.ChangesSession(); got != want {
+			t.Errorf("%s: %t", request, got)
+		}
+	}
+	if ReadInput([]byte(tsUser)).ChangesSession() {
+		t.Error("a message is a request")
+	}
+}
+
 func TestPromptOfFrame(t *testing.T) {
 	content := func(content string) string {
 		return `{"type":"user","message":{"role":"user","content":` + content + `}}`
