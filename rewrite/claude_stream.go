@@ -11,12 +11,9 @@ import (
 // claudeStream reads claude's stream-json and renders it as text, json, json with --verbose, or
 // unchanged.
 type claudeStream struct {
-	call     Call
-	resume   string
-	fork     bool // resume names the session that was copied
+	streamBase
 	previous Totals
 	results  int
-	seen     StreamState
 
 	out         []byte  // the last rendering; its memory is reused
 	last        []byte  // json: the last result line
@@ -24,7 +21,6 @@ type claudeStream struct {
 	printed     int     // text: number of results shown so far
 	newline     bool    // text: the output so far ends in a newline
 	skipped     string  // text: an empty result, shown only if the run shows nothing else
-	stderr      string  // text: pending echo for stderr
 	afterResult []byte  // lines after a result that are no events, if the format shows the result at the end
 	hidden      backlog // lines not shown since the model's last output
 	malformed   bool    // an event had an unexpected shape
@@ -32,34 +28,12 @@ type claudeStream struct {
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
-	return &claudeStream{call: c, resume: p.Resume, fork: p.Copy, previous: previous}
-}
-
-func (s *claudeStream) Seen() *StreamState { return &s.seen }
-
-// MaxLine returns 0 for rendered formats: they need the result line at any length.
-func (s *claudeStream) MaxLine() int {
-	if s.call.Format == StreamJSON {
-		return LongestLine
-	}
-	return 0
+	return &claudeStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
 func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
 }
-
-// ErrLine returns the line unchanged: claude's stderr adds nothing to its stdout.
-func (s *claudeStream) ErrLine(line []byte) []byte { return line }
-
-func (s *claudeStream) TakeStderr() string {
-	taken := s.stderr
-	s.stderr = ""
-	return taken
-}
-
-// File ignores its arguments: claude's files are not followed.
-func (s *claudeStream) File(string, []byte) {}
 
 // claudeEvent holds the fields of all event types that are read.
 type claudeEvent struct {
@@ -267,7 +241,7 @@ func (s *claudeStream) learnID(e *claudeEvent, begun bool) {
 	if !isUUID(id) {
 		return
 	}
-	if s.resume != "" && (id == s.resume) == s.fork {
+	if s.plan.Resume != "" && (id == s.plan.Resume) == s.plan.Copy {
 		s.seen.WrongID = true
 	}
 	if s.seen.ID == "" && begun && e.whole {
@@ -319,10 +293,10 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 	numbers := jsonNumbers(line)
 	s.seen.Totals = encodeTotals(numbers, claudeRunsOn)
 	s.seen.OwnFigures = !atLeast(s.seen.Version, 2, 1, 277) || tellsOwnFigures(numbers)
-	if s.results++; s.fork && s.results == 1 {
+	if s.results++; s.plan.Copy && s.results == 1 {
 		s.previous = claudeCarried(numbers, s.previous)
 	}
-	if s.resume != "" && s.seen.Version != "" && atLeast(s.seen.Version, 2, 1, 277) {
+	if s.plan.Resume != "" && s.seen.Version != "" && atLeast(s.seen.Version, 2, 1, 277) {
 		line = subtractTotals(line, numbers, s.previous)
 		numbers = jsonNumbers(line)
 	}

@@ -13,13 +13,10 @@ import (
 // except for three things that a resume changes: cumulative figures, the prompt in the transcript,
 // and a line about stdin.
 type codexStream struct {
-	call     Call
-	plan     Plan
+	streamBase
 	previous Totals
-	seen     StreamState
 
 	notice string // to be shown on stderr; "" once shown
-	late   string // to be shown on stderr at the end
 	out    []byte // the last rendering of stderr; its memory is reused
 
 	place        codexPlace
@@ -53,14 +50,12 @@ const (
 )
 
 func (codex) Stream(c Call, p Plan, previous Totals) Stream {
-	s := &codexStream{call: c, plan: p, previous: previous}
+	s := &codexStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 	if p.Resume != "" {
 		s.notice = c.codexNotice()
 	}
 	return s
 }
-
-func (s *codexStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine returns NoLines for text, which is shown unchanged. If a long line waited here, codex
 // would not notice that its reader is gone.
@@ -71,20 +66,10 @@ func (s *codexStream) MaxLine() int {
 	return LongestLine
 }
 
-func (s *codexStream) HoldsOutput() bool { return false }
-
 func (s *codexStream) End() []byte {
-	s.late += s.notice + string(s.pending)
+	s.stderr += s.notice + string(s.pending)
 	s.notice, s.pending = "", nil
 	return nil
-}
-
-// TakeStderr returns the notice if stderr had no line to put it before, and what was held back when
-// codex ended.
-func (s *codexStream) TakeStderr() string {
-	late := s.late
-	s.late = ""
-	return late
 }
 
 // codexUsage counts the way codex does: input includes tokens read from the cache and written to

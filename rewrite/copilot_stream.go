@@ -16,16 +16,13 @@ import (
 // copilotStream reads copilot's output in the caller's format. It changes only what a resumed run shows:
 // the figures, which are the session's, and in json the prompt.
 type copilotStream struct {
-	call     Call
-	plan     Plan
+	streamBase
 	previous *copilotTotals // nil if not known
-	seen     StreamState
 
 	output    strings.Builder // text: what stdout has shown
 	errOutput strings.Builder // text: what stderr, or both in one stream, has shown before the figures
 	tooLong   bool            // one of them was too long to keep
 	footer    [][]byte        // text: the figures at the end of stderr
-	late      string          // to be shown on stderr at the end
 	totals    *copilotTotals  // of the session; nil if not known
 	begun     int64           // when this run began, in milliseconds; 0 if not known
 	last      int64           // when the last event came
@@ -36,7 +33,7 @@ type copilotStream struct {
 }
 
 func (copilot) Stream(c Call, p Plan, previous Totals) Stream {
-	s := &copilotStream{call: c, plan: p}
+	s := &copilotStream{streamBase: streamBase{call: c, plan: p}}
 	var totals copilotTotals
 	if ok, whole := readEvent([]byte(previous), &totals); ok && whole {
 		s.previous = &totals
@@ -44,24 +41,12 @@ func (copilot) Stream(c Call, p Plan, previous Totals) Stream {
 	return s
 }
 
-func (s *copilotStream) Seen() *StreamState { return &s.seen }
-
 // MaxLine returns NoLines for text, which is shown unchanged.
 func (s *copilotStream) MaxLine() int {
 	if s.call.Format == Text {
 		return NoLines
 	}
 	return LongestLine
-}
-
-// HoldsOutput returns false: all formats are shown as they come.
-func (s *copilotStream) HoldsOutput() bool { return false }
-
-// TakeStderr returns the figures of a resumed run, which are held until its file has been read.
-func (s *copilotStream) TakeStderr() string {
-	late := s.late
-	s.late = ""
-	return late
 }
 
 // copilotTotals are the figures that a session adds up over all its runs.
@@ -369,7 +354,7 @@ func (s *copilotStream) endText() {
 			if ok {
 				line = s.ownLine(line, figures)
 			}
-			s.late += string(line)
+			s.stderr += string(line)
 		}
 	}
 	shown := s.output.String()

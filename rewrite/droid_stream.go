@@ -12,13 +12,10 @@ import (
 // droidStream reads droid's stream-json and renders it as text or json, or shows it unchanged except
 // for what a copy of a session shows of its source. It also reads a fresh call's json.
 type droidStream struct {
-	call     Call
-	plan     Plan
+	streamBase
 	previous Totals
-	seen     StreamState
 
 	out       []byte // the last rendering; its memory is reused
-	stderr    string // text: what text mode would have written there
 	hidden    backlog
 	began     int64 // when the run got its prompt, in milliseconds
 	spoke     bool  // there was an event that may be the model's
@@ -28,32 +25,10 @@ type droidStream struct {
 func (droid) Stream(c Call, p Plan, previous Totals) Stream {
 	// droid shows a prompt without the space around it.
 	p.Prompt, p.Asked = strings.TrimSpace(p.Prompt), strings.TrimSpace(p.Asked)
-	return &droidStream{call: c, plan: p, previous: previous}
-}
-
-func (s *droidStream) TakeStderr() string {
-	taken := s.stderr
-	s.stderr = ""
-	return taken
-}
-
-func (s *droidStream) Seen() *StreamState { return &s.seen }
-
-// MaxLine returns 0 for rendered formats: they need the last line at any length.
-func (s *droidStream) MaxLine() int {
-	if s.call.Format == StreamJSON {
-		return LongestLine
-	}
-	return 0
+	return &droidStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
 func (s *droidStream) HoldsOutput() bool { return s.call.Format != StreamJSON }
-
-// ErrLine returns the line unchanged.
-func (s *droidStream) ErrLine(line []byte) []byte { return line }
-
-// File ignores its arguments: droid's files are not followed.
-func (s *droidStream) File(string, []byte) {}
 
 // A droidEvent holds the fields of all events that are read, and of json's result.
 type droidEvent struct {

@@ -9,11 +9,8 @@ import (
 // geminiStream reads gemini's stream-json and renders it as text, or shows it unchanged except for
 // the prompt of a resume. It also reads json, which has no prompt.
 type geminiStream struct {
-	call Call
-	plan Plan
-	seen StreamState
+	streamBase
 
-	stderr     string // text: what text mode would have written there
 	out        []byte // the last rendering; its memory is reused
 	object     []byte // json: the object so far; nil outside of one
 	newline    bool   // text: nothing was shown yet, or the output so far ends in a newline
@@ -27,33 +24,8 @@ type geminiStream struct {
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
-	return &geminiStream{call: c, plan: p, newline: true, nextAnswer: true}
+	return &geminiStream{streamBase: streamBase{call: c, plan: p}, newline: true, nextAnswer: true}
 }
-
-func (s *geminiStream) TakeStderr() string {
-	taken := s.stderr
-	s.stderr = ""
-	return taken
-}
-
-func (s *geminiStream) Seen() *StreamState { return &s.seen }
-
-// MaxLine returns 0 for rendered formats: text needs every line, json its whole object.
-func (s *geminiStream) MaxLine() int {
-	if s.call.Format == StreamJSON {
-		return LongestLine
-	}
-	return 0
-}
-
-// HoldsOutput returns false: all formats are shown as they come.
-func (s *geminiStream) HoldsOutput() bool { return false }
-
-// ErrLine returns the line unchanged: a refusal on stderr is read when the run has ended.
-func (s *geminiStream) ErrLine(line []byte) []byte { return line }
-
-// File ignores its arguments: gemini's files are not followed.
-func (s *geminiStream) File(string, []byte) {}
 
 // geminiEvent holds the fields of all event types that are read, and those of json's object.
 type geminiEvent struct {

@@ -12,11 +12,9 @@ import (
 // opencodeStream reads opencode's output in the caller's format and shows it unchanged: --format json,
 // or text, whose stderr also has the log that Plan has asked for. The log is not shown.
 type opencodeStream struct {
-	call   Call
-	plan   Plan
+	streamBase
 	kilo   bool
 	before Totals
-	seen   StreamState
 
 	run    string // the run that the log's lines name
 	logged string // the time of the log's last line
@@ -25,10 +23,8 @@ type opencodeStream struct {
 }
 
 func (o opencode) Stream(c Call, p Plan, before Totals) Stream {
-	return &opencodeStream{call: c, plan: p, before: before, kilo: o.descriptor == &kiloDescriptor}
+	return &opencodeStream{streamBase: streamBase{call: c, plan: p}, before: before, kilo: o.descriptor == &kiloDescriptor}
 }
-
-func (s *opencodeStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine returns NoLines for text, which is not read.
 func (s *opencodeStream) MaxLine() int {
@@ -37,12 +33,6 @@ func (s *opencodeStream) MaxLine() int {
 	}
 	return LongestLine
 }
-
-// HoldsOutput returns false: both formats are shown as they come.
-func (s *opencodeStream) HoldsOutput() bool { return false }
-
-// TakeStderr returns "": stderr is complete in both formats.
-func (s *opencodeStream) TakeStderr() string { return "" }
 
 func (s *opencodeStream) Line(line []byte) []byte {
 	if s.call.Format == Text {

@@ -10,44 +10,19 @@ import (
 // or shows it unchanged except for the figures of a resume. It also reads json, the array of the same
 // events in one line.
 type qwenStream struct {
-	call     Call
-	plan     Plan
+	streamBase
 	previous Totals
-	seen     StreamState
 
 	out       []byte // the last rendering; its memory is reused
-	stderr    string // text: what text mode would have written there
 	hidden    backlog
 	malformed bool // an event had an unexpected shape
 }
 
 func (qwen) Stream(c Call, p Plan, previous Totals) Stream {
-	return &qwenStream{call: c, plan: p, previous: previous}
-}
-
-func (s *qwenStream) TakeStderr() string {
-	taken := s.stderr
-	s.stderr = ""
-	return taken
-}
-
-func (s *qwenStream) Seen() *StreamState { return &s.seen }
-
-// MaxLine returns 0 for rendered formats: text needs every line, json its whole array.
-func (s *qwenStream) MaxLine() int {
-	if s.call.Format == StreamJSON {
-		return LongestLine
-	}
-	return 0
+	return &qwenStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
 func (s *qwenStream) HoldsOutput() bool { return s.call.Format != StreamJSON }
-
-// ErrLine returns the line unchanged: a refusal on stderr is read when the run has ended.
-func (s *qwenStream) ErrLine(line []byte) []byte { return line }
-
-// File ignores its arguments: qwen's files are not followed.
-func (s *qwenStream) File(string, []byte) {}
 
 // A qwenEvent has claude's fields and those that differ.
 type qwenEvent struct {

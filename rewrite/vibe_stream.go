@@ -16,10 +16,8 @@ import (
 // json, which contains the whole session, is cut to this call's turn; json and streaming show the
 // caller's prompt in place of the delta.
 type vibeStream struct {
-	call    Call
-	plan    Plan
+	streamBase
 	private bool // only this run writes to the followed directory
-	seen    StreamState
 
 	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
@@ -28,10 +26,8 @@ type vibeStream struct {
 }
 
 func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
-	return &vibeStream{call: c, plan: p, private: c.outputDir == ""}
+	return &vibeStream{streamBase: streamBase{call: c, plan: p}, private: c.outputDir == ""}
 }
-
-func (s *vibeStream) Seen() *StreamState { return &s.seen }
 
 // MaxLine returns NoLines for text and json, which are shown unchanged or cut at the end. If a long
 // line waited here, vibe would not notice that its reader is gone.
@@ -43,12 +39,6 @@ func (s *vibeStream) MaxLine() int {
 }
 
 func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }
-
-// ErrLine returns the line unchanged: the export contains what stderr says.
-func (s *vibeStream) ErrLine(line []byte) []byte { return line }
-
-// TakeStderr returns "": stderr is complete in every format.
-func (s *vibeStream) TakeStderr() string { return "" }
 
 func (s *vibeStream) Line(line []byte) []byte {
 	if s.call.Format != StreamJSON {
