@@ -254,7 +254,7 @@ func copilotReason(c *Call, p parsedArgs, in Invocation) Reason {
 		return Admin
 	case p.has(server):
 		return AppServer
-	case in.StdinTTY && (in.StdoutTTY || p.unknown == "" && !p.bad) && !p.names("--prompt"):
+	case in.StdinTTY && (in.StdoutTTY || p.unknown == "" && !p.bad && !p.names("--prompt")) && c.Prompt == "":
 		return Interactive
 	case copilotDescriptor.nested(in.Env):
 		return Nested

@@ -72,6 +72,16 @@ func TestCopilotClassifies(t *testing.T) {
 	}
 }
 
+// Without a prompt, or with an empty one, copilot asks the user at a terminal.
+func TestCopilotAtATerminal(t *testing.T) {
+	for line, want := range map[string]Reason{"": Interactive, "-s -p ": Interactive, "--nosuch": Interactive, "-p hi": ""} {
+		in := Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true, StderrTTY: true}
+		if c := (copilot{}).Parse(in); c.Reason != want {
+			t.Errorf("%q: %s", line, c.Reason)
+		}
+	}
+}
+
 func TestCopilotReadsACall(t *testing.T) {
 	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE", "MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
 	if c.Prompt != "two" || !c.silent || c.Model != "b" || c.Dir != "/d" || !slices.Equal(c.secrets, []string{"key", "mine"}) || c.Stdin != StdinUnused {

@@ -85,8 +85,11 @@ func (s *droidStream) Line(line []byte) []byte {
 
 // ends reports whether an event is a run's last.
 func (s *droidStream) ends(e *droidEvent) bool {
-	return e.Type == "completion" && isJSONString(e.FinalText) || e.endsBadly()
+	return e.completes() && (s.call.Format != JSON || e.whole && e.Turns != nil && isJSONNumber(e.Duration) && e.RawUsage != nil && e.SessionID != "") || e.endsBadly()
 }
+
+// completes reports whether an event has the answer of a run that ended well.
+func (e *droidEvent) completes() bool { return e.Type == "completion" && isJSONString(e.FinalText) }
 
 // endsBadly reports whether an event is a failed run's last. An error of the model's API comes before.
 func (e *droidEvent) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
@@ -110,7 +113,7 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 	case e.Type == "message" && e.Role == "user":
 		s.began = e.Time
 		return s.plan.asAsked(line)
-	case e.Type == "completion" && isJSONString(e.FinalText):
+	case e.completes():
 		numbers := jsonNumbers(line)
 		s.seen.Totals = droidTotals(numbers)
 		if s.plan.Resume == "" {
@@ -138,6 +141,12 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 
 // isJSONString reports whether a JSON value is a string.
 func isJSONString(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte(`"`)) }
+
+// isJSONNumber reports whether a JSON value is a number.
+func isJSONNumber(value json.RawMessage) bool {
+	var n float64
+	return json.Unmarshal(value, &n) == nil && string(value) != "null"
+}
 
 // droidFailed is what a failed run without a text shows as its result.
 const droidFailed = `"Exec failed"`
