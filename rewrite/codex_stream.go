@@ -240,6 +240,9 @@ func (s *codexStream) ownFigures(line []byte) []byte {
 	return own
 }
 
+// ErrAsIs returns false: codex writes whole lines.
+func (s *codexStream) ErrAsIs([]byte) bool { return false }
+
 func (s *codexStream) ErrLine(line []byte) []byte {
 	if s.call.Format == Text {
 		line = s.transcript(line)

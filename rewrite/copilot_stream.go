@@ -302,6 +302,9 @@ func (s *copilotStream) blank(text string) string {
 	return text
 }
 
+// copilotFooter is the beginning of the figures on stderr.
+const copilotFooter = "Changes    +"
+
 // copilotResume is the beginning of the last line of the figures on stderr.
 const copilotResume = "Resume     copilot --resume="
 
@@ -309,7 +312,7 @@ const copilotResume = "Resume     copilot --resume="
 // lines too.
 func (s *copilotStream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(stripEscapes(string(line)), "\r\n")
-	if len(s.footer) == 0 && !strings.HasPrefix(plain, "Changes    +") {
+	if len(s.footer) == 0 && !strings.HasPrefix(plain, copilotFooter) {
 		s.keep(&s.errOutput, line)
 		return line
 	}
@@ -319,6 +322,12 @@ func (s *copilotStream) ErrLine(line []byte) []byte {
 		return line
 	}
 	return nil
+}
+
+// ErrAsIs reports whether a line is not one of the figures. copilot shows an answer as it comes.
+func (s *copilotStream) ErrAsIs(part []byte) bool {
+	plain, _, _ := strings.Cut(stripEscapes(string(part)), "\x1b") // the rest of an escape sequence follows
+	return len(s.footer) == 0 && !strings.HasPrefix(plain, copilotFooter) && !strings.HasPrefix(copilotFooter, plain)
 }
 
 // learnFooter reads the session's ID, once the figures are complete.

@@ -72,6 +72,21 @@ func TestCopilotClassifies(t *testing.T) {
 	}
 }
 
+// An answer at a terminal is shown as it comes, but not the beginning of the figures.
+func TestCopilotShowsParts(t *testing.T) {
+	s := copilot{}.Stream(Call{Format: Text}, Plan{Resume: someID}, "")
+	for part, want := range map[string]bool{"one t": true, "C": false, "Ch": false, "Cha cha": true, "Changes    \x1b[32m+": false, "Changes    \x1b[3": false,
+		"\x1b[34m●\x1b[39m Op": true, "\x1b[3": false, "Changes of": true, "": false} {
+		if got := s.ErrAsIs([]byte(part)); got != want {
+			t.Errorf("%q: %t", part, got)
+		}
+	}
+	s.ErrLine([]byte("Changes    +0 -0\n"))
+	if s.ErrAsIs([]byte("Tokens")) {
+		t.Error("a part of the figures is shown")
+	}
+}
+
 // Without a prompt, or with an empty one, copilot asks the user at a terminal.
 func TestCopilotAtATerminal(t *testing.T) {
 	for line, want := range map[string]Reason{"": Interactive, "-s -p ": Interactive, "--nosuch": Interactive, "-p hi": ""} {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -308,6 +309,11 @@ func saysNothing(event string) bool {
 	return json.Unmarshal([]byte(event), &e) == nil && e.Type == "result" && e.Status == "error" && e.Error == nil
 }
 
+var (
+	droidAnswer = regexp.MustCompile(`"finalText":"[^"]*"`)
+	droidUsage  = regexp.MustCompile(`"usage":\{[^{}]*(\{[^{}]*\})?[^{}]*\}`)
+)
+
 // shown reports whether a caller gets the recorded answer, or all of it but for the
 // changed event, and that as the tool has written it, or the tool's own error.
 func (c *driftCase) shown(lines []string, event string, base, less, got played) bool {
@@ -316,7 +322,12 @@ func (c *driftCase) shown(lines []string, event string, base, less, got played) 
 	}
 	asJSON := rawSeparators(string(removeKey([]byte(event), claudeStreamOnlyKey)))
 	asJSON = strings.Replace(asJSON, claudeStreamOnlyCapability, "", 1)
-	for _, as := range []string{event, asJSON} {
+	// droid repeats its source's answer where it has none, and makes the line of json from its last event.
+	silent := droidAnswer.ReplaceAllString(event, `"finalText":""`)
+	if usage := droidUsage.FindString(event); usage != "" && got.out == droidUsage.ReplaceAllLiteralString(base.out, usage) {
+		return true
+	}
+	for _, as := range []string{event, asJSON, silent} {
 		for _, end := range []string{"\n", ",", ",\n", ""} {
 			if before, after, ok := strings.Cut(got.out, as+end); ok {
 				rest := before + after
@@ -354,7 +365,7 @@ func TestEventShapesDrift(t *testing.T) {
 			}
 			count++
 			if err := c.check(base, i, event, insert); err != nil {
-				if failed++; failed <= 2000 {
+				if failed++; failed <= 20 {
 					t.Errorf("%s %s, event %d: %s: %v", c.tool.Descriptor().Name, c.name, i+1, what, err)
 				}
 			}

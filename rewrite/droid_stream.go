@@ -17,9 +17,12 @@ type droidStream struct {
 
 	out       []byte // the last rendering; its memory is reused
 	hidden    backlog
-	began     int64 // when the run got its prompt, in milliseconds
-	spoke     bool  // there was an event that may be the model's
-	malformed bool  // an event had an unexpected shape
+	began     int64       // when the run got its prompt, in milliseconds
+	spoke     bool        // there was an event of the model's
+	strange   bool        // there was one that may be
+	doubtful  bool        // the answer may be the source's
+	failure   *droidEvent // the last event of a run that failed, shown at the end
+	malformed bool        // an event had an unexpected shape
 }
 
 func (droid) Stream(c Call, p Plan, previous Totals) Stream {
@@ -54,7 +57,7 @@ type droidEvent struct {
 }
 
 // droidMarks are words of which every line worth parsing contains at least one.
-var droidMarks = newMarks("init", "message", "tool_call", "completion", "error", "result")
+var droidMarks = newMarks("init", "role", "tool_call", "completion", "error", "result")
 
 func (s *droidStream) Line(line []byte) []byte {
 	e := &droidEvent{}
@@ -64,6 +67,7 @@ func (s *droidStream) Line(line []byte) []byte {
 		var usage claudeUsage
 		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
 		s.malformed = s.malformed || ok && !e.whole
+		s.strange = s.strange || ok && !e.whole && e.Role != "user"
 	}
 	line = s.own(e, line)
 	s.learn(e)
@@ -72,20 +76,23 @@ func (s *droidStream) Line(line []byte) []byte {
 	}
 	s.out = s.out[:0]
 	switch {
-	case unfinished(line) || isClaudeEvent(line) && !s.ends(e):
-		s.hidden.add(line)
 	case s.ends(e):
 		s.printEnd(e)
 		s.hidden = s.hidden[:0]
+	case e.endsBadly():
+		s.failure = e
+	case unfinished(line) || isClaudeEvent(line):
+		s.hidden.add(line)
 	default:
 		return line
 	}
 	return s.out
 }
 
-// ends reports whether an event is a run's last.
+// ends reports whether an event is the last of a run that ended well, and can be rendered.
 func (s *droidStream) ends(e *droidEvent) bool {
-	return e.completes() && (s.call.Format != JSON || e.whole && e.Turns != nil && isJSONNumber(e.Duration) && e.RawUsage != nil && e.SessionID != "") || e.endsBadly()
+	whole := e.whole && e.Turns != nil && isJSONNumber(e.Duration) && bytes.HasPrefix(e.RawUsage, []byte("{")) && e.SessionID != ""
+	return e.completes() && !s.doubtful && (whole || s.call.Format != JSON)
 }
 
 // completes reports whether an event has the answer of a run that ended well.
@@ -105,6 +112,9 @@ func droidTotals(numbers []jsonNumber) Totals {
 	return encodeTotals(numbers, func(path string) bool { return path == "numTurns" })
 }
 
+// droidTypes are the other events than the model's that say what they are by their type alone.
+var droidTypes = []string{"system", "error", "tool_result", "completion"}
+
 // own returns the event as the caller's own session would have it. A copy counts its source's turns
 // and, if the model says nothing or the run fails, repeats the source's last answer
 // (recordings/droid/fork-empty, fork-401).
@@ -121,7 +131,9 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 		}
 		line = subtractTotals(line, numbers, s.previous)
 		_, _ = readEvent(line, e)
-		if !s.malformed && (s.previous != "" && e.Turns != nil && *e.Turns == 0 || !s.spoke) {
+		silent := s.previous != "" && e.Turns != nil && *e.Turns == 0
+		s.doubtful = !silent && !s.spoke && s.strange
+		if silent || !s.spoke && !s.strange {
 			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
 			e.FinalText = json.RawMessage(`""`)
 		}
@@ -129,12 +141,14 @@ func (s *droidStream) own(e *droidEvent, line []byte) []byte {
 		s.seen.Totals = droidTotals(jsonNumbers(line))
 	case e.endsBadly():
 		s.seen.Totals = s.previous
-		if s.plan.Resume != "" && !slices.Contains(s.seen.Texts, decoded(text(e.Message))) {
+		if e.Source == "cli" && s.plan.Resume != "" && !slices.Contains(s.seen.Texts, decoded(text(e.Message))) {
 			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+droidFailed), 1)
 			e.Message = json.RawMessage(droidFailed)
 		}
-	case e.Type != "system" && e.Type != "error":
+	case e.Role == "assistant", e.Type == "tool_call":
 		s.spoke = true
+	case e.Role != "user" && !slices.Contains(droidTypes, e.Type) && bytes.HasPrefix(line, []byte("{")):
+		s.strange = true
 	}
 	return line
 }
@@ -235,20 +249,12 @@ func (s *droidStream) printEnd(e *droidEvent) {
 	case s.call.Format == JSON && failed:
 		s.out = append(s.out, droidResult(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, droidNoUsage)...)
 	case s.call.Format == JSON:
-		s.out = append(s.out, droidResult(false, cmp.Or(string(e.Duration), "0"), turnsOf(e.Turns), e.FinalText, e.SessionID, cmp.Or(string(e.RawUsage), droidNoUsage))...)
+		s.out = append(s.out, droidResult(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))...)
 	case failed:
 		s.stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(droidFailed))) + "\n"
 	default:
 		s.out = append(append(s.out, text(e.FinalText)...), '\n')
 	}
-}
-
-// turnsOf returns a number that may be missing.
-func turnsOf(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // droidResult returns json's line.
@@ -261,13 +267,19 @@ func droidResult(failed bool, duration string, turns int64, result []byte, id, u
 		subtype, failed, duration, turns, result, jsonText(id), usage)
 }
 
-// End returns nothing: a run that was cut short shows nothing in text and json. What it printed is shown
-// if it ended well all the same.
+// End returns a failed run's result. A run that was cut short shows nothing in text and json. What it
+// printed is shown if it ended well all the same.
 func (s *droidStream) End() []byte {
 	if !s.seen.Final {
 		s.seen.Unshown = s.hidden
 	}
-	return nil
+	if s.failure == nil {
+		return nil
+	}
+	s.out = s.out[:0]
+	s.printEnd(s.failure)
+	s.failure = nil
+	return s.out
 }
 
 // Stopped returns what droid shows if its API refuses (recordings http401-*).

@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,11 +226,19 @@ func TestDroidFiles(t *testing.T) {
 	}
 }
 
-// A completion without its figures still becomes a line of JSON.
+// A completion without its figures is shown as it is, with the events before it.
 func TestDroidJSONWithoutFigures(t *testing.T) {
 	s := droid{}.Stream(Call{Format: JSON}, Plan{Resume: someID, Copy: true}, "")
-	shown := s.Line([]byte(`{"type":"completion","finalText":"hi","session_id":"` + foreignID + `"}` + "\n"))
-	if !json.Valid(shown) {
-		t.Errorf("%q", shown)
+	lines := []string{
+		`{"type":"message","role":"assistant","text":"hi","session_id":"` + foreignID + `"}` + "\n",
+		`{"type":"completion","finalText":"hi","session_id":"` + foreignID + `"}` + "\n",
+	}
+	for _, line := range lines {
+		if shown := s.Line([]byte(line)); len(shown) > 0 {
+			t.Errorf("%q", shown)
+		}
+	}
+	if shown := s.End(); len(shown) > 0 || s.Seen().Final || string(s.Seen().Unshown) != strings.Join(lines, "") {
+		t.Errorf("%q, %+v", shown, s.Seen())
 	}
 }

@@ -22,6 +22,9 @@ func (s *streamBase) TakeStderr() string {
 // ErrLine implements Stream.
 func (s *streamBase) ErrLine(line []byte) []byte { return line }
 
+// ErrAsIs implements Stream.
+func (s *streamBase) ErrAsIs([]byte) bool { return true }
+
 // File implements Stream.
 func (s *streamBase) File(string, []byte) {}
 

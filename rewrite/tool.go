@@ -276,6 +276,9 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
 	ErrLine(line []byte) []byte
+	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows. Its
+	// beginning is then shown before its end is there.
+	ErrAsIs(part []byte) bool
 	// TakeStderr returns what the tool would also have written to stderr in the caller's format,
 	// since the last call.
 	TakeStderr() string

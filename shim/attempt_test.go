@@ -61,6 +61,8 @@ func (s *scriptedStream) Line(line []byte) []byte {
 // ErrLine marks what was read of stderr.
 func (s *scriptedStream) ErrLine(line []byte) []byte { return append([]byte("read: "), line...) }
 
+func (s *scriptedStream) ErrAsIs([]byte) bool { return false }
+
 func (s *scriptedStream) HoldsOutput() bool { return s.holds }
 
 func (s *scriptedStream) TakeStderr() string {

@@ -36,6 +36,7 @@ type followerStream struct {
 
 func (s *followerStream) Line(line []byte) []byte    { return line }
 func (s *followerStream) ErrLine(line []byte) []byte { return line }
+func (s *followerStream) ErrAsIs([]byte) bool        { return true }
 func (s *followerStream) MaxLine() int               { return 0 }
 func (s *followerStream) HoldsOutput() bool          { return false }
 func (s *followerStream) Seen() *rewrite.StreamState { return &s.seen }

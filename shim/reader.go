@@ -62,6 +62,10 @@ func (a *attempt) stdoutTap(l link) *tap {
 func (a *attempt) stderrTap(l link) *tap {
 	t := newTap(l, a.stderr)
 	lines := splitter{line: a.recoverLine(a.stream.ErrLine), max: rewrite.LongestLine}
+	lines.early = func(part []byte) (as bool) {
+		a.unbroken(func() { as = a.stream.ErrAsIs(part) })
+		return as
+	}
 	t.take = func(b *buffer) {
 		var shown []byte
 		if b != nil {
@@ -201,10 +205,12 @@ func (a *attempt) leaveOpen(t *tap) {
 // A splitter splits a stream into lines. For each piece of the stream it returns what its whole
 // lines are rendered as, and keeps at most one unfinished line.
 type splitter struct {
-	line  func([]byte) []byte // renders a line, newline included
-	max   int                 // longer lines, newline included, are shown unread; see rewrite.Stream
-	part  []byte              // the unfinished line
-	long  bool                // the present line is too long to be read
+	line  func([]byte) []byte    // renders a line, newline included
+	max   int                    // longer lines, newline included, are shown unread; see rewrite.Stream
+	early func(part []byte) bool // reports that a line that begins so is shown as it is; may be nil
+	part  []byte                 // the unfinished line
+	ahead int                    // how much of part was shown early
+	long  bool                   // the present line is too long to be read
 	piece []byte
 	same  span // the part of piece that is shown as it is, after out
 	out   []byte
@@ -276,9 +282,13 @@ func (s *splitter) unfinished(at span) {
 		s.part = slices.Grow(s.part, s.max+pieceSize-len(s.part)) // all at once, to leave no garbage of growing sizes
 	}
 	s.part = append(s.part, data...)
-	if s.tooLong(s.part) {
-		s.show(at, s.part)
-		s.part, s.long = nil, true
+	switch {
+	case s.tooLong(s.part):
+		s.show(at, s.part[s.ahead:])
+		s.part, s.ahead, s.long = nil, 0, true
+	case s.ahead > 0 || s.early != nil && s.early(s.part):
+		s.show(at, s.part[s.ahead:])
+		s.ahead = len(s.part)
 	}
 }
 
@@ -290,20 +300,27 @@ func (s *splitter) finished(at span) {
 		s.part = append(s.part, line...)
 		line, s.part = s.part, s.part[:0]
 	}
-	if s.long || s.tooLong(line) {
-		s.long = false
-		s.show(at, line)
-		return
+	shown := line
+	if !s.long && !s.tooLong(line) {
+		shown = s.line(line)
 	}
-	s.show(at, s.line(line))
+	if s.ahead > 0 {
+		shown = line[s.ahead:]
+	}
+	s.long, s.ahead = false, 0
+	s.show(at, shown)
 }
 
 // flush renders the last line, which has no newline.
 func (s *splitter) flush() []byte {
 	s.out = s.out[:0]
-	if len(s.part) > 0 {
-		s.out = append(s.out, s.line(s.part)...)
-		s.part = s.part[:0]
+	if len(s.part) == 0 {
+		return s.out
 	}
+	shown := s.line(s.part)
+	if s.ahead == 0 {
+		s.out = append(s.out, shown...)
+	}
+	s.part, s.ahead = s.part[:0], 0
 	return s.out
 }

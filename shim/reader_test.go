@@ -56,6 +56,41 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// A line that is shown as it is does not wait for its end. It is read as a whole all the same, and any other waits.
+func TestEarlyParts(t *testing.T) {
+	play := func(max int, pieces ...string) (lines, shown []string) {
+		s := splitter{max: max, line: func(line []byte) []byte {
+			lines = append(lines, string(line))
+			if line[0] == '#' {
+				return nil
+			}
+			return line
+		}, early: func(part []byte) bool { return part[0] != '#' }}
+		for _, p := range pieces {
+			shown = append(shown, string(s.feed([]byte(p))))
+		}
+		return lines, append(shown, string(s.flush()))
+	}
+	lines, shown := play(0, "one ", "two", " three\n#four", " five\nsix\nse", "ven\n", "eight", "")
+	if want := []string{"one two three\n", "#four five\n", "six\n", "seven\n", "eight"}; !slices.Equal(lines, want) {
+		t.Errorf("read %q", lines)
+	}
+	if want := []string{"one ", "two", " three\n", "six\nse", "ven\n", "eight", "", ""}; !slices.Equal(shown, want) {
+		t.Errorf("shown %q", shown)
+	}
+	text := "1234567890\n#2\n12\n#1234567890\n123"
+	for _, max := range []int{0, 6, 100} {
+		want := map[int]string{0: "1234567890\n12\n123", 6: "1234567890\n12\n#1234567890\n123", 100: "1234567890\n12\n123"}[max]
+		for i := range len(text) + 1 {
+			for j := range i + 1 {
+				if _, shown := play(max, text[:j], text[j:i], text[i:]); strings.Join(shown, "") != want {
+					t.Errorf("%d, %d, %d: %q", max, i, j, shown)
+				}
+			}
+		}
+	}
+}
+
 // What is not read by the line does not wait for its end.
 func TestPieces(t *testing.T) {
 	if _, shown := split(rewrite.NoLines, "a", "b\nc", "\n"); shown != "[a][b\nc][\n]" {

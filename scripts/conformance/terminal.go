@@ -52,11 +52,13 @@ func (c cli) terminals(tool string) (all []scenario) {
 	return all
 }
 
-var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
+var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+|(Tokens {5})[^\n]*`)
 
-// withoutTokens is an answer without the number of tokens at the end of codex's transcript: a resumed
-// call takes fewer.
-func withoutTokens(r parity.Result) string { return tokensUsed.ReplaceAllString(answer(r), "${1}N") }
+// withoutTokens is an answer without the number of tokens at the end of codex's transcript and of
+// copilot's figures: a resumed call takes other ones.
+func withoutTokens(r parity.Result) string {
+	return tokensUsed.ReplaceAllString(answer(r), "${1}${2}N")
+}
 
 // headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
 func headlessAtTerminal(tool string, c call) bool {
