@@ -286,7 +286,7 @@ func (qwen) EffectivePrompt(c Call, stdin string) string {
 // Plan reads text as stream-json. json stays json: its result has figures that stream-json lacks.
 func (qwen) Plan(c Call, t Target) Plan {
 	plan := c.planYargs(t)
-	plan.ReexecsSelf = true
+	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	return plan
 }
 

@@ -16,6 +16,7 @@ import (
 // script is both the tool and what is understood of it.
 type scriptedStream struct {
 	followerStream
+	max     int // MaxLine
 	holds   bool
 	says    string // on stderr, ahead of each line
 	ahead   string // what is still to be taken of that
@@ -62,6 +63,8 @@ func (s *scriptedStream) Line(line []byte) []byte {
 func (s *scriptedStream) ErrLine(line []byte) []byte { return append([]byte("read: "), line...) }
 
 func (s *scriptedStream) ErrAsIs([]byte) bool { return false }
+
+func (s *scriptedStream) MaxLine() int { return s.max }
 
 func (s *scriptedStream) HoldsOutput() bool { return s.holds }
 

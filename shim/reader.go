@@ -194,6 +194,9 @@ func (a *attempt) leaveOpen(t *tap) {
 	if t.over || t.to.gone || a.state == stateRefused {
 		return
 	}
+	if a.plan.ReexecsSelf && t.to == a.stdout && a.stream.MaxLine() == 0 {
+		return // the tool's own child writes in another format than the caller's
+	}
 	if hungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}

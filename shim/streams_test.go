@@ -220,6 +220,29 @@ func TestLateOutputArrives(t *testing.T) {
 	}
 }
 
+// A tool that is its own child writes the format that was asked of it, not the caller's: nothing of that is shown late.
+func TestLateEventsAreNotShown(t *testing.T) {
+	for _, max := range []int{0, rewrite.LongestLine} {
+		out := outputFile(t)
+		plan := rewrite.Plan{ReexecsSelf: true}
+		perform(t, scriptedTool{stream: &scriptedStream{max: max}}, plan, `(sleep 0.3; (echo late); echo >"$OUT.over") & echo early`, time.Minute, out)
+		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(out.Name() + ".over"); err == nil {
+				break
+			}
+			if time.Since(begun) > 20*time.Second {
+				t.Fatal("the child has not ended")
+			}
+		}
+		want := map[int]string{0: "early\n", rewrite.LongestLine: "early\nlate\n"}[max]
+		for begun := time.Now(); contents(t, out) != want; time.Sleep(10 * time.Millisecond) {
+			if time.Since(begun) > 20*time.Second {
+				t.Fatalf("with %d: %q", max, contents(t, out))
+			}
+		}
+	}
+}
+
 // A caller that reads one of its streams gets it, though it does not read the other.
 func TestUnreadStdoutHoldsUpNoStderr(t *testing.T) {
 	r, w := pair(t, blockingPipe)
