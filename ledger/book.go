@@ -31,8 +31,8 @@ type Book interface {
 
 	// local returns the ledger of this machine, which records all calls.
 	local() *Ledger
-	// localChain returns the number that a decision's chain has there, 0 for none.
-	localChain(Decision) int64
+	// localChain returns the number that the chain of a decision on a call has there, 0 for none.
+	localChain(*Call, Decision) int64
 }
 
 // A Mark is the state of a book in which facts were read.
@@ -67,7 +67,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 			return d, nil, err
 		}
 		if d.Mode == rewrite.Stopped {
-			if err := l.recordStopped(c, d, b.localChain(d)); err != nil {
+			if err := l.recordStopped(c, d, b.localChain(c, d)); err != nil {
 				return Decision{}, nil, fmt.Errorf("record call: %w", err)
 			}
 			return d, nil, nil
@@ -83,7 +83,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 			}
 			continue
 		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: b.localChain(d), Spent: d.Spent, Exceeded: d.Exceeded}
+			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: b.localChain(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(mark, d, c) // it does not go on with anything
 		}
 		break
@@ -102,16 +102,19 @@ func decide(b Book, c *Call) (Decision, Mark, error) {
 		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
 	}
 	d := c.decide(facts)
-	d = b.local().withinBudget(c, d, b.localChain(d))
+	d = b.local().withinBudget(c, d, b.localChain(c, d))
 	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded()) {
-		return d, mark, ErrHeld
+		err = ErrHeld
 	}
-	return d, mark, nil
+	if mark.page != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken
+		mark.page.db.Close()
+	}
+	return d, mark, err
 }
 
 func (l *Ledger) local() *Ledger { return l }
 
-func (l *Ledger) localChain(d Decision) int64 { return d.Chain }
+func (l *Ledger) localChain(_ *Call, d Decision) int64 { return d.Chain }
 
 // Facts implements Book.
 func (l *Ledger) Facts(c *Call) (Facts, Mark, error) {

@@ -218,12 +218,15 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 	return err
 }
 
+// namedChain finds the chain of a call with a task.
+const namedChain = "SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?"
+
 // ensureChain sets the call's chain and creates it if there is none. Another process may have
 // created a named chain in the meantime.
 func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, err error) {
 	t.chain = chain
 	if chain == 0 && c.Task != "" {
-		err := tx.QueryRow("SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?",
+		err := tx.QueryRow(namedChain,
 			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&t.chain)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return false, err

@@ -22,8 +22,10 @@ func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	return nil
 }
 
-// unfit are the refusals caused by the session itself: it would be refused again.
+// unfit are the refusals caused by the session itself: it would be refused again, or a store cannot
+// bring it.
 var unfit = map[rewrite.Reason]bool{
+	rewrite.SessionMoved: true, rewrite.SessionGone: true,
 	rewrite.RefusedUnknown: true, rewrite.RefusedOtherID: true, rewrite.RefusedContext: true, rewrite.RefusedBroken: true,
 }
 

@@ -63,7 +63,19 @@ type hold struct {
 	// fellBack is why a resume was abandoned.
 	fellBack rewrite.Reason
 	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
-	mu       sync.Mutex // of what edit changes
+	mu       sync.Mutex // of lost, and of what edit changes
+}
+
+func (h *hold) isLost() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost
+}
+
+func (h *hold) lose() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = true
 }
 
 var _, _ Book = (*Ledger)(nil), (*Shared)(nil)
@@ -74,12 +86,12 @@ func (s *Shared) Key() rewrite.Key { return s.Digests }
 func (s *Shared) local() *Ledger { return s.Local }
 
 // localChain returns the chain in which this machine records the calls of a shared one.
-func (s *Shared) localChain(d Decision) int64 {
-	if d.NativeID == "" {
-		return 0
+func (s *Shared) localChain(c *Call, d Decision) (chain int64) {
+	if c.Task != "" {
+		_ = s.Local.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain) // 0 if there is none
+	} else if d.NativeID != "" {
+		_ = s.Local.db.QueryRow("SELECT chain_id FROM sessions WHERE native_id = ? AND shared <> ''", d.NativeID).Scan(&chain)
 	}
-	var chain int64
-	_ = s.Local.db.QueryRow("SELECT chain_id FROM sessions WHERE native_id = ? AND shared <> ''", d.NativeID).Scan(&chain)
 	return chain
 }
 
@@ -98,6 +110,9 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		return f, Mark{}, err
 	}
 	f.More = f.More || more
+	if f.Fresh == "" && s.lacks(c, f.Chains) {
+		f.Fresh = rewrite.StoreUnavailable
+	}
 	if err := s.Local.addMeasured(c, &f); err != nil {
 		return f, Mark{}, err
 	}
@@ -112,6 +127,21 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 	return f, Mark{facts: f, page: p}, nil
 }
 
+// lacks reports whether this machine knows of a later session of the job than the store: one of a
+// call that was made without it.
+func (s *Shared) lacks(c *Call, chains []ChainFacts) bool {
+	if len(chains) == 0 || c.Task == "" {
+		return false
+	}
+	var last Millis
+	for _, cf := range chains {
+		last = max(last, past(cf.LastUsed, c.Now))
+	}
+	var later bool
+	err := s.Local.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)", s.localChain(c, Decision{}), last).Scan(&later)
+	return err != nil || later
+}
+
 // Preview implements Book.
 func (s *Shared) Preview(c *Call) (Decision, []ChainFacts, error) {
 	facts, mark, err := s.Facts(c)
@@ -120,7 +150,7 @@ func (s *Shared) Preview(c *Call) (Decision, []ChainFacts, error) {
 	}
 	defer mark.page.db.Close()
 	d := c.decide(facts)
-	return s.Local.withinBudget(c, d, s.localChain(d)), facts.Chains, nil
+	return s.Local.withinBudget(c, d, s.localChain(c, d)), facts.Chains, nil
 }
 
 // past returns a time of another machine's clock as one of ours: it cannot be later than now.
@@ -171,7 +201,11 @@ func (s *Shared) share(chain int64, p *page, c *Call) float64 {
 	if at, known := p.of[chain]; known {
 		name = p.registers[at].Name
 	}
-	d := s.Digests.Digester()("share of " + strings.Join(append(name.Of, name.ID, c.Tool, c.Role), "\x00"))
+	return s.shareOf(name, c)
+}
+
+func (s *Shared) shareOf(name store.Name, c *Call) float64 {
+	d := s.Digests.Digester()("share of " + strings.Join(append(slices.Clone(name.Of), name.ID, c.Tool, c.Role), "\x00"))
 	return float64(uint32(d[0])<<24|uint32(d[1])<<16|uint32(d[2])<<8|uint32(d[3])) / (math.MaxUint32 + 1)
 }
 
@@ -193,7 +227,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	} else if len(m.page.registers) > 0 { // a register of the task, with another chain
 		held.version = m.page.registers[0].Version
 	}
-	held.share = s.share(there.chain, m.page, c)
+	held.share = s.shareOf(held.name, c)
 	held.version, err = s.Registers.Swap(ctx, held.name, held.version, held.value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ErrMoved
@@ -265,11 +299,16 @@ func (s *Shared) recordHere(c *Call, d Decision, there *Ticket, held *hold) (*Ti
 		if err := t.begin(tx, c, &d); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", held.name.Kind, t.Session)
-		return err
+		return t.noteShared(tx)
 	})
 	t.Totals = there.Totals
 	return t, err
+}
+
+// noteShared records on this machine that the call's session is a store's.
+func (t *Ticket) noteShared(tx *sql.Tx) error {
+	_, err := tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.held.name.Kind, t.Session)
+	return err
 }
 
 // findLocal sets the numbers that this machine's ledger has for a decision's chain and session, 0 for
@@ -338,7 +377,7 @@ func (l *Ledger) knownDigests(t *Ticket) (digests []string, err error) {
 
 // Renew prolongs the time for which others wait for the call.
 func (s *Shared) Renew(t *Ticket, now Millis) error {
-	if t.held == nil || t.held.lost {
+	if t.held == nil || t.held.isLost() {
 		return nil
 	}
 	return s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
@@ -350,9 +389,10 @@ func (s *Shared) Renew(t *Ticket, now Millis) error {
 // FallBack implements Book.
 func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 	err := s.Local.FallBack(t, why)
-	if t.held == nil || t.held.lost {
+	if t.held == nil || t.held.isLost() {
 		return err
 	}
+	err = errors.Join(err, s.Local.write(t.noteShared))
 	t.held.fellBack = why
 	failed := s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
 		if _, err := tx.Exec("UPDATE sessions SET state = ?, holder = '' WHERE holder = ?", Live, t.held.holder); err != nil {
@@ -365,7 +405,7 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 		return s.hold(tx, t.held.holder, t.call.Now, own.Session)
 	})
 	if failed != nil {
-		t.held.lost = true
+		t.held.lose()
 		failed = fmt.Errorf("record refusal in the store: %w", failed)
 	}
 	return errors.Join(err, failed)

@@ -2,10 +2,14 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 
 	"reprise/store"
 )
@@ -27,6 +31,17 @@ type Unfinished struct {
 	tree     func() string // returns Tree, nil once it is known
 }
 
+// Mark names the job in names of files, as Shared.Mark does.
+func (u *Unfinished) Mark() string { return markOf(u.Register) }
+
+// Mark names a call's job in names of files: its task, or all that begin as it does.
+func (s *Shared) Mark(c *Call) string { return markOf(s.name(c)) }
+
+func markOf(n store.Name) string {
+	d := sha256.Sum256([]byte(n.Kind + "\x00" + strings.Join(n.Of, "\x00")))
+	return hex.EncodeToString(d[:8])
+}
+
 // Finish implements Book. What the store does not get is not resumed by anybody.
 func (s *Shared) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	u, err := s.FinishHere(t, o, later...)
@@ -41,7 +56,7 @@ func (s *Shared) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, error) {
 	err := s.Local.Finish(t, o, later...)
 	h := t.held
-	if h == nil || h.lost || t.Session == 0 { // or a refusal could not be recorded here
+	if h == nil || h.isLost() || t.Session == 0 { // or a refusal could not be recorded here
 		return nil, err
 	}
 	e := s.Local.pendingOutcome(t, o, later)
@@ -54,7 +69,8 @@ func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, 
 		u.Paths = last.Paths
 	}
 	if last.Tree != nil {
-		u.tree = last.Tree
+		u.tree = sync.OnceValue(last.Tree)
+		go u.tree() // while the session is packed
 	}
 	return u, err
 }
@@ -71,11 +87,10 @@ func (s *Shared) Complete(u *Unfinished) error {
 	}
 	u.settleTree()
 	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over, now: u.Call.When}
-	last := u.Result.last()
 	err := s.edit(h, func(tx *sql.Tx, own *Ticket) error {
 		e := u.Result
 		e.Session, e.Chain = own.Session, own.chain
-		if err := resetRoles(tx, e.Cwd, e.Task, last.Resets); err != nil {
+		if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
 			return err
 		}
 		if err := e.recordTurns(tx); err != nil {

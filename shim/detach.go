@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"reprise/config"
 	"reprise/ledger"
@@ -18,6 +21,30 @@ const FinishCommand = "finish-shared"
 
 // UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the ledger.
 const UnfinishedFiles = "unfinished-*.json"
+
+func unfinishedOf(mark string) string { return strings.Replace(UnfinishedFiles, "*", mark+"-*", 1) }
+
+// awaitFinished waits until what earlier calls of the job have left to another process is in the store:
+// until then the job's session is in use.
+func (c *call) awaitFinished() {
+	settings := c.shared.settings
+	dir, err := config.StateDir(c.env.Own)
+	if err != nil || settings.Finish != config.FinishDetach {
+		return
+	}
+	pattern := filepath.Join(dir, unfinishedOf(c.shared.book.Mark(c.record)))
+	pending := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && time.Since(info.ModTime()) < settings.UploadTimeout // an older one has failed
+	}
+	for {
+		paths, _ := filepath.Glob(pattern) // the pattern is a valid one
+		if !slices.ContainsFunc(paths, pending) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
 
 // finishIn records the outcome in the call's book. If the user does not want to wait for the store,
 // another process does what is left to do there.
@@ -40,7 +67,7 @@ func (c *call) detach(u *ledger.Unfinished) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, UnfinishedFiles)
+	file, err := os.CreateTemp(dir, unfinishedOf(u.Mark()))
 	if err != nil {
 		return fmt.Errorf("leave the store to another process: %w", err)
 	}

@@ -41,7 +41,10 @@ func (c *call) opened(a *attempt) (stays bool) {
 	if reason == "" {
 		c.printVerbose(c.decision.Mode, c.decision.Reason)
 		a.plan.Prompt, a.pinned = c.record.Prompt.Text, c.pin
-		return !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) // a rule may take variables away
+		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset); stays { // a rule may take variables away
+			c.renewHold()
+		}
+		return stays
 	}
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Observe, reason)

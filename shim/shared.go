@@ -70,7 +70,7 @@ func (c *call) shareable(settings config.Store) bool {
 
 // book returns where the chains of the call are kept.
 func (c *call) book() ledger.Book {
-	if c.shared == nil || c.shared.err != nil || c.record != nil && c.record.Never {
+	if c.shared == nil || c.shared.err != nil || c.staysHere() {
 		return c.ledger
 	}
 	if c.shared.book == nil {
@@ -80,6 +80,12 @@ func (c *call) book() ledger.Book {
 		}
 	}
 	return c.shared.book
+}
+
+// staysHere reports whether the call's session is of no use to others. Other roles end a role's sessions, and find
+// those of a store only by their task.
+func (c *call) staysHere() bool {
+	return c.record != nil && (c.record.Never || c.record.Task == "" && c.record.Role != "")
 }
 
 func (c *call) openBook() error {
@@ -117,7 +123,7 @@ func (c *call) leaveStore(err error) {
 
 // freshWithoutStore makes the call fresh if its store cannot be used.
 func (c *call) freshWithoutStore() {
-	if c.shared != nil && c.shared.err != nil && !c.record.Never {
+	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
 		c.record.Fresh = rewrite.StoreUnavailable
 	}
 }
@@ -125,6 +131,9 @@ func (c *call) freshWithoutStore() {
 // beginIn has a book decide and record the call. Without the store the call is fresh.
 func (c *call) beginIn(book ledger.Book) (err error) {
 	c.freshWithoutStore()
+	if book != ledger.Book(c.ledger) {
+		c.awaitFinished()
+	}
 	c.decision, c.ticket, err = ledger.Begin(book, c.record)
 	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
 		return err
@@ -197,9 +206,7 @@ func (c *call) leaves(o *ledger.Outcome) {
 	if o.File != "" {
 		o.Paths = travels(c.tool, c.record.Home, o.Seen.ID, o.File)
 	}
-	tree := make(chan string, 1)
-	go func() { tree <- checkoutTree(c.record.Cwd, c.env.Environ) }()
-	o.Tree = func() string { return <-tree }
+	o.Tree = func() string { return checkoutTree(c.record.Cwd, c.env.Environ) }
 }
 
 // fallBack records that a resume is abandoned.

@@ -27,7 +27,12 @@ func (a *app) storedChain(l *ledger.Ledger, c ledger.ChainName) (*storedChains, 
 	if shared, err := l.IsShared(c.ID); err != nil || !shared {
 		return nil, err
 	}
-	return a.openStored(l, ledger.SharedName{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
+	stored, err := a.openStored(l, ledger.SharedName{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
+	if stored == nil && err == nil && a.getenv("REPRISE_STORE") != "off" {
+		err = hinted{fmt.Errorf("chain %d is in a store that is not configured here", c.ID),
+			"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only"}
+	}
+	return stored, err
 }
 
 // storedTask returns what the store may have of a task of the working directory's project, nil without a store.

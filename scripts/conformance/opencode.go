@@ -40,7 +40,7 @@ var opencodeCalls = map[string]call{
 	"nothing, text":         {Args: list("run|EMPTY")},
 	"tool use, text":        {Args: list("run|RUNTOOL please|--auto")},
 	"tool use, json":        {Args: list("run|RUNTOOL please|--format|json")},
-	"a log as output, text": {Args: list("run|RUN<<cat $HOME/.local/share/opencode/log/opencode.log | grep created>>|--auto")},
+	"a log as output, text": {Args: list("run|RUN<<grep -m1 created $HOME/.local/share/opencode/log/opencode.log>>|--auto")},
 	"thinking":              {Args: list("run|hi|--thinking")},
 	"own log, text":         {Args: list("run|hi|--print-logs")},
 	"quiet log, text":       {Args: list("run|hi|--log-level|ERROR")},

@@ -53,6 +53,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`("snapshot":")[0-9a-f]{40}`, "${1}COMMIT", "opencode commits the project's state to a repository of its own"},
 	{`("callID":")call\d+`, "${1}call", "the stand-in numbers its answers over all requests, some of which are timed"},
 	{`timestamp=TIME level=\w+ run=[0-9a-f]{8}`, "LOG", "opencode's log names its run"},
+	{`\btime\.(created|updated)=\d{13}`, "time.$1=0", "the time of day in opencode's log"},
 	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
 	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
@@ -95,6 +96,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end"},
 	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"opencode", `^own log`, "opencode logs what it does at the same time in any order"},
 	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }

@@ -1,0 +1,120 @@
+package ledger
+
+import (
+	"testing"
+
+	"reprise/rewrite"
+)
+
+// The session of a call that was made without the store is later than the store's, which is then not resumed. The next
+// call of the store goes on with the new one.
+func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	_, ticket := wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+
+	without := sharedCall(a, "task", "Rename foo.", 3000)
+	without.Fresh = rewrite.StoreUnavailable
+	_, own, err := Begin(a.Local, without)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Local.Finish(own, goodOutcome(secondID, "Renamed foo.", 4000)); err != nil {
+		t.Fatal(err)
+	}
+	d, ticket := wantResume(t, a, sharedCall(a, "task", "Undo that.", 5000), "")
+	if d.Reason != rewrite.StoreUnavailable {
+		t.Errorf("%s", d.Reason)
+	}
+	endShared(t, a, ticket, thirdID, "Undone.", 6000)
+	_, ticket = wantResume(t, b, sharedCall(b, "task", "Go on.", 7000), thirdID)
+	endShared(t, b, ticket, thirdID, "Done.", 8000)
+	_, _ = wantResume(t, a, sharedCall(a, "task", "Go on here.", 9000), thirdID)
+}
+
+// A session that cannot be brought here is replaced: it is no other end of its job. The new one is known here as the store's.
+func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		f := newFakeStore()
+		a := f.machine(t, "a")
+		call := func(prompt string, now Millis) *Call {
+			c := sharedCall(a, "task", prompt, now)
+			c.Copies = copies
+			return c
+		}
+		_, ticket := wantResume(t, a, call("Write the parser.", 1000), "")
+		endShared(t, a, ticket, firstID, "Done.", 2000)
+		_, ticket = wantResume(t, a, call("Review one.", 3000), firstID)
+		if err := a.FallBack(ticket, rewrite.SessionMoved); err != nil {
+			t.Fatal(err)
+		}
+		endShared(t, a, ticket, secondID, "Anew.", 4000)
+		_, ticket = wantResume(t, a, call("Review two.", 5000), secondID)
+		if known, err := a.Local.knownDigests(ticket); err != nil || len(known) != 1 {
+			t.Errorf("copies %t: known %q, %v", copies, known, err)
+		}
+	}
+}
+
+// Each turn of a conversation ends the roles that its own answer names.
+func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	call := func(role, prompt string, now Millis) *Call {
+		c := sharedCall(a, "task", prompt, now)
+		c.Role = role
+		return c
+	}
+	_, ticket := wantResume(t, a, call("coder", "Write the parser.", 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	_, ticket = wantResume(t, a, call("reviewer", "Review it.", 3000), "")
+	rejected, later := goodOutcome(secondID, "REJECTED", 4000), goodOutcome(secondID, "Bye.", 4500)
+	rejected.Resets = []string{"coder"}
+	later.Paths, later.Tree = []string{"sessions/" + secondID}, tree
+	if err := a.Finish(ticket, rejected, Turn{Started: 4100, Outcome: *later}); err != nil {
+		t.Fatal(err)
+	}
+	if d, _ := wantResume(t, a, call("coder", "Go on.", 5000), ""); d.Reason != rewrite.ContextReset {
+		t.Errorf("%s", d.Reason)
+	}
+}
+
+// A budget counts all calls of a task, fresh ones too.
+func TestBudgetOfSharedCalls(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	for i := range Millis(5) {
+		c := sharedCall(a, "task", "Do it.", 1000+i*100)
+		c.Limits.Budget, c.Limits.Stop, c.Fresh = Budget{CallsPerHour: 3}, true, rewrite.ForcedFresh
+		d, ticket, err := Begin(a, c)
+		if err != nil || (d.Mode == rewrite.Stopped) != (i >= 3) {
+			t.Fatalf("call %d: %s (%s), %v", i+1, d.Mode, d.Reason, err)
+		}
+		if ticket != nil {
+			endShared(t, a, ticket, nth(int(i)+1), "Done.", 1050+i*100)
+		}
+	}
+}
+
+// A chain is in the same arm of an experiment from its first call on, on all machines.
+func TestShareIsFixedFromTheFirstCall(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	c := sharedCall(a, "", "Write the parser.", 1000)
+	_, ticket := wantResume(t, a, c, "")
+	registers, _, err := f.List(t.Context(), ticket.held.name, 9)
+	if err != nil || len(registers) != 1 {
+		t.Fatal(registers, err)
+	}
+	p, err := newPage(b.Local, registers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.db.Close()
+	for chain := range p.of {
+		if later := b.share(chain, p, c); later != ticket.held.share {
+			t.Errorf("%v at first, %v later", ticket.held.share, later)
+		}
+	}
+}
