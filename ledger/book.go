@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"reprise/rewrite"
 )
@@ -38,7 +39,8 @@ type Book interface {
 // A Mark is the state of a book in which facts were read.
 type Mark struct {
 	facts Facts
-	page  *page // of a store
+	page  *page     // of a store
+	until time.Time // when Take must have ended, for a store
 }
 
 // ErrHeld reports that another process uses the session that a call would resume.

@@ -32,7 +32,7 @@ type Shared struct {
 	Project   string
 	Host      string
 	Place     string        // a digest that tells the call's directory from all others
-	Timeout   time.Duration // for all that precedes a run
+	Timeout   time.Duration // for reading and taking, again if another call was faster
 	Upload    time.Duration // for a bundle to be brought or kept, with what belongs to it
 }
 
@@ -124,7 +124,8 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		}
 		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
 	}
-	return f, Mark{facts: f, page: p}, nil
+	until, _ := ctx.Deadline()
+	return f, Mark{f, p, until}, nil
 }
 
 // lacks reports whether this machine knows of a later session of the job than the store: one of a
@@ -212,7 +213,7 @@ func (s *Shared) shareOf(name store.Name, c *Call) float64 {
 // Take implements Book.
 func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	defer m.page.db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+	ctx, cancel := context.WithDeadline(context.Background(), m.until)
 	defer cancel()
 	there := &Ticket{call: c, key: s.Digests, onPage: true}
 	held := &hold{name: s.name(c), holder: randomName(), now: c.Now, mode: d.Mode, reason: d.Reason}

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"reprise/rewrite"
+	"reprise/store"
 )
 
 // The session of a call that was made without the store is later than the store's, which is then not resumed. The next
@@ -116,5 +119,32 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 		if later := b.share(chain, p, c); later != ticket.held.share {
 			t.Errorf("%v at first, %v later", ticket.held.share, later)
 		}
+	}
+}
+
+// A deadlineStore notes until when each request may take.
+type deadlineStore struct {
+	*fakeStore
+	read, swap time.Time
+}
+
+func (s *deadlineStore) Read(ctx context.Context, name store.Name) (store.Register, error) {
+	s.read, _ = ctx.Deadline()
+	return s.fakeStore.Read(ctx, name)
+}
+
+func (s *deadlineStore) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+	s.swap, _ = ctx.Deadline()
+	return s.fakeStore.Swap(ctx, name, old, value)
+}
+
+// What is read and what is taken have one time limit together.
+func TestReadingAndTakingShareALimit(t *testing.T) {
+	f := &deadlineStore{fakeStore: newFakeStore()}
+	a := f.machine(t, "a")
+	a.Registers = f
+	wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
+	if f.read.IsZero() || !f.read.Equal(f.swap) {
+		t.Errorf("until %s, then until %s", f.read, f.swap)
 	}
 }
