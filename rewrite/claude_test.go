@@ -12,33 +12,11 @@ import (
 
 const someID = "11111111-2222-4333-8444-555555555555"
 
-// invocation reads a command line written as words; underscores stand for spaces.
-func invocation(line string, env ...string) Invocation {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "_", " ")
-	}
-	return Invocation{Args: args, Env: func(name string) string {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}}
-}
-
 // parse reads a command line of claude's.
 func parse(line string, env ...string) Call { return claude{}.Parse(invocation(line, env...)) }
 
 func TestClaudeReads(t *testing.T) {
-	tests := []struct {
-		line, env string
-		mode      Mode
-		reason    Reason
-		prompt    string
-		format    Format
-	}{
+	checkReadings(t, parse, []reading{
 		{"-p hi", "", Fresh, "", "hi", Text},
 		{"--print hi", "", Fresh, "", "hi", Text},
 		{"hi", "", Fresh, "", "hi", Text}, // stdin is no terminal
@@ -82,25 +60,13 @@ func TestClaudeReads(t *testing.T) {
 		{"-p hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
 		{"--print=x hi", "", Passthrough, UnknownOption, "", Text},
 		{"-pc hi", "", Passthrough, UnknownOption, "", Text},
-		{"-p hi --model", "", Passthrough, BadUsage, "", Text},
+		{"-p hi --model", "", Passthrough, BadUsage, "hi", Text},
 		{"-p hi --output-format xml", "", Passthrough, BadUsage, "hi", "xml"},
 		{"-p hi --include-partial-messages", "", Passthrough, BadUsage, "hi", Text},
 		{"-p hi there", "", Passthrough, BadUsage, "hi", Text},
 		{"-p /cost", "", Passthrough, SlashCommand, "/cost", Text},
 		{"-p _/compact", "", Passthrough, SlashCommand, " /compact", Text},
-	}
-	for _, tt := range tests {
-		c := parse(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
-			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
-		}
-		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format {
-			t.Errorf("%q: %s %q %s, want %s %q %s", tt.line, c.Mode, c.Reason, c.Format, tt.mode, tt.reason, tt.format)
-		}
-		if c.Mode != Passthrough && c.Prompt != tt.prompt {
-			t.Errorf("%q: prompt %q, want %q", tt.line, c.Prompt, tt.prompt)
-		}
-	}
+	})
 }
 
 func TestClaudeAtATerminal(t *testing.T) {

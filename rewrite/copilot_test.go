@@ -14,18 +14,9 @@ import (
 
 // copilotCall parses a command line of words; _ in a word is a space.
 func copilotCall(line string, env ...string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "_", " ")
-	}
-	return (copilot{}).Parse(Invocation{Args: args, StdinTTY: !slices.Contains(env, "STDIN=1"), Env: func(name string) string {
-		for _, entry := range env {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}})
+	in := invocation(line, env...)
+	in.StdinTTY = !slices.Contains(env, "STDIN=1")
+	return copilot{}.Parse(in)
 }
 
 func TestCopilotClassifies(t *testing.T) {

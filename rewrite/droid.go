@@ -249,14 +249,7 @@ func (droid) Plan(c Call, t Target) Plan {
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
 	front, args := []string{"exec"}, slices.Clone(c.Args)
 	if c.Format == Text || c.Format == JSON && plan.Resume != "" {
-		switch c.formatArg.n {
-		case 0:
-			front = append(front, "--output-format=stream-json")
-		case 1:
-			args[c.formatArg.at] = "--output-format=stream-json"
-		default:
-			args[c.formatArg.at+1] = "stream-json"
-		}
+		front = append(front, c.askStreamJSON(args)...)
 	}
 	if plan.Resume != "" {
 		front = append(front, "--fork="+plan.Resume)

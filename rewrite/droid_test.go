@@ -11,18 +11,9 @@ import (
 
 // droidCall reads a command line written as words; underscores stand for spaces.
 func droidCall(line string, tty bool, env ...string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "_", " ")
-	}
-	return droid{}.Parse(Invocation{Args: args, StdinTTY: tty, Env: func(name string) string {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}})
+	in := invocation(line, env...)
+	in.StdinTTY = tty
+	return droid{}.Parse(in)
 }
 
 func TestDroidReads(t *testing.T) {

@@ -11,29 +11,10 @@ import (
 
 // parseGemini reads a command line written as words; underscores stand for spaces
 // and "" for an empty word.
-func parseGemini(line string, env ...string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], `""`, ""), "_", " ")
-	}
-	return gemini{}.Parse(Invocation{Args: args, Env: func(name string) string {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}})
-}
+func parseGemini(line string, env ...string) Call { return gemini{}.Parse(invocation(line, env...)) }
 
 func TestGeminiReads(t *testing.T) {
-	tests := []struct {
-		line, env string
-		mode      Mode
-		reason    Reason
-		prompt    string
-		format    Format
-	}{
+	checkReadings(t, parseGemini, []reading{
 		{"-p hi", "", Fresh, "", "hi", Text},
 		{"--prompt=hi_there", "", Fresh, "", "hi there", Text},
 		{"--prompt=-x", "", Fresh, "", "-x", Text},
@@ -59,8 +40,8 @@ func TestGeminiReads(t *testing.T) {
 
 		{"--help", "", Passthrough, Admin, "", Text},
 		{"-p hi -v", "", Passthrough, Admin, "hi", Text},
-		{"mcp list", "", Passthrough, Admin, "", Text},
-		{"--debug extensions list", "", Passthrough, Admin, "", Text},
+		{"mcp list", "", Passthrough, Admin, "mcp list", Text},
+		{"--debug extensions list", "", Passthrough, Admin, "extensions list", Text},
 		{"--acp", "", Passthrough, AppServer, "", Text},
 		{"--experimental-acp -m x", "", Passthrough, AppServer, "", Text},
 		{"--acp --help", "", Passthrough, Admin, "", Text},
@@ -82,29 +63,17 @@ func TestGeminiReads(t *testing.T) {
 		{"-5", "", Passthrough, UnknownOption, "", Text},
 		{"-p", "", Passthrough, BadUsage, "", Text},
 		{"-p -x", "", Passthrough, BadUsage, "", Text},
-		{"-p hi -p there", "", Passthrough, BadUsage, "", Text},
+		{"-p hi -p there", "", Passthrough, BadUsage, "hi there", Text},
 		{"-p hi -o json -o text", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi there", "", Passthrough, BadUsage, "", Text},
+		{"-p hi there", "", Passthrough, BadUsage, "hi there", Text},
 		{"-p hi -o xml", "", Passthrough, BadUsage, "hi", "xml"},
 		{"-p hi -y --approval-mode yolo", "", Passthrough, BadUsage, "hi", Text},
 		{"-p hi --yolo=perhaps", "", Passthrough, BadUsage, "hi", Text},
 		{"-- hi", "", Passthrough, BadUsage, "", Text},
-		{"1e3", "", Passthrough, BadUsage, "", Text},
-		{"-p _/help", "", Passthrough, SlashCommand, "", Text},
-		{"-p ?_why", "", Passthrough, SlashCommand, "", Text},
-	}
-	for _, tt := range tests {
-		c := parseGemini(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
-			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
-		}
-		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format {
-			t.Errorf("%q: %s %q %s, want %s %q %s", tt.line, c.Mode, c.Reason, c.Format, tt.mode, tt.reason, tt.format)
-		}
-		if c.Mode != Passthrough && c.Prompt != tt.prompt {
-			t.Errorf("%q: prompt %q, want %q", tt.line, c.Prompt, tt.prompt)
-		}
-	}
+		{"1e3", "", Passthrough, BadUsage, "1e3", Text},
+		{"-p _/help", "", Passthrough, SlashCommand, " /help", Text},
+		{"-p ?_why", "", Passthrough, SlashCommand, "? why", Text},
+	})
 }
 
 func TestGeminiAtATerminal(t *testing.T) {

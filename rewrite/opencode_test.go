@@ -12,36 +12,15 @@ const someSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"
 
 // opencodeCall reads a command line written as words; underscores stand for spaces.
 func opencodeCall(line string, env ...string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "_", " ")
-	}
-	return theOpencode().Parse(Invocation{Args: args, Env: environment(env)})
+	return theOpencode().Parse(invocation(line, env...))
 }
 
 func theOpencode() opencode {
 	return opencode{&opencodeDescriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}}
 }
 
-func environment(env []string) func(string) string {
-	return func(name string) string {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
-}
-
 func TestOpencodeReads(t *testing.T) {
-	tests := []struct {
-		line, env string
-		mode      Mode
-		reason    Reason
-		prompt    string
-		format    Format
-	}{
+	checkReadings(t, opencodeCall, []reading{
 		{"run hi", "", Fresh, "", "hi", Text},
 		{"run hi there_you", "", Fresh, "", "hi there you", Text},
 		{"run hi -- -x y", "", Fresh, "", "hi -x y", Text},
@@ -79,17 +58,7 @@ func TestOpencodeReads(t *testing.T) {
 		{"run hi --format xml", "", Passthrough, BadUsage, "hi", ""},
 		{"run hi --agent a --agent b", "", Passthrough, BadUsage, "hi", Text},
 		{"run hi --model", "", Passthrough, BadUsage, "hi", Text},
-	}
-	for _, tt := range tests {
-		c := opencodeCall(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
-			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
-		}
-		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format || c.Prompt != tt.prompt {
-			t.Errorf("%q: %s %q %s %q, want %s %q %s %q", tt.line,
-				c.Mode, c.Reason, c.Format, c.Prompt, tt.mode, tt.reason, tt.format, tt.prompt)
-		}
-	}
+	})
 }
 
 // opencode works in the directory that PWD names.

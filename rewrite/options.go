@@ -189,3 +189,18 @@ func parseHelp(help string) []Option {
 	}
 	return options
 }
+
+// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to put in front if the
+// caller has given none.
+func (c *Call) askStreamJSON(args []string) (front []string) {
+	const option = "--output-format=stream-json"
+	switch c.formatArg.n {
+	case 0:
+		return []string{option}
+	case 1:
+		args[c.formatArg.at] = option
+	default:
+		args[c.formatArg.at+1] = "stream-json"
+	}
+	return nil
+}

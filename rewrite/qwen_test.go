@@ -11,28 +11,10 @@ import (
 )
 
 // parseQwen reads a command line as parseGemini does.
-func parseQwen(line, env string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], `""`, ""), "_", " ")
-	}
-	return qwen{}.Parse(Invocation{Args: args, Env: func(name string) string {
-		value, _ := strings.CutPrefix(env, name+"=")
-		if value == env {
-			return ""
-		}
-		return value
-	}})
-}
+func parseQwen(line string, env ...string) Call { return qwen{}.Parse(invocation(line, env...)) }
 
 func TestQwenReads(t *testing.T) {
-	tests := []struct {
-		line, env string
-		mode      Mode
-		reason    Reason
-		prompt    string
-		format    Format
-	}{
+	checkReadings(t, parseQwen, []reading{
 		{"-p hi", "", Fresh, "", "hi", Text},
 		{"look here", "", Fresh, "", "look here", Text},
 		{"", "", Fresh, "", "", Text}, // the prompt is on stdin
@@ -44,10 +26,10 @@ func TestQwenReads(t *testing.T) {
 		{"-p hi --fork-session=false", "", Fresh, "", "hi", Text},
 
 		{"-v", "", Passthrough, Admin, "", Text},
-		{"sessions list", "", Passthrough, Admin, "", Text},
-		{"-y review run", "", Passthrough, Admin, "", Text},
+		{"sessions list", "", Passthrough, Admin, "sessions list", Text},
+		{"-y review run", "", Passthrough, Admin, "review run", Text},
 		{"-i hi", "", Passthrough, Admin, "", Text},
-		{"serve --port 1", "", Passthrough, AppServer, "", Text},
+		{"serve --port 1", "", Passthrough, AppServer, "serve", Text},
 		{"--acp", "", Passthrough, AppServer, "", Text},
 		{"hi -r", "", Passthrough, CallerSession, "hi", Text},
 		{"hi -c", "", Passthrough, CallerSession, "hi", Text},
@@ -61,24 +43,12 @@ func TestQwenReads(t *testing.T) {
 		{"hi -o stream-json --input-format stream-json", "", Passthrough, UnmanagedOption, "hi", StreamJSON},
 		{"hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
 		{"hi --include-partial-messages", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi there", "", Passthrough, BadUsage, "", Text},
-		{"-p hi -p there", "", Passthrough, BadUsage, "", Text},
+		{"-p hi there", "", Passthrough, BadUsage, "hi there", Text},
+		{"-p hi -p there", "", Passthrough, BadUsage, "hi there", Text},
 		{"hi -o json -o text", "", Passthrough, BadUsage, "hi", Text},
 		{"-- hi", "", Passthrough, BadUsage, "", Text},
-		{"/help", "", Passthrough, SlashCommand, "", Text},
-	}
-	for _, tt := range tests {
-		c := parseQwen(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
-			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
-		}
-		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format {
-			t.Errorf("%q: %s %q %s, want %s %q %s", tt.line, c.Mode, c.Reason, c.Format, tt.mode, tt.reason, tt.format)
-		}
-		if c.Mode != Passthrough && c.Prompt != tt.prompt {
-			t.Errorf("%q: prompt %q, want %q", tt.line, c.Prompt, tt.prompt)
-		}
-	}
+		{"/help", "", Passthrough, SlashCommand, "/help", Text},
+	})
 }
 
 func TestQwenModelAndHomes(t *testing.T) {

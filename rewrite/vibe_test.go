@@ -11,29 +11,10 @@ import (
 )
 
 // vibeCall reads a command line written as words; underscores stand for spaces.
-func vibeCall(line string, env ...string) Call {
-	args := strings.Fields(line)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "_", " ")
-	}
-	return vibe{}.Parse(Invocation{Args: args, Env: func(name string) string {
-		for _, e := range env {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}})
-}
+func vibeCall(line string, env ...string) Call { return vibe{}.Parse(invocation(line, env...)) }
 
 func TestVibeReads(t *testing.T) {
-	tests := []struct {
-		line, env string
-		mode      Mode
-		reason    Reason
-		prompt    string
-		format    Format
-	}{
+	checkReadings(t, vibeCall, []reading{
 		{"-p hi", "", Fresh, "", "hi", Text},
 		{"-phi", "", Fresh, "", "hi", Text},
 		{"-p=hi", "", Fresh, "", "hi", Text},
@@ -82,17 +63,7 @@ func TestVibeReads(t *testing.T) {
 		{"-p hi --output xml", "", Passthrough, BadUsage, "hi", ""},
 		{"-p hi a b", "", Passthrough, BadUsage, "hi", Text},
 		{"-p /status", "", Passthrough, SlashCommand, "/status", Text},
-	}
-	for _, tt := range tests {
-		c := vibeCall(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
-			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
-		}
-		if c.Mode != tt.mode || c.Reason != tt.reason || c.Format != tt.format || c.Prompt != tt.prompt {
-			t.Errorf("%q: %s %q %s %q, want %s %q %s %q", tt.line,
-				c.Mode, c.Reason, c.Format, c.Prompt, tt.mode, tt.reason, tt.format, tt.prompt)
-		}
-	}
+	})
 }
 
 func TestVibeAtATerminal(t *testing.T) {

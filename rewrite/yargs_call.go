@@ -116,14 +116,7 @@ func (c *Call) planYargs(t Target) Plan {
 	var front []string
 	args := slices.Clone(c.Args)
 	if c.Format == Text {
-		switch c.formatArg.n {
-		case 0:
-			front = append(front, "--output-format=stream-json")
-		case 1:
-			args[c.formatArg.at] = "--output-format=stream-json"
-		default:
-			args[c.formatArg.at+1] = "stream-json"
-		}
+		front = append(front, c.askStreamJSON(args)...)
 	}
 	if plan.Resume != "" {
 		front = append(front, "--resume="+plan.Resume)
