@@ -108,7 +108,7 @@ func (w *world) serve(ctx context.Context, p plan) (stop func(), err error) {
 		}
 		url, err := s.Fresh(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%w (%v)", err, s.Stop())
+			return nil, errors.Join(err, s.Stop())
 		}
 		w.open = func() (store.Store, error) { return engine.Open(context.WithoutCancel(ctx), url) }
 		killing, cancel := context.WithCancel(ctx)

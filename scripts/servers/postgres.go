@@ -33,7 +33,7 @@ func startPostgres(ctx context.Context, tls bool) (*Server, error) {
 		return nil, err
 	}
 	if err := s.initPostgres(bin); err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, s.Stop())
+		return nil, errors.Join(err, s.Stop())
 	}
 	ssl := "off"
 	query := url.Values{"sslmode": {"disable"}}
@@ -51,7 +51,7 @@ func startPostgres(ctx context.Context, tls bool) (*Server, error) {
 	s.url = url.URL{Scheme: "postgres", User: url.User(user), Host: s.Address, Path: "/postgres", RawQuery: query.Encode()}
 	s.fresh = freshSchema
 	if err := s.launch(ctx); err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, s.Stop())
+		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }

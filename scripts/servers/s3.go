@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -80,7 +81,7 @@ func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *
 		err = s.makeBucket(ctx, tls)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", err, s.Stop())
+		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
