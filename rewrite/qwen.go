@@ -234,7 +234,7 @@ func qwenReason(c *Call, p parsedArgs, in Invocation) Reason {
 }
 
 // ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
-// behave otherwise in a resume. 0.23.4 is the oldest version tried that copies a session.
+// behave otherwise in a resume. 0.23.4 is the oldest version tried that copies a session; older ones are passed through.
 func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
@@ -252,6 +252,9 @@ func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 		}
 	}
 	c.Copies = s.Version != "" && atLeast(s.Version, 0, 23, 4)
+	if s.Version != "" && !c.Copies && c.Mode == Fresh {
+		c.Mode, c.Reason = Passthrough, NoResume // with stream-json 0.15.10 ends well where the API has refused
+	}
 	return c
 }
 

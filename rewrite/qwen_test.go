@@ -68,6 +68,15 @@ func TestQwenModelAndHomes(t *testing.T) {
 	}
 }
 
+// Versions that do not copy sessions are passed through: with stream-json they end well where the API refuses.
+func TestQwenOldVersions(t *testing.T) {
+	for version, want := range map[string]Mode{"0.15.10": Passthrough, "0.23.3": Passthrough, "0.23.4": Fresh, "0.24.4": Fresh, "": Fresh} {
+		if c := (qwen{}).ResolveWithEnv(parseQwen("hi", ""), HostEnv{Version: version}); c.Mode != want || c.Copies != (want == Fresh && version != "") {
+			t.Errorf("%q: %s (%s), copies %t", version, c.Mode, c.Reason, c.Copies)
+		}
+	}
+}
+
 // The form's version is no setting, and qwen adds it itself.
 func TestQwenSettles(t *testing.T) {
 	settle := func(text string) Call {
