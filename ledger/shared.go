@@ -110,9 +110,6 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		return f, Mark{}, err
 	}
 	f.More = f.More || more
-	if f.Fresh == "" && s.lacks(c, f.Chains) {
-		f.Fresh = rewrite.StoreUnavailable
-	}
 	if err := s.Local.addMeasured(c, &f); err != nil {
 		return f, Mark{}, err
 	}
@@ -123,6 +120,9 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 			cf.Stored = StoredGone
 		}
 		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
+	}
+	if f.Fresh == "" && s.lacks(c, f.Chains) {
+		f.Fresh = rewrite.StoreUnavailable
 	}
 	until, _ := ctx.Deadline()
 	return f, Mark{f, p, until}, nil
@@ -136,7 +136,7 @@ func (s *Shared) lacks(c *Call, chains []ChainFacts) bool {
 	}
 	var last Millis
 	for _, cf := range chains {
-		last = max(last, past(cf.LastUsed, c.Now))
+		last = max(last, cf.LastUsed)
 	}
 	var later bool
 	err := s.Local.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)", s.localChain(c, Decision{}), last).Scan(&later)
