@@ -19,7 +19,7 @@ type droidStream struct {
 	hidden    backlog
 	began     int64       // when the run got its prompt, in milliseconds
 	spoke     bool        // there was an event of the model's
-	strange   bool        // there was one that may be
+	strange   bool        // there was one that may be the model's
 	doubtful  bool        // the answer may be the source's
 	failure   *droidEvent // the last event of a run that failed, shown at the end
 	malformed bool        // an event had an unexpected shape

@@ -156,7 +156,7 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"End the job, or expect a higher cost", "budget.dollars_per_day = 100", ""},
 	rewrite.CheckoutDiffers: {"the checkout lacks what the session's last run, on another machine, left in its directory",
 		"Commit what a run leaves, and check that commit out for the next one, with the commits before it", "", "shimctl explain -- {call}"},
-	rewrite.StoreUnavailable: {"the store that machines share could not be reached in time",
+	rewrite.StoreUnavailable: {"the store that machines share could not be used, now or for an earlier call of the job here",
 		"shimctl status says what is wrong with the store", "", "shimctl status"},
 	rewrite.HeldOut: {"rollout keeps this chain fresh, for comparison",
 		"Resume all chains", "rollout = 1", ""},
