@@ -39,6 +39,7 @@ type Target struct {
 	whole  bool
 	why    Reason // why a resume sends the whole prompt although that was not requested
 	asked  string // the caller's prompt if prompt is only a part of it
+	newID  string // of the session that the call begins
 }
 
 // ToFresh sends the whole prompt to a session of its own.
@@ -76,6 +77,16 @@ func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 func startsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")
 }
+
+// Beginning returns the target with an ID for the session that the call begins: a fresh one, or a copy.
+// A tool that chooses the IDs of its sessions itself ignores it.
+func (t Target) Beginning(id string) Target {
+	t.newID = id
+	return t
+}
+
+// NewID returns the ID for the session that the call begins.
+func (t Target) NewID() string { return t.newID }
 
 // Session returns the session to resume or to copy, "" for a fresh one.
 func (t Target) Session() string { return t.id }

@@ -225,6 +225,9 @@ type Plan struct {
 	// report another ID, otherwise this one.
 	Resume string
 	Copy   bool
+	// NewID is the ID that the command line gives the session that the run begins, "" if the tool
+	// chooses it.
+	NewID string
 	// Prompt is what the model is sent. Whole reports that it is the caller's whole prompt;
 	// otherwise Asked is that prompt.
 	Prompt string
@@ -233,6 +236,14 @@ type Plan struct {
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool
+}
+
+// ID returns the ID of the run's session if the command line gives it, "" if the tool chooses it.
+func (p Plan) ID() string {
+	if p.Resume != "" && !p.Copy {
+		return p.Resume
+	}
+	return p.NewID
 }
 
 // A Follow names files to follow while a tool runs: those below Dir, at any depth, whose base name

@@ -82,8 +82,8 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 	a.follow()
 	close(a.starting)
 	a.process, err = start(path, args, environ, child, a.plan.ReexecsSelf)
-	if err == nil && a.plan.Resume != "" && !a.plan.Copy {
-		a.pin(a.plan.Resume)
+	if id := a.plan.ID(); err == nil && id != "" {
+		a.pin(id)
 	}
 	if err != nil {
 		close(a.stop)
@@ -254,9 +254,8 @@ func (a *attempt) updateGate() {
 	}
 }
 
-// pin records the session's ID and the tool's process, once. For a resume in place both are
-// known at the start: a tool that outlives the shim keeps its lease even before its first
-// event. A copy gets an ID of its own.
+// pin records the session's ID and the tool's process, once. If the command line gives the ID, both
+// are known at the start: a tool that outlives the shim keeps its lease even before its first event.
 func (a *attempt) pin(id string) {
 	if a.pinned != nil {
 		a.pinned(id, a.process.pid)

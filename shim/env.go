@@ -6,6 +6,8 @@ package shim
 import "C"
 
 import (
+	"crypto/rand"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +25,8 @@ type Env struct {
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
 	Now                   func() time.Time
+	// NewID returns a new ID for a session: a random UUID in lower case.
+	NewID func() string
 	// AccountHome is the home directory of the user's account, where reprise's files may be
 	// even if HOME is another directory; "" to look below HOME only.
 	AccountHome string
@@ -31,9 +35,17 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Args: os.Args, Environ: environ(), Now: time.Now,
+		Args: os.Args, Environ: environ(), Now: time.Now, NewID: randomUUID,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
+}
+
+// randomUUID returns a UUID of version 4.
+func randomUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // environ returns the variables as the caller has set them. Unlike os.Environ it keeps several

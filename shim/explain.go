@@ -133,11 +133,12 @@ func (c *call) explain() Explanation {
 
 func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Explanation {
 	r := c.record
+	c.decision = d
 	e := Explanation{
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
 		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
-		Plan: planFor(c.tool, c.parsed, r.Prompt, d), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
+		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
 	switch {

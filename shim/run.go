@@ -24,7 +24,7 @@ func (c *call) run() int {
 	mode, reason := c.decision.Mode, c.decision.Reason
 	if why := c.restore(); why != "" {
 		c.fallBack(why)
-		mode, reason, plan = rewrite.Fresh, why, c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text))
+		mode, reason, plan = rewrite.Fresh, why, c.freshPlan()
 	}
 	c.printVerbose(mode, reason)
 	c.renewHold()
@@ -35,7 +35,7 @@ func (c *call) run() int {
 		c.stdin.used = c.stdin.used || c.stdin.data != "" // the refused run may have read the caller's file
 		c.fallBack(a.refusal)
 		c.noteNoResume(a.refusal)
-		a, st, err = c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text)))
+		a, st, err = c.runPlan(c.freshPlan())
 	}
 	if err != nil {
 		// The tool did not start. The attempt to become it will fail with the error that the
@@ -50,12 +50,14 @@ func (c *call) run() int {
 
 // plan returns the command line that carries out the decision.
 func (c *call) plan() rewrite.Plan {
-	return planFor(c.tool, c.parsed, c.record.Prompt, c.decision)
+	parsed := c.parsed
+	parsed.SessionModel, parsed.SessionVersion = c.decision.Model, c.decision.Version
+	return c.tool.Plan(parsed, newTarget(c.record.Prompt, c.decision).Beginning(c.env.NewID()))
 }
 
-func planFor(tool rewrite.Tool, parsed rewrite.Call, prompt *rewrite.Prompt, d ledger.Decision) rewrite.Plan {
-	parsed.SessionModel, parsed.SessionVersion = d.Model, d.Version
-	return tool.Plan(parsed, newTarget(prompt, d))
+// freshPlan returns the command line of a run that begins anew, whatever was decided.
+func (c *call) freshPlan() rewrite.Plan {
+	return c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text).Beginning(c.env.NewID()))
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.

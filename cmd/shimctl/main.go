@@ -156,7 +156,10 @@ func (a *app) config() (config.Config, error) {
 func (a *app) own(name string) string { return a.shimEnv().Own(name) }
 
 func (a *app) shimEnv() shim.Env {
-	return shim.Env{Environ: a.environ, AccountHome: a.accountHome, Now: func() time.Time { return a.now }}
+	return shim.Env{
+		Environ: a.environ, AccountHome: a.accountHome, Now: func() time.Time { return a.now },
+		NewID: func() string { return "NEW" },
+	}
 }
 
 func (a *app) getenv(name string) string {
