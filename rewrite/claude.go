@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -158,7 +157,7 @@ func (claude) Variables() Variables {
 }
 
 func (c claude) Parse(in Invocation) Call {
-	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, StdoutTTY: in.StdoutTTY, StderrTTY: in.StderrTTY, promptArg: -1}
+	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := claudeOptions
 	if in.Learned.Known {
 		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
@@ -184,7 +183,7 @@ func (c claude) Parse(in Invocation) Call {
 func (c *Call) read(p parsedArgs, in Invocation) {
 	c.Unknown = p.unknown
 	c.Model = in.Env("ANTHROPIC_MODEL")
-	outputFormat, frames := "", false
+	outputFormat, frames, verbose := "", false, false
 	for _, o := range p.options {
 		value := ""
 		if len(o.values) > 0 {
@@ -194,7 +193,7 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		case model:
 			c.Model = value
 		case format:
-			outputFormat, c.formatArg = value, o.span
+			outputFormat = value
 		case setting, fileSetting:
 			c.Settings = append(c.Settings, Setting{Name: o.Names[0], Value: strings.Join(o.values, "\x00"), File: o.Kind == fileSetting})
 		case callerOwned:
@@ -204,20 +203,18 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		}
 		switch o.Names[0] {
 		case "--verbose":
-			c.verbose = true
+			verbose = true
 		case "--input-format":
 			frames = value == "stream-json"
 		case "--replay-user-messages":
 			c.KeepPrompt = true
 		case "--max-turns":
 			c.maxTurns = value
-		case "--max-budget-usd":
-			c.maxBudget = value
 		}
 	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 	switch {
-	case outputFormat == "json" && c.verbose:
+	case outputFormat == "json" && verbose:
 		c.Format = JSONVerbose
 	case outputFormat != "":
 		c.Format = Format(outputFormat)
@@ -334,21 +331,13 @@ func claudeAccount(state, credentials string) []Setting {
 	return found
 }
 
-// ResolveWithEnv adds the settings files, which are part of what a session depends on.
-//
-// A settings file can turn a json answer into an array of all events (LIVE: "verbose": true in
-// settings.json). Such a call is passed through. Since some version between 2.1.198 and 2.1.257,
-// claude asks the model to omit the text of its thinking for a text or json caller, but not for a
-// stream-json one. Flag and variable together keep the request as the caller's format makes it,
-// unless a setting decides it. The flag alone makes 2.1.329 ask for "updates".
+// ResolveWithEnv adds the settings files, which are part of what a session depends on, and what the
+// version can do.
 func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.NoScout = claudeNoScout(c)
-	thinking := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--thinking-display" })
+	model := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--agent" || s.Name == "--agents" })
 	check := func(text string) {
-		if c.Format == JSON && setsVerbose(text) {
-			c.Mode, c.Reason = Passthrough, VerboseSetting
-		}
-		thinking = thinking || strings.Contains(text, `"showThinkingSummaries"`)
+		model = model || strings.Contains(text, `"model"`)
 		if startHooks.in([]byte(text)) {
 			c.NoScout = HookSetting
 		}
@@ -368,7 +357,9 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 		case path == claudeCredentials(c.Home):
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
-			check(text)
+			if startHooks.in([]byte(text)) {
+				c.NoScout = HookSetting
+			}
 			state = text
 		default:
 			check(text)
@@ -378,14 +369,28 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 		}
 	}
 	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
-	plain := c.Format == Text || c.Format == JSON
-	c.omitThinking = plain && !thinking && s.Version != "" && atLeast(s.Version, 2, 1, 257)
+	c.project = newClaudeProject(c.Home, s.Dirs)
+	c.Copies = atLeast(s.Version, 2, 0, 73)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
-	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
-	c.version = s.Version
-	// 2.0.76 is the oldest version tried (docs/internals/claude.md).
-	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 76)
+	c.NoResume = !c.Copies && (c.Format != StreamJSON || !atLeast(s.Version, 1, 0, 124))
+	c.namesDefault = c.Copies && !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
 	return c
+}
+
+// A claudeProject is where claude keeps the sessions of a working directory: in dir itself if exact,
+// or somewhere below.
+type claudeProject struct {
+	dir   string
+	exact bool
+}
+
+// newClaudeProject finds the directory of the first of dirs. claude cuts and hashes a long name.
+func newClaudeProject(home string, dirs []string) claudeProject {
+	const longest = 200 // bytes
+	if len(dirs) == 0 || len(dirs[0]) > longest {
+		return claudeProject{home + "/projects", false}
+	}
+	return claudeProject{home + "/projects/" + dashed(dirs[0]), true}
 }
 
 // startHooks are settings that make claude run something when it starts or ends.
@@ -430,20 +435,6 @@ var promptHooks = newMarks("UserPromptSubmit", "UserPromptExpansion")
 // inSettings reports whether a setting already names the file.
 func inSettings(settings []Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
-}
-
-// setsVerbose reports whether a settings file may set verbose. If unsure, it returns true.
-func setsVerbose(settings string) bool {
-	for {
-		_, after, found := strings.Cut(settings, `"verbose"`)
-		if !found {
-			return false
-		}
-		if strings.HasPrefix(strings.TrimLeft(after, ": \t\r\n"), "true") {
-			return true
-		}
-		settings = after
-	}
 }
 
 // claudeReason returns why the call is not managed, or "".
@@ -524,64 +515,37 @@ func (claude) EffectivePrompt(c Call, stdin string) string {
 // longestArg keeps a prompt in argv well under the 128 KiB that Linux allows for one argument.
 const longestArg = 96 << 10
 
-// Plan puts added options first, where no variadic option can take them as values and before any
-// "--" (CLI-FACTS 1.5). It replaces the caller's output format in place, so that what follows is
-// parsed as before.
+// Plan leaves the caller's output format. For text and json it chooses the session's ID, since text
+// does not show one, and follows the session's file. --session-id beside --fork-session came with
+// 2.0.73. Added options stand first, where no variadic option can take them as values and before any
+// "--" (CLI-FACTS 1.5).
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
-	var front []string
 	args := slices.Clone(c.Args)
-	if c.Format != StreamJSON {
-		switch c.formatArg.n {
-		case 0:
-			front = append(front, "--output-format", "stream-json")
-		case 1:
-			args[c.formatArg.at] = "--output-format=stream-json"
-		default:
-			args[c.formatArg.at+1] = "stream-json"
-		}
-		if !c.verbose {
-			front = append(front, "--verbose")
-		}
-		if c.omitThinking {
-			front = append(front, "--thinking-display", "omitted")
-			plan.Env = []string{"CLAUDE_CODE_THINKING_DISPLAY_UPDATES=0"}
-		}
-	}
+	var front []string
 	if plan.Resume != "" {
-		session := []string{"--resume", plan.Resume}
+		front = append(front, "--resume", plan.Resume)
 		if plan.Copy {
-			session = append(session, "--fork-session")
+			front = append(front, "--fork-session")
 		}
 		if message := t.ForkAt(); message != "" {
-			session = append(session, "--resume-session-at", message)
+			front = append(front, "--resume-session-at", message)
 		}
-		session = append(session, c.sessionModel()...)
-		front = append(session, front...)
+		// From some version after 2.1.100 up to 2.1.270, a resume without a model takes a smaller
+		// variant of the default model, with 200,000 tokens of context instead of a million.
+		if c.namesDefault {
+			front = append(front, "--model", "default")
+		}
 		args = plan.placePrompt(c, t, args)
+	}
+	if c.Format != StreamJSON {
+		plan.NewID = t.NewID()
+		front = append(front, "--session-id", plan.NewID)
+		plan.Follow = []Follow{{Dir: c.project.dir, Name: plan.NewID + ".jsonl", Exact: c.project.exact, Lines: true}}
 	}
 	plan.Args = append(front, args...)
 	return plan
-}
-
-// sessionModel returns the option that names the model the session began with, for a call that
-// names none. Without it 2.1.197 resumes in a smaller variant of its default model, with 200,000
-// tokens of context instead of a million and another system prompt. 2.1.329 does not need it.
-func (c *Call) sessionModel() []string {
-	version := cmp.Or(c.version, c.SessionVersion)
-	if version != "" && atLeast(version, 2, 1, 329) || c.Model != "" || !isModelName(c.SessionModel) {
-		return nil
-	}
-	return []string{"--model", c.SessionModel}
-}
-
-// isModelName reports whether a text on a command line can only be a model's name.
-func isModelName(text string) bool {
-	other := func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-._:/@[]", r)
-	}
-	return text != "" && len(text) < 200 && text[0] != '-' && !strings.ContainsFunc(text, other)
 }
 
 // placePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
@@ -718,6 +682,7 @@ var claudeRefusals = []struct {
 	{"Failed to resume session", RefusedBroken},
 	{"No message found with message.uuid", RefusedBroken},
 	{"No deferred tool marker found", RefusedBroken},
+	{"--session-id cannot be used with", RefusedNoResume}, // before 2.0.73
 }
 
 func (claude) Refused(stderr string, exit int) Reason {

@@ -8,23 +8,18 @@ import (
 	"strings"
 )
 
-// claudeStream reads claude's stream-json and renders it as text, json, json with --verbose, or
-// unchanged.
+// claudeStream reads claude's output in the caller's format: stream-json as it comes, and for text and
+// json also the session's file (claude_file.go). It changes only the figures of a resumed call, which
+// claude counts over the whole session.
 type claudeStream struct {
 	streamBase
-	previous Totals
-	results  int
+	previous  Totals
+	results   int
+	malformed bool // an event had an unexpected shape
 
-	out         []byte  // the last rendering; its memory is reused
-	last        []byte  // json: the last result line
-	array       []byte  // json-verbose: the events so far
-	printed     int     // text: number of results shown so far
-	newline     bool    // text: the output so far ends in a newline
-	skipped     string  // text: an empty result, shown only if the run shows nothing else
-	afterResult []byte  // lines after a result that are no events, if the format shows the result at the end
-	hidden      backlog // lines not shown since the model's last output
-	malformed   bool    // an event had an unexpected shape
-	ended       bool
+	held   []byte // json of a resumed call: the result and what came after it
+	result int    // length of the result in held
+	claudeFile
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
@@ -33,6 +28,14 @@ func (claude) Stream(c Call, p Plan, previous Totals) Stream {
 
 func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
+}
+
+// MaxLine returns NoLines for text, which is shown unchanged.
+func (s *claudeStream) MaxLine() int {
+	if s.call.Format == Text {
+		return NoLines
+	}
+	return s.streamBase.MaxLine()
 }
 
 // claudeEvent holds the fields of all event types that are read.
@@ -46,6 +49,7 @@ type claudeEvent struct {
 	UUID      string `json:"uuid"`
 
 	Message struct {
+		ID      string `json:"id"`
 		Model   string `json:"model"`
 		Content []struct {
 			Type  string          `json:"type"`
@@ -81,27 +85,75 @@ type claudeUsage struct {
 var claudeMarks = newMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
 func (s *claudeStream) Line(line []byte) []byte {
-	s.out = s.out[:0]
-	event := s.read(line)
-	result := event.Type == "result"
-	s.learn(event)
-	if result {
-		line = s.ownFigures(line)
-	}
 	switch {
 	case s.call.Format == StreamJSON:
+		e := s.read(line)
+		s.learn(e)
+		if e.Type == "result" {
+			return s.ownFigures(line)
+		}
 		return line
-	case unfinished(line):
-		s.hidden.add(line)
-	case event.Type == "" && !isClaudeEvent(line):
-		s.passOn(line)
-	case result && (event.StartupFailure != "" || s.seen.Refusal == RefusedUnknown):
-		s.hidden.add(line) // only stream-json shows a run that did not begin
-	default:
-		s.addEvent(event, line)
+	case s.call.Format == Text:
+		s.keepText(line)
+		return line
 	}
-	return s.out
+	return s.jsonLine(line)
 }
+
+// jsonLine reads a line of json. It holds the result of a resumed call until the session's file has
+// shown which version counts.
+func (s *claudeStream) jsonLine(line []byte) []byte {
+	if s.held != nil {
+		s.held = append(s.held, line...)
+		return nil
+	}
+	at := jsonResult(line)
+	e := s.read(line[at.from:at.to])
+	s.learn(e)
+	switch {
+	case e.Type != "result":
+	case s.plan.Resume == "":
+		s.ownFigures(line[at.from:at.to])
+	default:
+		s.held, s.result = bytes.Clone(line), len(line)
+		return nil
+	}
+	return line
+}
+
+// End returns the result of a resumed call with this call's figures.
+func (s *claudeStream) End() []byte {
+	if s.held == nil {
+		return nil
+	}
+	at := jsonResult(s.held[:s.result])
+	shown := slices.Concat(s.held[:at.from], s.ownFigures(s.held[at.from:at.to]), s.held[at.to:])
+	s.held = nil
+	return shown
+}
+
+// jsonResult returns where the result is in json's output. With --verbose, or that setting, claude
+// prints an array of all events, the result last.
+func jsonResult(line []byte) lineSpan {
+	last := lineSpan{0, len(line)}
+	if !bytes.HasPrefix(line, []byte("[")) {
+		return last
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	_, _ = d.Token() // the bracket
+	for d.More() {
+		var event json.RawMessage
+		if d.Decode(&event) != nil {
+			return lineSpan{0, len(line)}
+		}
+		end := int(d.InputOffset())
+		last = lineSpan{end - len(event), end}
+	}
+	return last
+}
+
+// A lineSpan is a part of a line.
+type lineSpan struct{ from, to int }
 
 // claudeUser begins most lines of the longest streams: tool results. They contain nothing to learn,
 // and an object has each key once, so no other type can follow.
@@ -130,56 +182,6 @@ func (e *claudeEvent) matters() bool {
 		return true
 	}
 	return false
-}
-
-// isClaudeEvent reports whether an unparsed line is an event: an object that names its type.
-func isClaudeEvent(line []byte) bool {
-	if bytes.HasPrefix(line, claudeUser) && bytes.HasSuffix(line, []byte("}\n")) {
-		return true
-	}
-	var e struct {
-		Type string `json:"type"`
-	}
-	ok, _ := readEvent(line, &e)
-	return ok && e.Type != ""
-}
-
-// addEvent renders an event in the caller's format.
-func (s *claudeStream) addEvent(e *claudeEvent, line []byte) {
-	s.out = append(s.out, s.afterResult...) // the tool had not ended yet
-	s.afterResult = s.afterResult[:0]
-	result := e.Type == "result"
-	if result || e.Type == "assistant" {
-		s.hidden = s.hidden[:0]
-	}
-	switch {
-	case s.call.Format == JSONVerbose:
-		s.addToArray(line, e.Subtype == "init")
-	case !result:
-		s.hidden.add(line)
-	case s.call.Format == JSON:
-		s.last = append(s.last[:0], line...)
-	default:
-		s.printResult(e, line)
-	}
-}
-
-// passOn shows a line that is no event where it occurs. After a result that the tool shows only at
-// its end, the line waits for that result: a wrapper prints it after the tool.
-func (s *claudeStream) passOn(line []byte) {
-	if !s.resultPending() {
-		s.out = append(s.out, line...)
-		return
-	}
-	s.afterResult = append(s.afterResult, line...)
-	if len(s.afterResult) > maxBacklog {
-		s.showLast()
-	}
-}
-
-// resultPending reports whether there is a result to show at the end.
-func (s *claudeStream) resultPending() bool {
-	return s.seen.Final && (s.last != nil || s.array != nil || s.skipped != "")
 }
 
 // learn records what the ledger and the gate need from an event. Only init, messages of the main
@@ -388,68 +390,6 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 	}
 }
 
-// printResult renders a result the way text mode prints it. Since 2.1.293 or shortly after (2.1.292
-// no, 2.1.295 yes) claude prints a result as each turn ends; before, only the last one at the end.
-// An empty result is printed only if nothing else was (2.1.329). Since 2.1.326 errors are repeated
-// on a stderr that is a terminal, if stdout is not one.
-func (s *claudeStream) printResult(e *claudeEvent, line []byte) {
-	s.skipped = ""
-	text, ok := s.resultText(e)
-	if !ok {
-		s.print(string(line))
-		return
-	}
-	if s.call.StderrTTY && !s.call.StdoutTTY && atLeast(s.seen.Version, 2, 1, 326) && e.isError() && !strings.HasPrefix(e.TerminalReason, "aborted_") {
-		s.stderr += strings.TrimRight(text, " \t\r\n") + "\n"
-	}
-	if !printsEachTurn(s.seen.Version) || strings.TrimSpace(text) == "" {
-		s.skipped = text
-		return
-	}
-	s.print(text)
-}
-
-func (s *claudeStream) print(text string) {
-	switch {
-	case s.printed == 0:
-	case s.newline:
-		s.out = append(s.out, '\n')
-	default:
-		s.out = append(s.out, "\n\n"...)
-	}
-	s.out = append(s.out, text...)
-	s.printed++
-	s.newline = strings.HasSuffix(text, "\n")
-}
-
-// resultText returns what text mode prints for a result. ok is false if the answer is not where it
-// should be.
-func (s *claudeStream) resultText(e *claudeEvent) (text string, ok bool) {
-	switch e.Subtype {
-	case "error_max_turns":
-		return "Error: Reached max turns (" + s.call.maxTurns + ")", true
-	case "error_max_budget_usd":
-		return "Error: Exceeded USD budget (" + s.call.maxBudget + ")", true
-	case "error_max_structured_output_retries":
-		if len(e.Errors) > 0 {
-			return "Error: " + string(e.Errors[0]), true
-		}
-		return "Error: Failed to provide valid structured output after maximum retries", true
-	}
-	switch text = e.answer(); {
-	case strings.HasPrefix(e.Subtype, "error"):
-		return "Execution error", true
-	case e.Result == nil || text == "" && !e.whole:
-		return "", false
-	case strings.HasSuffix(text, "\n"):
-		return text, true
-	}
-	return text + "\n", true
-}
-
-// printsEachTurn reports whether the version prints every turn's result, not just the last.
-func printsEachTurn(version string) bool { return atLeast(version, 2, 1, 293) }
-
 // atLeast reports whether a version is at least major.minor.patch. An unknown version counts as the
 // newest.
 func atLeast(version string, want ...int) bool {
@@ -469,80 +409,5 @@ func atLeast(version string, want ...int) bool {
 	return true
 }
 
-func (s *claudeStream) addToArray(line []byte, init bool) {
-	line = removeKey(bytes.TrimRight(line, "\r\n"), claudeStreamOnlyKey)
-	if init {
-		line = bytes.ReplaceAll(line, []byte(claudeStreamOnlyCapability), nil)
-	}
-	s.array = append(s.array, "[,"[min(len(s.array), 1)])
-	s.array = s.appendJSON(s.array, line)
-}
-
-func (s *claudeStream) End() []byte {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	s.out = s.out[:0]
-	if s.seen.Final {
-		s.showLast()
-		return s.out
-	}
-	// A run that was cut short prints nothing in these formats. One that ended well has printed
-	// something that cannot be rendered here.
-	if s.array != nil {
-		s.seen.Unshown = append(s.array, "]\n"...)
-	}
-	s.seen.Unshown = append(s.seen.Unshown, s.hidden...)
-	return nil
-}
-
-// showLast renders what the caller's format shows at the end, and the lines that came after it.
-func (s *claudeStream) showLast() {
-	switch {
-	case s.last != nil:
-		s.out = append(s.appendJSON(s.out, removeKey(bytes.TrimRight(s.last, "\r\n"), claudeStreamOnlyKey)), '\n')
-	case s.array != nil:
-		s.out = append(append(s.out, s.array...), "]\n"...)
-	case s.skipped != "" && (s.printed == 0 || strings.TrimSpace(s.skipped) != ""):
-		s.print(s.skipped)
-	}
-	s.out = append(s.out, s.afterResult...)
-	s.last, s.array, s.skipped, s.afterResult = nil, nil, "", nil
-}
-
-// Parts of stream-json that json lacks (LIVE 2.1.329): a key of results, and an entry in init's
-// list of capabilities.
-const (
-	claudeStreamOnlyKey        = "model_usage_since_last_result"
-	claudeStreamOnlyCapability = `"lifecycle_wakeup_source_v1",`
-)
-
-// appendJSON appends a line of stream-json as json prints it. Since 2.1.311 both escape U+2028 and
-// U+2029; before, json did not (LIVE 2.1.310 and 2.1.311; recordings/claude/multi-json).
-func (s *claudeStream) appendJSON(dst, line []byte) []byte {
-	if atLeast(s.seen.Version, 2, 1, 311) {
-		return append(dst, line...)
-	}
-	return appendRawSeparators(dst, line)
-}
-
-// appendRawSeparators appends a line of JSON with the escapes of U+2028 and U+2029 undone.
-func appendRawSeparators(dst, line []byte) []byte {
-	for {
-		before, escaped, ok := bytes.Cut(line, []byte(`\`))
-		dst = append(dst, before...)
-		switch {
-		case !ok:
-			return dst
-		case bytes.HasPrefix(escaped, []byte("u2028")):
-			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
-		case bytes.HasPrefix(escaped, []byte("u2029")):
-			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
-		default: // the next byte does not begin an escape
-			one := min(len(escaped), 1)
-			dst = append(append(dst, '\\'), escaped[:one]...)
-			line = escaped[one:]
-		}
-	}
-}
+// claudeStreamOnlyKey is a key of stream-json's results: the figures since the result before (2.1.329).
+const claudeStreamOnlyKey = "model_usage_since_last_result"

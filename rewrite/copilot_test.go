@@ -81,7 +81,7 @@ func TestCopilotShowsParts(t *testing.T) {
 // Without a prompt, or with an empty one, copilot asks the user at a terminal.
 func TestCopilotAtATerminal(t *testing.T) {
 	for line, want := range map[string]Reason{"": Interactive, "-s -p ": Interactive, "--nosuch": Interactive, "-p hi": ""} {
-		in := Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true, StderrTTY: true}
+		in := Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true}
 		if c := (copilot{}).Parse(in); c.Reason != want {
 			t.Errorf("%q: %s", line, c.Reason)
 		}

@@ -81,7 +81,7 @@ func (s *droidStream) Line(line []byte) []byte {
 		s.hidden = s.hidden[:0]
 	case e.endsBadly():
 		s.failure = e
-	case unfinished(line) || isClaudeEvent(line):
+	case unfinished(line) || isEvent(line):
 		s.hidden.add(line)
 	default:
 		return line

@@ -269,3 +269,32 @@ func brokenRune(text string) int {
 	}
 	return n
 }
+
+// appendRawSeparators appends a line of JSON with the escapes of U+2028 and U+2029 undone.
+func appendRawSeparators(dst, line []byte) []byte {
+	for {
+		before, escaped, ok := bytes.Cut(line, []byte(`\`))
+		dst = append(dst, before...)
+		switch {
+		case !ok:
+			return dst
+		case bytes.HasPrefix(escaped, []byte("u2028")):
+			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
+		case bytes.HasPrefix(escaped, []byte("u2029")):
+			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
+		default: // the next byte does not begin an escape
+			one := min(len(escaped), 1)
+			dst = append(append(dst, '\\'), escaped[:one]...)
+			line = escaped[one:]
+		}
+	}
+}
+
+// isEvent reports whether an unparsed line is an event: an object that names its type.
+func isEvent(line []byte) bool {
+	var e struct {
+		Type string `json:"type"`
+	}
+	ok, _ := readEvent(line, &e)
+	return ok && e.Type != ""
+}

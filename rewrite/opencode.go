@@ -178,7 +178,7 @@ func (o opencode) Variables() Variables {
 }
 
 func (o opencode) Parse(in Invocation) Call {
-	call := Call{Tool: o.descriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1, StdoutTTY: in.StdoutTTY}
+	call := Call{Tool: o.descriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
 	table := opencodeOptions
 	if in.Learned.Known {
 		table = slices.Concat(opencodeOptions, optionTable(in.Learned.Options))

@@ -51,7 +51,7 @@ func (s *qwenStream) Line(line []byte) []byte {
 	case unfinished(line):
 		s.hidden.add(line)
 		return nil
-	case !isClaudeEvent(line):
+	case !isEvent(line):
 		return line
 	}
 	s.out = s.out[:0]

@@ -66,7 +66,6 @@ type Invocation struct {
 	Env       func(string) string // the caller's environment; "" if unset
 	StdinTTY  bool
 	StdoutTTY bool
-	StderrTTY bool
 	Learned   Probe // what the binary's own --help revealed, if anything
 }
 
@@ -137,12 +136,10 @@ type Call struct {
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
 	Settings  []Setting // everything that must be equal between a session and a call that resumes it
-	StdoutTTY bool
-	StderrTTY bool
-	SessionID string // the session that the caller itself names
-	Home      string // the directory in which the tool keeps its sessions
-	NoResume  bool   // this version is known not to resume
-	Copies    bool   // this version is known to resume in a copy
+	SessionID string    // the session that the caller itself names
+	Home      string    // the directory in which the tool keeps its sessions
+	NoResume  bool      // this version is known not to resume
+	Copies    bool      // this version is known to resume in a copy
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
@@ -150,22 +147,17 @@ type Call struct {
 	// model is sent.
 	KeepPrompt bool
 	// NoScout is why the tool must not be started before the prompt is known, "" if it may be.
-	NoScout Reason
-	// SessionModel is the model that the session to resume began with, SessionVersion the version
-	// of the tool that reported it. Both are "" if not known.
-	SessionModel, SessionVersion string
-	Unknown                      string // the option that the grammar does not know, if Reason says so
-	Unmanaged                    string // the option that makes the call unmanaged, if Reason says so
+	NoScout   Reason
+	Unknown   string // the option that the grammar does not know, if Reason says so
+	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
 	formatArg    argSpan   // place of the caller's output format in Args
 	promptArgs   []argSpan // places of the prompt in Args if there may be several
 	noColor      bool
 	outputDir    string // vibe: the caller's own --output-dir
-	verbose      bool
-	omitThinking bool
-	version      string // claude: as its install path reveals it
+	project      claudeProject
+	namesDefault bool // claude: a resume must name the default model
 	maxTurns     string
-	maxBudget    string
 	silent       bool     // copilot: text without figures
 	secrets      []string // copilot: what it blanks in json
 
@@ -228,6 +220,9 @@ type Plan struct {
 	// NewID is the ID that the command line gives the session that the run begins, "" if the tool
 	// chooses it.
 	NewID string
+	// Started is when the run began, in milliseconds since 1970. What a followed file has from
+	// before was copied from another session.
+	Started int64
 	// Prompt is what the model is sent. Whole reports that it is the caller's whole prompt;
 	// otherwise Asked is that prompt.
 	Prompt string
@@ -247,10 +242,12 @@ func (p Plan) ID() string {
 }
 
 // A Follow names files to follow while a tool runs: those below Dir, at any depth, whose base name
-// matches Name in path.Match's syntax. With Lines a file is read line by line as it grows, from
-// where it ended before the run; otherwise as a whole, each time it is replaced.
+// matches Name in path.Match's syntax. With Exact it is only the file of that name in Dir itself. With
+// Lines a file is read line by line as it grows, from where it ended before the run; otherwise as a
+// whole, each time it is replaced.
 type Follow struct {
 	Dir, Name string
+	Exact     bool
 	Lines     bool
 }
 
@@ -397,6 +394,14 @@ func (s *StreamState) Continue(more StreamState) {
 	}
 	more.Texts, more.Files = slices.Concat(s.Texts, more.Texts), slices.Concat(s.Files, more.Files)
 	*s = more
+}
+
+// plus returns the sum of two usages.
+func (u Usage) plus(v Usage) Usage {
+	u.Known, u.CostKnown = u.Known || v.Known, u.CostKnown || v.CostKnown
+	u.Input, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
+	u.Output, u.CostNano = u.Output+v.Output, u.CostNano+v.CostNano
+	return u
 }
 
 // Since returns the usage since before, which is an earlier value of the same total.

@@ -156,7 +156,6 @@ func (c *call) invocation() rewrite.Invocation {
 		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
 		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
 		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
-		StderrTTY: isatty.IsTerminal(c.env.Stderr.Fd()),
 	}
 }
 

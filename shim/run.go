@@ -50,9 +50,7 @@ func (c *call) run() int {
 
 // plan returns the command line that carries out the decision.
 func (c *call) plan() rewrite.Plan {
-	parsed := c.parsed
-	parsed.SessionModel, parsed.SessionVersion = c.decision.Model, c.decision.Version
-	return c.tool.Plan(parsed, newTarget(c.record.Prompt, c.decision).Beginning(c.env.NewID()))
+	return c.tool.Plan(c.parsed, newTarget(c.record.Prompt, c.decision).Beginning(c.env.NewID()))
 }
 
 // freshPlan returns the command line of a run that begins anew, whatever was decided.
@@ -92,6 +90,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 			c.log.fault("remove scratch directory", err)
 		}
 	}()
+	plan.Started = c.env.Now().UnixMilli()
 	a := &attempt{
 		plan: plan, tool: c.tool, relay: relay, fault: c.log.fault, signals: c.signals, talk: talk,
 		finishEarly: c.finishEarly,

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
+
+	"reprise/rewrite"
 )
 
 // maxLine is the length beyond which a line is skipped.
-const maxLine = 1 << 20
+const maxLine = rewrite.LongestLine
 
 // tails are files that are passed on line by line as they grow. They are known by identity: a
 // renamed file continues where it was.

@@ -21,6 +21,7 @@ const (
 // A tree is one directory with the files below it that are followed.
 type tree struct {
 	dir, name string
+	exact     bool // only the file of that name in dir itself
 	files     files
 }
 
@@ -40,7 +41,7 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{dir: dir, name: f.Name, files: newWholes(handle)}
+	t := &tree{dir: dir, name: f.Name, exact: f.Exact, files: newWholes(handle)}
 	if f.Lines {
 		t.files = newTails(handle)
 	}
@@ -48,6 +49,9 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 }
 
 func (t *tree) matches(path string) bool {
+	if t.exact {
+		return path == filepath.Join(t.dir, t.name)
+	}
 	ok, _ := filepath.Match(t.name, filepath.Base(path)) // the pattern was checked
 	return ok
 }
@@ -129,13 +133,21 @@ func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo
 
 func (t *tree) walkFolder(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	enter(dir)
+	if t.exact {
+		path := filepath.Join(dir, t.name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			see(path, info)
+		}
+		return
+	}
 	entries, _ := os.ReadDir(dir) // as far as it can be read
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !t.matches(e.Name()) {
+		path := filepath.Join(dir, e.Name())
+		if !e.Type().IsRegular() || !t.matches(path) {
 			continue
 		}
 		if info, err := e.Info(); err == nil {
-			see(filepath.Join(dir, e.Name()), info)
+			see(path, info)
 		}
 	}
 	for _, e := range entries {

@@ -119,7 +119,7 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 			w.reach(t)
 		case err != nil || !within(path, t.dir):
 		case info.IsDir():
-			if e.Has(fsnotify.Create) {
+			if e.Has(fsnotify.Create) && !t.exact {
 				w.enter(t, path)
 			}
 		case t.holds(path):

@@ -65,7 +65,7 @@ func headlessAtTerminal(tool string, c call) bool {
 	t, _ := rewrite.Lookup(tool)
 	parsed := t.Parse(rewrite.Invocation{
 		Args: c.Args, Env: func(string) string { return "" },
-		StdinTTY: c.Stdin == "" && c.From == parity.Pipe, StdoutTTY: true, StderrTTY: true,
+		StdinTTY: c.Stdin == "" && c.From == parity.Pipe, StdoutTTY: true,
 	})
 	return parsed.Reason != rewrite.Interactive
 }
