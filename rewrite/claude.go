@@ -370,10 +370,11 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	}
 	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
 	c.project = newClaudeProject(c.Home, s.Dirs)
-	c.Copies = atLeast(s.Version, 2, 0, 73)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
-	c.NoResume = !c.Copies && (c.Format != StreamJSON || !atLeast(s.Version, 1, 0, 124))
-	c.namesDefault = c.Copies && !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
+	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
+	// --session-id beside --fork-session came with 2.0.73.
+	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 73)
+	c.namesDefault = !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
 	return c
 }
 
@@ -515,10 +516,9 @@ func (claude) EffectivePrompt(c Call, stdin string) string {
 // longestArg keeps a prompt in argv well under the 128 KiB that Linux allows for one argument.
 const longestArg = 96 << 10
 
-// Plan leaves the caller's output format. For text and json it chooses the session's ID, since text
-// does not show one, and follows the session's file. --session-id beside --fork-session came with
-// 2.0.73. Added options stand first, where no variadic option can take them as values and before any
-// "--" (CLI-FACTS 1.5).
+// Plan leaves the caller's output format. For text and json it chooses the ID of a new session, since
+// text does not show one, and follows the session's file. Added options stand first, where no variadic
+// option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
@@ -540,9 +540,11 @@ func (claude) Plan(c Call, t Target) Plan {
 		args = plan.placePrompt(c, t, args)
 	}
 	if c.Format != StreamJSON {
-		plan.NewID = t.NewID()
-		front = append(front, "--session-id", plan.NewID)
-		plan.Follow = []Follow{{Dir: c.project.dir, Name: plan.NewID + ".jsonl", Exact: c.project.exact, Lines: true}}
+		if plan.Resume == "" || plan.Copy {
+			plan.NewID = t.NewID()
+			front = append(front, "--session-id", plan.NewID)
+		}
+		plan.Follow = []Follow{{Dir: c.project.dir, Name: plan.ID() + ".jsonl", Exact: c.project.exact, Lines: true}}
 	}
 	plan.Args = append(front, args...)
 	return plan
@@ -682,7 +684,6 @@ var claudeRefusals = []struct {
 	{"Failed to resume session", RefusedBroken},
 	{"No message found with message.uuid", RefusedBroken},
 	{"No deferred tool marker found", RefusedBroken},
-	{"--session-id cannot be used with", RefusedNoResume}, // before 2.0.73
 }
 
 func (claude) Refused(stderr string, exit int) Reason {

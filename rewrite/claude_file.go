@@ -52,7 +52,7 @@ func (s *claudeStream) File(_ string, line []byte) {
 		return
 	}
 	if s.seen.ID == "" {
-		s.seen.ID, s.seen.Source = s.plan.NewID, "file"
+		s.seen.ID, s.seen.Source = s.plan.ID(), "file"
 	}
 	switch {
 	case e.Type == "system" && e.Subtype == "compact_boundary":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +39,9 @@ func TestMain(m *testing.M) {
 		commands[name] = func() {
 			env := shim.OSEnv()
 			env.AccountHome = account
+			if fake := env.Get("FAKE"); fake != "" {
+				env.NewID = func() string { return nextID(fake) }
+			}
 			os.Exit(shim.Main(env))
 		}
 	}
@@ -47,6 +53,21 @@ func TestMain(m *testing.M) {
 	commands["model"] = model
 	commands["later"] = later
 	testscript.Main(suite{m}, commands)
+}
+
+// nextID returns the ID that the fake tool would give its next session: a script then knows which session
+// a run has. Another process that asks before the tool has started gets the ID after that.
+func nextID(fake string) string {
+	count, _ := os.ReadFile(filepath.Join(fake, "count"))
+	n, _ := strconv.Atoi(strings.TrimSpace(string(count)))
+	for n++; ; n++ {
+		if err := os.MkdirAll(filepath.Join(fake, "ids"), 0o700); err != nil {
+			log.Fatal(err)
+		}
+		if os.Mkdir(filepath.Join(fake, "ids", strconv.Itoa(n)), 0o700) == nil {
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+		}
+	}
 }
 
 // tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine
@@ -77,6 +98,11 @@ func (s suite) Run() int {
 		}
 	}
 	return toolbox.Tests{M: s.m}.Run()
+}
+
+// project returns the name of the directory in which claude keeps the sessions of a working directory.
+func project(dir string) string {
+	return regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
 }
 
 // collector stands in for an OpenTelemetry collector for one request: it writes its
@@ -141,6 +167,7 @@ func setup(env *testscript.Env) error {
 	env.Vars = append(env.Vars, hurry)
 	env.Setenv("HOME", home)
 	env.Setenv("FAKE", filepath.Join(env.WorkDir, "fake"))
+	env.Setenv("PROJECT", project(env.WorkDir))
 	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
 	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Setenv("SHIMS", shims)
