@@ -272,7 +272,14 @@ func (t *talker) path(kind string) string {
 }
 
 func (t *talker) session(id string) string {
-	return filepath.Join(os.Getenv("HOME"), ".claude", "projects", "fake", id+".jsonl")
+	cwd, err := filepath.EvalSymlinks(".")
+	if err == nil {
+		cwd, err = filepath.Abs(cwd)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return filepath.Join(os.Getenv("HOME"), ".claude", "projects", project(cwd), id+".jsonl")
 }
 
 func (t *talker) print(f frame) { fmt.Print(f.line()) }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bundled is the tool that BundledTool replaces.
@@ -57,6 +58,7 @@ const bundledHelp = `Usage: claude [options] [prompt]
   --allowedTools <tools>    taken, and not looked at
   --model <model>           taken, and not looked at
   -r, --resume [id]         go on with a session
+  --session-id <id>         begin a session under this ID
 `
 
 // An event is one line of stream-json.
@@ -64,17 +66,32 @@ type event map[string]any
 
 type bundledTool struct {
 	id      string
+	resumed bool
 	prompt  string
 	stream  bool
 	file    string // the session's file
 	history []message
+	kept    int            // messages that the session's file has
+	asked   []requestUsage // of the run's requests
 	usage   struct {
 		Input      int64 `json:"inputTokens"`
 		CacheRead  int64 `json:"cacheReadInputTokens"`
 		CacheWrite int64 `json:"cacheCreationInputTokens"`
 		Output     int64 `json:"outputTokens"`
 	}
-	latest requestUsage
+}
+
+// An entry is a line of a session's file.
+type entry struct {
+	Type    string       `json:"type"`
+	Time    time.Time    `json:"timestamp"`
+	Message entryMessage `json:"message"`
+}
+
+type entryMessage struct {
+	message
+	Model string        `json:"model,omitempty"`
+	Usage *requestUsage `json:"usage,omitempty"`
 }
 
 // A requestUsage is the tokens of one request, as the model's API reports them.
@@ -130,8 +147,8 @@ func newBundledTool(args []string) (*bundledTool, error) {
 			t.stream = value() == "stream-json"
 		case arg == "--model":
 			value() // there is one
-		case arg == "--resume":
-			t.id = value()
+		case arg == "--resume", arg == "--session-id":
+			t.id, t.resumed = value(), arg == "--resume"
 		case strings.HasPrefix(arg, "-"):
 			return nil, fmt.Errorf("unknown option '%s'", arg)
 		default:
@@ -146,15 +163,24 @@ const unknownSession = "No conversation found with session ID: "
 
 // open reads the session to resume, or begins one.
 func (t *bundledTool) open() error {
-	resumed := t.id != ""
-	if !resumed {
+	if t.id == "" {
 		var b [16]byte
 		rand.Read(b[:])
 		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a UUID of version 4
 		t.id = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	}
-	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", "bundled", t.id+".jsonl")
-	if !resumed {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find working directory: %w", err)
+	}
+	project := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, cwd)
+	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", project, t.id+".jsonl")
+	if !t.resumed {
 		return nil
 	}
 	text, err := os.ReadFile(t.file)
@@ -162,12 +188,13 @@ func (t *bundledTool) open() error {
 		return errors.New(unknownSession + t.id)
 	}
 	for line := range bytes.Lines(text) {
-		var m message
-		if err := json.Unmarshal(line, &m); err != nil {
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
 			return fmt.Errorf("read session: %w", err)
 		}
-		t.history = append(t.history, m)
+		t.history = append(t.history, e.Message.message)
 	}
+	t.kept = len(t.history)
 	return nil
 }
 
@@ -181,7 +208,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 		}
 		t.history = append(t.history, reply)
 		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content, "usage": t.latest}})
+			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content, "usage": t.asked[len(t.asked)-1]}})
 		}
 		var results []part
 		text := ""
@@ -222,7 +249,7 @@ func (t *bundledTool) request() (m message, err error) {
 	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
 		return m, fmt.Errorf("read the model's reply: %w", err)
 	}
-	t.latest = reply.Usage
+	t.asked = append(t.asked, reply.Usage)
 	t.usage.Input += reply.Usage.Input
 	t.usage.CacheRead += reply.Usage.CacheRead
 	t.usage.CacheWrite += reply.Usage.CacheWrite
@@ -239,17 +266,24 @@ func marked(history []message) []message {
 	return history
 }
 
+// save adds the run's messages to the session's file.
 func (t *bundledTool) save() error {
-	var lines bytes.Buffer
-	for _, m := range t.history {
-		if err := json.NewEncoder(&lines).Encode(m); err != nil {
-			return fmt.Errorf("save session: %w", err)
-		}
-	}
 	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
-	if err := os.WriteFile(t.file, lines.Bytes(), 0o600); err != nil {
+	file, err := os.OpenFile(t.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	for _, m := range t.history[t.kept:] {
+		e := entry{m.Role, time.Now(), entryMessage{message: m}}
+		if m.Role == "assistant" {
+			e.Message.Model, e.Message.Usage = "stand-in", &t.asked[0]
+			t.asked = t.asked[1:]
+		}
+		err = errors.Join(err, json.NewEncoder(file).Encode(e))
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
 	return nil
