@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"reprise/models"
 	"reprise/rewrite"
 	"reprise/store"
 )
@@ -131,7 +132,7 @@ type Limits struct {
 	Unnamed       Unnamed // what an unnamed call needs to be resumed
 	ResumeSame    bool    // an identical prompt resumes
 	WholePrompt   bool    // never send a delta
-	UnknownWindow int64   // context window assumed if the tool does not report it, in tokens
+	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	LosesCache    bool    // a resume with this tool loses the provider's cache
@@ -161,6 +162,8 @@ type Decision struct {
 	// to resume.
 	Context    rewrite.Context
 	NearlyFull bool
+	// ContextModel is the model of that session, "" if not known.
+	ContextModel string
 	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
 	Spent    Spending
 	Exceeded rewrite.Reason
@@ -178,7 +181,8 @@ func Decide(f Facts) Decision {
 	if chain == nil {
 		return d
 	}
-	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context)
+	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
+	d.ContextModel = chain.model()
 	d.LastUsed = chain.LastUsed
 	if d.Reason != "" {
 		return d
@@ -538,7 +542,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 		return rewrite.TooOld, ""
 	case f.Limits.ErrorLimit > 0 && c.Errors >= f.Limits.ErrorLimit:
 		return rewrite.ErrorLimit, ""
-	case contextFull(c.Context, f.Limits):
+	case f.Limits.filled(c.Context, c.model()) > 1:
 		return rewrite.ContextFull, ""
 	case c.Held: // its file has changed
 	case c.Stored == StoredGone:
@@ -563,22 +567,31 @@ func stateReason(c *ChainFacts) rewrite.Reason {
 	return rewrite.PreviousUnknown
 }
 
-func contextFull(c rewrite.Context, l Limits) bool { return l.filled(c) > 1 }
+// model returns the model that the session runs with, as the tool named it or else as it was requested.
+func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
 
 // nearlyFull is the part of the usable context from which people are warned.
 const nearlyFull = 0.8
 
-// NearlyFull reports whether a session's context is at or near the limit beyond which it is not
-// resumed.
-func (l Limits) NearlyFull(c rewrite.Context) bool { return l.filled(c) >= nearlyFull }
+// NearlyFull reports whether the context of a session with a model is at or near the limit beyond which
+// it is not resumed.
+func (l Limits) NearlyFull(c rewrite.Context, model string) bool {
+	return l.filled(c, model) >= nearlyFull
+}
+
+// Window returns the context window of a session with a model, in tokens. assumed reports that the tool
+// did not report it.
+func (l Limits) Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
+	if c.Limit != 0 {
+		return c.Limit, false
+	}
+	return cmp.Or(models.Window(model), l.UnknownWindow), true
+}
 
 // filled returns the used part of a session's usable context. 1 is the limit, 0 means that there is
 // none.
-func (l Limits) filled(c rewrite.Context) float64 {
-	window := c.Limit
-	if window == 0 {
-		window = l.UnknownWindow
-	}
+func (l Limits) filled(c rewrite.Context, model string) float64 {
+	window, _ := l.Window(c, model)
 	if window <= 0 || l.ContextShare <= 0 {
 		return 0
 	}

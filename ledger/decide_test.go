@@ -60,6 +60,11 @@ func TestDecide(t *testing.T) {
 
 func decisions() []decision {
 	first := func(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
+	requested := func(model string, used int64) func(*Facts) {
+		return func(f *Facts) {
+			f.Fingerprints.Model, f.Chains[0].Fingerprints.Model, f.Chains[0].Context.Used = model, model, used
+		}
+	}
 	related := func(r rewrite.Reason) func(*Facts) {
 		return first(func(c *ChainFacts) { c.Continuity.Relation = r })
 	}
@@ -210,6 +215,14 @@ func decisions() []decision {
 		{"no share of the window", func(f *Facts) { f.Limits.ContextShare, f.Chains[0].Context.Used = 0, 900 }, rewrite.Resume, rewrite.Extends, 7},
 		{"full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 81, Limit: 100} }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"nearly full", first(func(c *ChainFacts) { c.Context = rewrite.Context{Used: 80, Limit: 100} }), rewrite.Resume, rewrite.Extends, 7},
+		{"room in the model's window", first(func(c *ChainFacts) { c.Context.Used, c.FirstModel = 800_000, "gemini-2.5-pro" }), rewrite.Resume, rewrite.Extends, 7},
+		{"the model's window is full", first(func(c *ChainFacts) { c.Context.Used, c.FirstModel = 900_000, "gemini-2.5-pro" }), rewrite.Fresh, rewrite.ContextFull, 7},
+		{"room in the requested model's window", requested("gemini-2.5-pro", 800_000), rewrite.Resume, rewrite.Extends, 7},
+		{"another model answers than was requested", func(f *Facts) {
+			requested("gemini-2.5-pro", 200_000)(f)
+			f.Chains[0].FirstModel = "codestral-2508"
+		}, rewrite.Fresh, rewrite.ContextFull, 7},
+		{"the tool reports less than the model has", first(func(c *ChainFacts) { c.Context, c.FirstModel = rewrite.Context{Used: 90, Limit: 100}, "gemini-2.5-pro" }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"full, as far as is known", first(func(c *ChainFacts) { c.Context.Used = 900 }), rewrite.Fresh, rewrite.ContextFull, 7},
 		{"file gone", first(func(c *ChainFacts) { c.Stored = StoredGone }), rewrite.Fresh, rewrite.SessionGone, 7},
 		{"file changed", first(func(c *ChainFacts) { c.Stored = StoredChanged }), rewrite.Fresh, rewrite.SessionMoved, 7},
@@ -466,11 +479,19 @@ func TestNearlyFull(t *testing.T) {
 	for context, want := range map[rewrite.Context]bool{
 		{}: false, {Used: 39, Limit: 100}: false, {Used: 40, Limit: 100}: true, {Used: 399}: false, {Used: 400}: true,
 	} {
-		if got := limits.NearlyFull(context); got != want {
+		if got := limits.NearlyFull(context, "stub"); got != want {
 			t.Errorf("%+v: %v", context, got)
 		}
 	}
-	if (Limits{ContextShare: 0.5}).NearlyFull(rewrite.Context{Used: 1 << 40}) {
+	for used, want := range map[int64]bool{419_430: false, 419_431: true} { // four fifths of half the model's window
+		if got := limits.NearlyFull(rewrite.Context{Used: used}, "models/gemini-2.5-pro"); got != want {
+			t.Errorf("%d tokens of gemini's window: %v", used, got)
+		}
+	}
+	if !limits.NearlyFull(rewrite.Context{Used: 40, Limit: 100}, "gemini-2.5-pro") {
+		t.Error("the window that the tool reports does not count")
+	}
+	if (Limits{ContextShare: 0.5}).NearlyFull(rewrite.Context{Used: 1 << 40}, "stub") {
 		t.Error("a window that nobody knows is nearly full")
 	}
 }

@@ -33,7 +33,8 @@ type SessionRow struct {
 	Parent   string         // the session that it began as a copy of, "" for none
 	Held     bool
 	Version  string
-	Model    string
+	Model    string // as it was requested
+	Answered string // the model that the tool named, "" if not known
 	Turns    int
 	Context  rewrite.Context
 	Created  Millis
@@ -165,7 +166,7 @@ func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
 
 func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	rows, err := l.db.Query(`SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
-		model, turns, context_used, context_limit, created, last_used,
+		model, first_model, turns, context_used, context_limit, created, last_used,
 		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -174,7 +175,7 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	var sessions []SessionRow
 	for rows.Next() {
 		var s SessionRow
-		if err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Turns,
+		if err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.Parent); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}

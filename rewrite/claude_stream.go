@@ -302,7 +302,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 		line = subtractTotals(line, numbers, s.previous)
 		numbers = jsonNumbers(line)
 	}
-	s.learnUsage(numbers)
+	s.learnUsage(line, numbers)
 	return line
 }
 
@@ -357,10 +357,13 @@ func claudeCarried(numbers []jsonNumber, known Totals) Totals {
 	return Totals(text)
 }
 
-// learnUsage adds up the usage by model. It includes subagents, which the plain usage does not.
-func (s *claudeStream) learnUsage(numbers []jsonNumber) {
+// learnUsage adds up the usage by model. It includes subagents, which the plain usage does not. A
+// cost that contains a guess is not recorded: of a model that claude does not know, such as a
+// gateway's, it does not know the price either.
+func (s *claudeStream) learnUsage(line []byte, numbers []jsonNumber) {
 	u := &s.seen.Usage
 	*u = Usage{}
+	guessed, unknown := guessedCosts(line), false
 	for _, n := range numbers {
 		value, err := nano(n.text)
 		if err != nil {
@@ -370,11 +373,12 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 		if n.path == "total_cost_usd" {
 			u.CostNano, u.CostKnown = value, true
 		}
-		model, ok := strings.CutPrefix(n.path, "modelUsage\t")
+		path, ok := strings.CutPrefix(n.path, "modelUsage\t")
 		if !ok {
 			continue
 		}
-		switch _, name, _ := strings.Cut(model, "\t"); name {
+		model, name, _ := strings.Cut(path, "\t")
+		switch name {
 		case "inputTokens":
 			u.Input += count
 			u.Known = true
@@ -387,7 +391,30 @@ func (s *claudeStream) learnUsage(numbers []jsonNumber) {
 		case "contextWindow":
 			s.seen.ContextUse.Limit = max(s.seen.ContextUse.Limit, count)
 		}
+		if value > 0 && claudeRunsOn(n.path) && slices.Contains(guessed, model) { // this run used it, not only an earlier one
+			unknown = true
+		}
 	}
+	if unknown {
+		u.CostNano, u.CostKnown = 0, false
+	}
+}
+
+// guessedCosts returns the models in a result whose price claude does not know (2.1.329: "costBasis":
+// "unknown").
+func guessedCosts(line []byte) (models []string) {
+	var result struct {
+		ModelUsage map[string]struct{ CostBasis string }
+	}
+	if json.Unmarshal(line, &result) != nil {
+		return nil
+	}
+	for model, usage := range result.ModelUsage {
+		if usage.CostBasis == "unknown" {
+			models = append(models, model)
+		}
+	}
+	return models
 }
 
 // atLeast reports whether a version is at least major.minor.patch. An unknown version counts as the

@@ -422,6 +422,44 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	}
 }
 
+// Of a model that it does not know claude guesses the price. The caller sees the guess, nobody counts it.
+func TestClaudeGuessedCost(t *testing.T) {
+	init := `{"type":"system","subtype":"init","session_id":"` + someID + `","claude_code_version":"2.1.329","model":"glm-5.1"}` + "\n"
+	guess := `"glm-5.1":{"inputTokens":300,"outputTokens":20,"costUSD":0.02,"contextWindow":1000000,"costBasis":"unknown"}`
+	known := `"claude-haiku-4-5":{"inputTokens":10,"outputTokens":5,"costUSD":0.01,"contextWindow":200000,"costBasis":"list"}`
+	result := func(total, models string) string {
+		return `{"type":"result","subtype":"success","total_cost_usd":` + total + `,"modelUsage":{` + models + `},"result":"ok"}` + "\n"
+	}
+	before := Totals(`{"total_cost_usd":0.02,"modelUsage\tglm-5.1\tinputTokens":300,"modelUsage\tglm-5.1\toutputTokens":20,"modelUsage\tglm-5.1\tcostUSD":0.02}`)
+	for name, c := range map[string]struct {
+		result   string
+		previous Totals
+		shown    string
+		cost     int64
+		counts   bool
+	}{
+		"known":                           {result("0.01", known), "", "0.01", 10_000_000, true},
+		"guessed":                         {result("0.02", guess), "", "0.02", 0, false},
+		"free of charge, as far as known": {result("0", strings.Replace(guess, "0.02", "0", 1)), "", "0", 0, false},
+		"one of two guessed":              {result("0.03", known+","+guess), "", "0.03", 0, false},
+		"guessed in an earlier run":       {result("0.03", known+","+guess), before, "0.01", 10_000_000, true},
+		"guessed again":                   {result("0.04", strings.NewReplacer("300", "400", "0.02", "0.04").Replace(guess)), before, "0.02", 0, false},
+	} {
+		plan := Plan{}
+		if c.previous != "" {
+			plan.Resume = someID
+		}
+		s := (claude{}).Stream(parse("-p x --output-format stream-json"), plan, c.previous)
+		s.Line([]byte(init))
+		if out := string(s.Line([]byte(c.result))); !strings.Contains(out, `"total_cost_usd":`+c.shown+`,`) || strings.Contains(c.result, "unknown") != strings.Contains(out, "unknown") {
+			t.Errorf("%s: the caller sees %s", name, out)
+		}
+		if u := s.Seen().Usage; u.CostKnown != c.counts || u.CostNano != c.cost || !u.Known || u.Input == 0 {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+}
+
 func TestClaudeHelp(t *testing.T) {
 	help, err := os.ReadFile("../testdata/help/claude-2.1.329.txt")
 	if err != nil {

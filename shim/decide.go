@@ -15,7 +15,7 @@ import (
 )
 
 // UnknownWindow is the context window, in tokens, that is assumed if a tool does not report
-// one.
+// one and that of the model is not known.
 const UnknownWindow = 200_000
 
 // minBase is how long, in bytes, the prompt of an unnamed job must be to identify it.

@@ -27,6 +27,7 @@ type Explanation struct {
 	Session  string
 	Prices   ledger.Prices   // if Reason is dearer
 	Context  rewrite.Context // of the chain's session
+	Model    string          // of that session, "" if not known
 	Full     bool            // the session's context is nearly or entirely full
 	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
@@ -137,7 +138,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	e := Explanation{
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
-		Prices: d.Prices, Context: d.Context, Full: d.NearlyFull,
+		Prices: d.Prices, Context: d.Context, Model: d.ContextModel, Full: d.NearlyFull,
 		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}

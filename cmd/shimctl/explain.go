@@ -155,7 +155,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("prices", a.prices(e.Prices))
 	}
 	if e.Full {
-		show("warning", nearlyFull(e.Context, a.configured().ContextLimit))
+		show("warning", nearlyFull(e.Context, e.Model, a.configured().ContextLimit))
 	}
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
@@ -370,7 +370,7 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 		r.Prices = pricesJSON(e.Prices)
 	}
 	if e.Full {
-		r.Warning = nearlyFull(e.Context, a.configured().ContextLimit)
+		r.Warning = nearlyFull(e.Context, e.Model, a.configured().ContextLimit)
 	}
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt

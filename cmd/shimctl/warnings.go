@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/models"
 	"reprise/rewrite"
 	"reprise/shim"
 )
@@ -60,23 +62,35 @@ func (a *app) prices(p ledger.Prices) string {
 }
 
 // nearlyFull says how full a session's context is, and how full it may get.
-func nearlyFull(c rewrite.Context, limit float64) string {
-	window, assumed := c.Limit, ""
-	if window == 0 {
-		window, assumed = shim.UnknownWindow, " (assumed)"
-	}
+func nearlyFull(c rewrite.Context, model string, limit float64) string {
+	window, why := contextWindow(c, model)
 	return fmt.Sprintf("the session has used %d of %d tokens of context%s; above %.0f it is not resumed any more",
-		c.Used, window, assumed, limit*float64(window))
+		c.Used, window, why, limit*float64(window))
 }
+
+// contextWindow returns the window of a session with a model and, if it is assumed, why.
+func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
+	tokens, assumed := ledger.Limits{UnknownWindow: shim.UnknownWindow}.Window(c, model)
+	switch {
+	case !assumed:
+		return tokens, ""
+	case models.Window(model) != 0:
+		return tokens, fmt.Sprintf(" (the window of %s; the tool reports none)", model)
+	}
+	return tokens, fmt.Sprintf(" (assumed: the tool reports no window, and none is known of %s)", modelWords(model))
+}
+
+// sessionModel returns the model that a session runs with, "" if not known.
+func sessionModel(s ledger.SessionRow) string { return cmp.Or(s.Answered, s.Model) }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
-		if s := newest(c); s.State == ledger.Live && limits.NearlyFull(s.Context) {
+		if s := newest(c); s.State == ledger.Live && limits.NearlyFull(s.Context, sessionModel(s)) {
 			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
-				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context, limits.ContextShare))})
+				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context, sessionModel(s), limits.ContextShare))})
 		}
 	}
 	return warnings

@@ -110,9 +110,9 @@ func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string
 	case rewrite.TooOld:
 		say("The session had been started %s before; max_age is %s now.", ui.Duration(age), ui.Duration(policy.MaxAge))
 	case rewrite.ContextFull:
-		if c := f.before.Context; c.Limit > 0 {
-			say("The session had used %s of %s tokens of context; context_limit is %g now.", ui.Thousands(c.Used), ui.Thousands(c.Limit), cfg.ContextLimit)
-		}
+		c := f.before.Context
+		window, why := contextWindow(c, sessionModel(*f.before))
+		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", ui.Thousands(c.Used), ui.Thousands(window), why, cfg.ContextLimit)
 	case rewrite.ModelChanged:
 		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
 	case rewrite.RuntimeChanged:
@@ -134,13 +134,15 @@ func (a *app) settingFor(i ledger.InvocationRow, f whyFacts) string {
 	more := func(key string, since ledger.Millis) string {
 		return fmt.Sprintf(`%s = "%dh"`, key, max(0, time.Duration(i.Started-since)*time.Millisecond)/time.Hour+1)
 	}
-	switch c := f.before.Context; {
+	c := f.before.Context
+	window, _ := contextWindow(c, sessionModel(*f.before))
+	switch {
 	case i.Reason == rewrite.Idle:
 		return more("ttl", f.before.LastUsed)
 	case i.Reason == rewrite.TooOld:
 		return more("max_age", f.before.Created)
-	case i.Reason == rewrite.ContextFull && c.Limit > 0 && c.Used < c.Limit:
-		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(c.Limit))/100)
+	case i.Reason == rewrite.ContextFull && c.Used < window:
+		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(window))/100)
 	}
 	return ""
 }

@@ -139,4 +139,33 @@ func TestWhySettingsSuffice(t *testing.T) {
 	if got := testApp().settingFor(ledger.InvocationRow{Reason: rewrite.ContextFull}, f); got != "" {
 		t.Errorf("beyond the context: %s", got)
 	}
+	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
+	if got := testApp().settingFor(ledger.InvocationRow{Reason: rewrite.ContextFull}, f); got != "context_limit = 0.86" {
+		t.Errorf("of an assumed window: %s", got)
+	}
+}
+
+// A window that is assumed is said to be so, and why.
+func TestWindowWords(t *testing.T) {
+	for _, c := range []struct {
+		session ledger.SessionRow
+		want    string
+	}{
+		{ledger.SessionRow{Context: rewrite.Context{Used: 90, Limit: 100}, Answered: "gemini-2.5-pro"}, "90 of 100 tokens of context;"},
+		{ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"},
+			"900000 of 1048576 tokens of context (the window of gemini-2.5-pro; the tool reports none); above 838861 "},
+		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "qwen3-max"}, "170000 of 258048 tokens of context (the window of qwen3-max; "},
+		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "gemini-2.5-pro", Answered: "stub"},
+			"170000 of 200000 tokens of context (assumed: the tool reports no window, and none is known of stub); above 160000 "},
+		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}}, "none is known of the tool's own model)"},
+	} {
+		if got := nearlyFull(c.session.Context, sessionModel(c.session), 0.8); !strings.Contains(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+	f := whyFacts{before: &ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
+	said := strings.Join(testApp().sessionEvidence(ledger.InvocationRow{Reason: rewrite.ContextFull}, f), "")
+	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
+		t.Error(said)
+	}
 }

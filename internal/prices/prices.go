@@ -10,11 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"reprise/models"
 )
 
 //go:embed prices.toml
@@ -128,13 +128,9 @@ func priceLine(text string, index int) int {
 
 func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }
 
-// version matches what providers and tools add to a model's name: the provider, the date of the
-// snapshot, claude's mark of a long context.
-var version = regexp.MustCompile(`^(?:[a-z]+/)?(.*?)(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[1m\])?$`)
-
 // Find returns the price of a model at a time. ok is false if it is not known.
 func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
-	name := version.FindStringSubmatch(strings.ToLower(model))[1]
+	name := models.Name(model)
 	for _, candidate := range t.prices {
 		if (candidate.Model == model || candidate.Model == name) && !candidate.Since.After(at) &&
 			(!ok || candidate.Since.After(p.Since)) {
