@@ -87,7 +87,6 @@ type ChainFacts struct {
 	CheckoutDiffers bool
 	Shared          bool   // a store decides on it, not this ledger
 	FirstModel      string // the model that the tool named when the session began, "" if not known
-	Version         string // of the tool in its latest run, "" if not known
 	Stored          StoredState
 	ForkAt          string         // the message where our last run left it, although another process has written to it
 	NoForkAt        rewrite.Reason // why there is none
@@ -150,8 +149,6 @@ type Decision struct {
 	Session int64          // the session to continue if Mode is Resume or Fork
 	// NativeID and Continuity identify what to continue, and say what it was sent.
 	NativeID   string
-	Model      string // the model that it began with, "" if not known
-	Version    string // of the tool in its latest run, "" if not known
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity rewrite.Continuity
@@ -216,7 +213,6 @@ func Decide(f Facts) Decision {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
-	d.Model, d.Version = chain.FirstModel, chain.Version
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }

@@ -148,8 +148,12 @@ func (s *claudeStream) learnCosts(line []byte) {
 			return
 		}
 	}
-	s.learnUsage(claudeCosts(own))
+	s.learnUsage(line, claudeCosts(own))
 	s.totals = true
+	var state struct{ HasUnknownModelCost bool }
+	if _, whole := readEvent(line, &state); state.HasUnknownModelCost || !whole {
+		s.seen.Usage.CostNano, s.seen.Usage.CostKnown = 0, false
+	}
 }
 
 // claudeCosts returns the totals in a session's file under the names that a result has for them.
