@@ -240,12 +240,12 @@ func TestStreamsArriveWhole(t *testing.T) {
 	}
 }
 
-// Nothing is printed of a run in a format that comes whole or not at all, if it was
-// cut short.
+// A caller gets what its tool has printed before it was killed, in every format.
 func TestCutShort(t *testing.T) {
+	const begun = `{"type":"system","subtype":"init"}`
 	for _, format := range []string{"text", "json"} {
-		got, _ := shimmed(t, `echo '{"type":"system","subtype":"init"}'; kill -9 $$`, "-p", "hi", "--output-format", format).Output()
-		if len(got) > 0 {
+		got, _ := shimmed(t, `echo '`+begun+`'; kill -9 $$`, "-p", "hi", "--output-format", format).Output()
+		if string(got) != begun+"\n" {
 			t.Errorf("%s: %q", format, got)
 		}
 	}
@@ -278,7 +278,7 @@ func TestStdinOfEveryKind(t *testing.T) {
 	defer theirs.Close()
 	for name, stdin := range map[string]any{"a pipe": strings.NewReader(text), "a file read in part": opened, "a socket": theirs} {
 		t.Run(name, func(t *testing.T) {
-			cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$(cat)"`, "-p")
+			cmd := shimmed(t, `cat`, "-p")
 			switch s := stdin.(type) {
 			case *strings.Reader:
 				cmd.Stdin = s
@@ -309,7 +309,7 @@ func TestOpenSilentStdin(t *testing.T) {
 // What a repository holds changes nothing: no configuration, no rule, no ledger and no
 // binary is taken from the working directory.
 func TestTheRepositoryChangesNothing(t *testing.T) {
-	cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"%s"}\n' "$*"`, "-p", "hi")
+	cmd := shimmed(t, `echo "$*"`, "-p", "hi")
 	repo := t.TempDir()
 	evil := "enabled = false\n[tool.claude]\npath = \"" + filepath.Join(repo, "claude") + "\"\n"
 	for name, text := range map[string]string{
@@ -330,7 +330,7 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 		in := *cmd
 		in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), env...)
 		got, err := in.Output()
-		if err != nil || !strings.Contains(string(got), "--output-format stream-json") || !strings.Contains(string(got), "-p hi") {
+		if err != nil || !strings.HasPrefix(string(got), "--session-id ") || !strings.Contains(string(got), "-p hi") {
 			t.Errorf("with %q: %q, %v", env, got, err)
 		}
 	}
@@ -344,7 +344,7 @@ func TestTheRepositoryStopsNothing(t *testing.T) {
 		{"the repository stops", "", stops, "ran"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cmd := shimmed(t, `printf '{"type":"result","subtype":"success","result":"ran"}\n'`, "-p", "hi")
+			cmd := shimmed(t, `echo ran`, "-p", "hi")
 			repo := t.TempDir()
 			for path, text := range map[string]string{
 				filepath.Join(cmd.Dir, ".config/reprise/config.toml"): test.users, filepath.Join(repo, ".config/reprise/config.toml"): test.repository,
