@@ -91,8 +91,11 @@ type turn struct {
 	Text string `json:"text,omitempty"`
 
 	// What claude's entries have. A turn that is read again has no Message.
-	UUID    string `json:"uuid,omitempty"`
-	Message any    `json:"message,omitempty"`
+	UUID     string `json:"uuid,omitempty"`
+	Time     string `json:"timestamp,omitempty"`
+	Version  string `json:"version,omitempty"`
+	APIError bool   `json:"isApiErrorMessage,omitempty"`
+	Message  any    `json:"message,omitempty"`
 }
 
 // entry returns a turn as the tool stores it.
@@ -103,11 +106,7 @@ func (r *Run) entry(name, role, text string) string {
 	if name != "claude" {
 		return toJSON(turn{Type: "response_item", Role: role, Text: text})
 	}
-	id := uuidOf(r.Session + text)
-	if role == "user" {
-		id = newID()
-	}
-	return toJSON(turn{Type: role, Role: role, Text: text, UUID: id, Message: map[string]string{"role": role, "content": text}})
+	return claudeEntry(r, role, text)
 }
 
 // play is the fake tool's main.
@@ -189,7 +188,9 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 			}
 			file = tool.path(r.Session, r.Dir)
 		} else if q.fork {
-			r.Session = newSession(name)
+			if r.Session = q.id; q.id == "" {
+				r.Session = newSession(name)
+			}
 			file = fork(file, tool.path(r.Session, r.Dir), q.at)
 		}
 	case q.id != "":
@@ -243,6 +244,9 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 		if name == "codex" {
 			fmt.Fprint(f, codexFigures(turns+1))
 		}
+	}
+	if name == "claude" {
+		fmt.Fprint(f, claudeEnd(s, r, turns+1))
 	}
 	exit := 0
 	switch s.Ending {

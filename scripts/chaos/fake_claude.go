@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // claudeVersion is the version to imitate: its figures are cumulative over a session.
@@ -33,7 +34,7 @@ func (fakeClaude) read(args []string) (q request) {
 			q.resume = value()
 		case name == "--session-id":
 			q.id = value()
-		case name == "--model", name == "--thinking-display":
+		case name == "--model":
 			value()
 		case name == "--input-format":
 			q.frames = value() == "stream-json"
@@ -76,6 +77,35 @@ func (fakeClaude) find(id string) string {
 }
 
 func (fakeClaude) header(id string) string { return `{"type":"mode","sessionId":"` + id + `"}` }
+
+// claudeEntry returns a line of a session's file.
+func claudeEntry(r *Run, role, text string) string {
+	t := turn{Type: role, Role: role, Text: text, UUID: newID(), Time: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), Version: claudeVersion}
+	t.Message = map[string]any{"role": role, "content": text}
+	if role == "assistant" {
+		t.UUID = uuidOf(r.Session + text)
+		t.Message = map[string]any{
+			"id": newID(), "role": role, "model": "fake", "content": []any{map[string]string{"type": "text", "text": text}},
+			"usage": map[string]int{"input_tokens": 3, "cache_read_input_tokens": 900, "output_tokens": 6},
+		}
+	}
+	return toJSON(t)
+}
+
+// claudeEnd returns what a session's file has after a turn: an error of the API, and the totals unless the
+// run was killed.
+func claudeEnd(s Script, r *Run, turns int) string {
+	end := ""
+	if s.Ending == Limit {
+		end = toJSON(turn{
+			Type: "assistant", UUID: newID(), Time: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), Version: claudeVersion, APIError: true,
+			Message: map[string]any{"model": "<synthetic>", "content": []any{map[string]string{"type": "text", "text": "API Error: 429"}}},
+		}) + "\n"
+		turns--
+	}
+	return end + fmt.Sprintf(`{"type":"cost-state","totalCostUSD":%g,"modelUsage":{"fake":{"inputTokens":%d,"outputTokens":%d,"costUSD":%g}}}`+"\n",
+		0.25*float64(turns), 3*turns, 6*turns, 0.25*float64(turns))
+}
 
 // claudeOwnUsage is what only stream-json shows: a turn's own part of the running totals.
 const claudeOwnUsage = `,"model_usage_since_last_result":{"fake":{"inputTokens":3,"outputTokens":6,"costUSD":0.25}}`
