@@ -189,7 +189,7 @@ func TestFifthTool(t *testing.T) {
 		if _, err := db.Exec(step.before); err != nil {
 			t.Fatal(err)
 		}
-		if got := run(prompt, "fifth", "-p"); got != "answer\n" {
+		if got := run(prompt, "fifth", "-p", "--output-format", "stream-json", "--verbose"); !strings.Contains(got, `"result":"answer"`) {
 			t.Errorf("answer %q", got)
 		}
 		if got := run("", "shimctl", "log", "-n", "1"); !strings.Contains(got, step.decision) {

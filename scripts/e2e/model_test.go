@@ -52,11 +52,14 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 			args := list("-p|--output-format=stream-json|--verbose")
 			first := w.call(append(args[:len(args):len(args)], round())...)
 			second := w.call(append(args[:len(args):len(args)], round("On the left: it still fails."))...)
+			w.call("-p", round("On the left: it still fails.", "In text: it still fails."))
+			third := w.call(append(args[:len(args):len(args)], round("On the left: it still fails.", "In text: it still fails.", "Again."))...)
 			model, windows := first.modelAndWindow(t)
 			again, windowsAgain := second.modelAndWindow(t)
-			w.statusSays(`"resumed": 1`)
-			if model == "" || again != model {
-				t.Errorf("fresh with %q, resumed with %q", model, again)
+			last, _ := third.modelAndWindow(t)
+			w.statusSays(`"resumed": 3`)
+			if model == "" || again != model || last != model {
+				t.Errorf("fresh with %q, resumed with %q, after text with %q", model, again, last)
 			}
 			for name, window := range windowsAgain {
 				if windows[name] != window {

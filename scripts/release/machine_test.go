@@ -24,17 +24,16 @@ type machine struct {
 const fakeClaude = `#!/bin/sh
 case "$1" in
 --help) echo '  -p, --print
-  --output-format <format>
-  --verbose
+  --session-id <id>
   -r, --resume [id]'; exit ;;
 esac
 echo "$*" >>"$HOME/calls"
-id=00000000-0000-4000-8000-000000000001
-mkdir -p "$HOME/.claude/projects/p"
-cat >>"$HOME/.claude/projects/p/$id.jsonl"
-echo '{"type":"system","subtype":"init","session_id":"'$id'"}'
-echo '{"type":"assistant","session_id":"'$id'","message":{"model":"m","content":[{"type":"text","text":"answer"}]}}'
-echo '{"type":"result","subtype":"success","is_error":false,"result":"answer","session_id":"'$id'"}'
+case $1 in --resume | --session-id) id=$2 ;; esac
+dir=$HOME/.claude/projects/$(pwd | tr -c 'A-Za-z0-9\n' -)
+mkdir -p "$dir"
+cat >>"$dir/$id.jsonl"
+echo '{"type":"assistant","timestamp":"'"$(date -u +%Y-%m-%dT%H:%M:%S).999Z"'","message":{"model":"m","content":[{"type":"text","text":"answer"}]}}' >>"$dir/$id.jsonl"
+echo answer
 `
 
 // newMachine returns a root of its own with busybox if there is a static one and namespaces are allowed. Otherwise, and if more

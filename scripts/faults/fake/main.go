@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,6 +52,12 @@ func main() {
 		fmt.Printf("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":%q,\"claude_code_version\":\"2.1.329\"}\n", r.ID)
 	}
 	time.Sleep(time.Duration(number("FAKE_MS")) * time.Millisecond)
+	entry, err := json.Marshal(map[string]any{
+		"type": "assistant", "timestamp": time.Now(),
+		"message": map[string]any{"model": "m", "content": []any{map[string]string{"type": "text", "text": answer}}},
+	})
+	check(err)
+	write(r.ID, string(entry))
 	write(r.ID, "ends")
 	if !stream {
 		fmt.Println(answer)
@@ -77,7 +84,9 @@ func parse(args []string) (r run, stream bool) {
 		if i+1 < len(args) {
 			switch arg {
 			case "--resume":
-				r.Resumed = args[i+1]
+				r.Resumed, r.Managed = args[i+1], true
+			case "--session-id":
+				r.ID, r.Managed = args[i+1], true
 			case "--output-format":
 				stream = args[i+1] == "stream-json"
 			case "-p":
@@ -85,11 +94,12 @@ func parse(args []string) (r run, stream bool) {
 			}
 		}
 	}
-	r.ID = r.Resumed
+	if r.Resumed != "" {
+		r.ID = r.Resumed
+	}
 	if r.ID == "" {
 		r.ID = newID()
 	}
-	r.Managed = stream && os.Getenv("FAKE_FORMAT") != "stream-json"
 	return r, stream
 }
 
@@ -105,8 +115,12 @@ func number(name string) int {
 	return n
 }
 
+var notAlphanumeric = regexp.MustCompile("[^A-Za-z0-9]")
+
 func file(id string) string {
-	return filepath.Join(os.Getenv("HOME"), ".claude", "projects", "fake", id+".jsonl")
+	dir, err := os.Getwd()
+	check(err)
+	return filepath.Join(os.Getenv("HOME"), ".claude", "projects", notAlphanumeric.ReplaceAllString(dir, "-"), id+".jsonl")
 }
 
 func exists(path string) bool {
