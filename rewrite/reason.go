@@ -41,7 +41,7 @@ const (
 	StdinOpen       Reason = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
 	StdinTooBig     Reason = "stdin_large"      // stdin exceeds what the shim reads
 	StdoutGone      Reason = "stdout_gone"      // stdout has no reader: the tool must find out by itself
-	VerboseSetting  Reason = "verbose_set"      // a settings file may change the json format
+	VerboseSetting  Reason = "verbose_set"      // a settings file may change the output format
 	HookSetting     Reason = "hook_set"         // a settings file may change what the session stores
 	FileNotRegular  Reason = "file_not_regular" // a settings file is a pipe or a device: only the tool may read it
 	FileTooLarge    Reason = "file_too_large"   // a settings file exceeds what the shim reads
