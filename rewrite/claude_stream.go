@@ -303,6 +303,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 		numbers = jsonNumbers(line)
 	}
 	s.learnUsage(numbers)
+	s.totals = true
 	return line
 }
 
