@@ -62,10 +62,10 @@ func (s *claudeStream) File(_ string, line []byte) {
 		s.learnMessage(&e.claudeEvent)
 		s.addUsage(&e.claudeEvent)
 		s.newest = e
-		s.settle()
-		if s.malformed && s.seen.Results > 0 { // json: the result was read before
+		if s.malformed { // json's result may have been read before
 			s.seen.Failed, s.seen.TurnLimit = true, false
 		}
+		s.settle()
 	}
 }
 
