@@ -254,6 +254,25 @@ func TestClaudeShowsWhatItPrints(t *testing.T) {
 	}
 }
 
+// Without a resume, every format is shown as it is.
+func TestClaudeShowsRecordings(t *testing.T) {
+	paths, err := filepath.Glob("../testdata/recordings/claude/*/stdout")
+	if err != nil || len(paths) < 130 {
+		t.Fatalf("%d recordings, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		stdout, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range claudeFormats {
+			if shown, _ := claudeRun(format, Plan{}, string(stdout)); shown != string(stdout) {
+				t.Errorf("%s as %s: %q", path, format, shown)
+			}
+		}
+	}
+}
+
 // The recordings' tokens, and the cost in nano-dollars where claude reports it.
 func TestClaudeUsageOfOwnRuns(t *testing.T) {
 	runs := ownRuns(t)
@@ -527,6 +546,9 @@ func TestClaudeTextThatIsTooLong(t *testing.T) {
 		if got := string(s.Line([]byte(text))); got != text {
 			t.Errorf("%d bytes of %d are shown", len(got), len(text))
 		}
+		if seen := s.Seen(); !seen.Final || seen.Failed != (more > 0) {
+			t.Errorf("%d bytes: %+v", len(text), seen)
+		}
 		s.Line([]byte("yes"))
 		if seen := s.Seen(); !seen.Final || !seen.Failed {
 			t.Errorf("%d bytes: %+v", len(text)+3, seen)
@@ -577,6 +599,27 @@ func TestClaudeJSONOfAResume(t *testing.T) {
 	}
 }
 
+// The result's figures count, whatever the file has.
+func TestClaudeJSONAndTheFilesTotals(t *testing.T) {
+	const result = `{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.75,"modelUsage":{"m":{"inputTokens":7}},"session_id":"` + someID + `"}`
+	const costs = `{"type":"cost-state","totalCostUSD":0.5,"modelUsage":{"m":{"inputTokens":8}}}`
+	for _, first := range []bool{true, false} {
+		s := claude{}.Stream(Call{Format: JSON}, Plan{NewID: someID}, "")
+		if !first {
+			s.Line([]byte(result))
+		}
+		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
+		s.File("x", []byte(costs))
+		if first {
+			s.Line([]byte(result))
+		}
+		want := Usage{Known: true, Input: 7, CostKnown: true, CostNano: 750_000_000}
+		if seen := s.Seen(); seen.Usage != want || seen.Totals != `{"modelUsage\tm\tinputTokens":7,"total_cost_usd":0.75}` {
+			t.Errorf("file first %v: %+v, totals %s", first, seen.Usage, seen.Totals)
+		}
+	}
+}
+
 // An entry of another shape counts in json too, whether it comes before the result or after it.
 func TestClaudeJSONWithAnOddEntry(t *testing.T) {
 	odd := strings.NewReplacer(`"msg_1"`, "7", "TIME", "2026-11-23T01:49:40.606Z").Replace(says("yes"))
@@ -599,7 +642,7 @@ func TestClaudeJSONWithAnOddEntry(t *testing.T) {
 func TestClaudeShowsWhatIsNoEvent(t *testing.T) {
 	for _, stdout := range []string{
 		"plain\n\ntext", "{\n  \"result\": 7\n}\n", "{}\n{\"result\":\"x\"}\n[]\n7\n", "[", "[{\"type\":\"result\"", "[1,2,\"result\"]\n", "\n",
-		"panic: result of init", `{"type":"result",}` + "\n", `{"type":"novel","text":"result"}` + "\r\n", "{\"type\":\"result\xff\n",
+		"[" + strings.TrimSuffix(claudeEnds, "\n") + ",{\n", "panic: result of init", `{"type":"result",}` + "\n", `{"type":"novel","text":"result"}` + "\r\n", "{\"type\":\"result\xff\n",
 	} {
 		for _, format := range claudeFormats {
 			for _, plan := range []Plan{{NewID: someID}, {NewID: someID, Resume: foreignID, Copy: true}} {

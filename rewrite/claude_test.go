@@ -185,6 +185,7 @@ func TestClaudePlans(t *testing.T) {
 		{"-p OLD --verbose", n + "-p OLD --verbose", r + n + "-p NEW WORDS --verbose"},
 		{"-p --tools A --output-format json OLD", n + "-p --tools A --output-format json OLD", r + n + "-p --tools A --output-format json NEW WORDS"},
 		{"--output-format=text -p -- OLD", n + "--output-format=text -p -- OLD", r + n + "--output-format=text -p -- NEW WORDS"},
+		{"OLD -p --output-format text --tools A", n + "OLD -p --output-format text --tools A", r + n + "NEW WORDS -p --output-format text --tools A"},
 		{"-p OLD --output-format stream-json --verbose", "-p OLD --output-format stream-json --verbose",
 			r + "-p NEW WORDS --output-format stream-json --verbose"},
 	}

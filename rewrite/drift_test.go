@@ -48,7 +48,7 @@ func (c *driftCase) join(lines []string) string {
 }
 
 func (c *driftCase) play(lines []string) played {
-	call := Call{Format: c.format, Mode: Fresh, maxTurns: "1"}
+	call := Call{Format: c.format, Mode: Fresh}
 	s := c.tool.Stream(call, c.plan, "")
 	var p played
 	for line := range strings.Lines(c.join(lines)) {

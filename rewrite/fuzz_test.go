@@ -461,3 +461,38 @@ func FuzzFiles(f *testing.F) {
 		}
 	})
 }
+
+// Whatever claude prints and stores, a text or a fresh json caller is shown it as it is, the session is the one that
+// the command line names, and a text run is over only if its answer was shown.
+func FuzzClaudeFile(f *testing.F) {
+	at := strings.NewReplacer("TIME", "2026-11-23T01:49:40.606Z")
+	for _, entry := range []string{says("yes"), said(usesTool, ""), said("", `,"isApiErrorMessage":true`), `{"type":"cost-state","totalCostUSD":1}`,
+		`{"type":"system","subtype":"compact_boundary","timestamp":"TIME"}`, `{"type":"user","timestamp":"TIME"}`, "[" + claudeEnds + "]"} {
+		f.Add([]byte("yes\r\n"), []byte(at.Replace(entry)), []byte(at.Replace(says("yes"))))
+		f.Add([]byte(claudeEnds), []byte(at.Replace(entry)), []byte{})
+	}
+	f.Fuzz(func(t *testing.T, stdout, one, other []byte) {
+		plan := Plan{NewID: someID, Started: 1}
+		for _, format := range []Format{Text, JSON, JSONVerbose} {
+			s := claude{}.Stream(Call{Format: format, maxTurns: "1"}, plan, "")
+			s.File("x", one)
+			shown, _ := codexRun(s, stdout, nil)
+			s.File("x", other)
+			shown += string(s.End())
+			seen := s.Seen()
+			if shown != string(stdout) {
+				t.Fatalf("%s: %q is shown as %q", format, stdout, shown)
+			}
+			if format != Text {
+				continue
+			}
+			if seen.ID != "" && seen.ID != someID || seen.WrongID {
+				t.Fatalf("id %q, wrong %v", seen.ID, seen.WrongID)
+			}
+			lines := strings.NewReplacer("\r\n", "\n")
+			if seen.Final && (len(stdout) == 0 || !strings.Contains(lines.Replace(shown), lines.Replace(strings.TrimSpace(seen.Answer)))) {
+				t.Fatalf("%q is over with the answer %q", stdout, seen.Answer)
+			}
+		}
+	})
+}
