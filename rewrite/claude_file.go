@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"time"
 )
 
 // claudeFile is what a session's file shows of a text or json run. Facts were measured with 2.0.73,
@@ -47,8 +46,8 @@ func (s *claudeStream) File(_ string, line []byte) {
 		s.learnCosts(line)
 		return
 	}
-	at, err := time.Parse(time.RFC3339, string(e.Time))
-	if err != nil || at.UnixMilli() < s.plan.Started || e.Sidechain {
+	at, ok := timestampMillis(string(e.Time))
+	if !ok || at < s.plan.Started || e.Sidechain {
 		return
 	}
 	if s.seen.ID == "" {
@@ -63,6 +62,9 @@ func (s *claudeStream) File(_ string, line []byte) {
 		s.learnMessage(&e.claudeEvent)
 		s.addUsage(&e.claudeEvent)
 		s.newest = e
+		if s.malformed { // json's result may have been read before
+			s.seen.Failed, s.seen.TurnLimit = true, false
+		}
 		s.settle()
 	}
 }
@@ -84,19 +86,22 @@ func (s *claudeStream) settle() {
 	text, usesTool := s.newest.text()
 	limit := "Error: Reached max turns (" + s.call.maxTurns + ")"
 	seen := &s.seen
+	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Answer = false, false, false, "", ""
 	switch {
 	case usesTool:
-		seen.TurnLimit = s.call.maxTurns != "" && s.shows(limit)
-		seen.Final, seen.Failed = seen.TurnLimit, seen.TurnLimit
+		if s.call.maxTurns != "" && s.shows(limit) {
+			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.malformed
+		}
 	case s.newest.APIError:
-		failed := true
-		event := claudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status}
-		if seen.Final = s.shows(text); seen.Final {
-			seen.Failed, seen.Refusal = true, claudeRefusal(&event)
+		if s.shows(text) {
+			failed := true
+			event := claudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status}
+			seen.Final, seen.Failed, seen.Refusal = true, true, claudeRefusal(&event)
 		}
 	default:
-		seen.Final, seen.Failed = s.tooLong || s.shows(text), s.tooLong || s.malformed
-		seen.Answer = text
+		if s.tooLong || s.shows(text) {
+			seen.Final, seen.Failed, seen.Answer = true, s.tooLong || s.malformed, text
+		}
 	}
 }
 
@@ -111,10 +116,12 @@ func (e *claudeEntry) text() (text string, usesTool bool) {
 	return text, usesTool
 }
 
-// shows reports whether stdout has shown a text. A terminal has its own line ends.
+// shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty text
+// claude prints at least a newline.
 func (s *claudeStream) shows(text string) bool {
-	text = strings.TrimSpace(text)
-	return s.output.Len() >= len(text) && strings.Contains(strings.ReplaceAll(s.output.String(), "\r\n", "\n"), text)
+	lines := func(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+	text = lines(strings.TrimSpace(text))
+	return s.output.Len() >= max(1, len(text)) && strings.Contains(lines(s.output.String()), text)
 }
 
 // addUsage adds up the usage of the run's messages, each of which has an entry for each of its parts.

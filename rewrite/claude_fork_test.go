@@ -38,9 +38,9 @@ func TestClaudeForkPoint(t *testing.T) {
 	}
 }
 
-// Only a version that was tried is asked for a copy, of the tools that can make one.
+// Only tools that can make a copy are asked for one. An unknown version of claude is asked for none.
 func TestWhoCopies(t *testing.T) {
-	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.75": false, "2.0.76": true, "2.1.329": true} {
+	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.72": false, "2.0.73": true, "2.1.329": true} {
 		if c := (claude{}).ResolveWithEnv(parse("-p x"), HostEnv{Version: version}); c.Copies != want {
 			t.Errorf("claude %q: %v", version, c.Copies)
 		}
@@ -86,13 +86,13 @@ func TestForkIsSentWhatAResumeIs(t *testing.T) {
 
 func TestClaudePlansAFork(t *testing.T) {
 	const at = "aaaaaaaa-0000-4000-8000-000000000001"
-	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, copied: true, forkAt: at, prompt: "NEW WORDS", asked: "OLD"})
-	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --output-format stream-json --verbose -p NEW WORDS --tools A"
+	p := claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, newID: foreignID, copied: true, forkAt: at, prompt: "NEW WORDS", asked: "OLD"})
+	want := "--resume " + someID + " --fork-session --resume-session-at " + at + " --session-id " + foreignID + " -p NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}
-	p = claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, copied: true, prompt: "NEW WORDS", asked: "OLD"})
-	want = "--resume " + someID + " --fork-session --output-format stream-json --verbose -p NEW WORDS --tools A"
+	p = claude{}.Plan(parse("-p OLD --tools A"), Target{id: someID, newID: foreignID, copied: true, prompt: "NEW WORDS", asked: "OLD"})
+	want = "--resume " + someID + " --fork-session --session-id " + foreignID + " -p NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != someID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}

@@ -133,7 +133,7 @@ func (s *claudeStream) End() []byte {
 }
 
 // jsonResult returns where the result is in json's output. With --verbose, or that setting, claude
-// prints an array of all events, the result last.
+// prints an array of all events, the result last. A line that is cut short has none.
 func jsonResult(line []byte) lineSpan {
 	last := lineSpan{0, len(line)}
 	if !bytes.HasPrefix(line, []byte("[")) {
@@ -144,7 +144,7 @@ func jsonResult(line []byte) lineSpan {
 	for d.More() {
 		var event json.RawMessage
 		if d.Decode(&event) != nil {
-			return lineSpan{0, len(line)}
+			return lineSpan{}
 		}
 		end := int(d.InputOffset())
 		last = lineSpan{end - len(event), end}
@@ -303,6 +303,7 @@ func (s *claudeStream) ownFigures(line []byte) []byte {
 		numbers = jsonNumbers(line)
 	}
 	s.learnUsage(line, numbers)
+	s.totals = true
 	return line
 }
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// claudeSees plays events to a text caller.
+// claudeSees plays events to a stream-json caller.
 func claudeSees(resume string, events ...string) *StreamState {
-	s := (claude{}).Stream(parse("-p x"), Plan{Resume: resume}, "")
+	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: resume}, "")
 	for _, e := range events {
 		s.Line([]byte(e + "\n"))
 	}
@@ -99,141 +99,13 @@ func TestClaudeRefusals(t *testing.T) {
 	}
 }
 
-// A run that could not begin shows nothing in text and json unless claude takes it for a good one, and is no end of a run.
+// A run that could not begin is no end of a run, and names no session.
 func TestClaudeThatDoesNotBegin(t *testing.T) {
 	event := `{"type":"result","subtype":"error_during_execution","is_error":true,"startup_failure_reason":"x","session_id":"` + someID + `"}` + "\n"
-	for _, line := range []string{"-p x", "-p x --output-format json", "-p x --output-format json --verbose"} {
-		if got, seen := render(line, []byte(event)); got != "" || seen.Final || seen.ID != "" || string(seen.Unshown) != event {
-			t.Errorf("%s: %q, final %v, id %q, unshown %q", line, got, seen.Final, seen.ID, seen.Unshown)
+	for _, format := range claudeFormats {
+		if shown, seen := claudeRun(format, Plan{}, event); shown != event || seen.Final || seen.ID != "" {
+			t.Errorf("%s: %q, final %v, id %q", format, shown, seen.Final, seen.ID)
 		}
-	}
-	if got := first(render("-p x --output-format stream-json", []byte(event))); got != event {
-		t.Errorf("stream-json: %q", got)
-	}
-}
-
-func TestClaudeTextOfErrors(t *testing.T) {
-	result := func(subtype, fields string) string {
-		return `{"type":"result","is_error":true,"subtype":"` + subtype + `"` + fields + `}` + "\n"
-	}
-	unknown := result("outcome", ``)
-	tests := []struct{ event, want string }{
-		{result("error_max_turns", ""), "Error: Reached max turns (3)"},
-		{result("error_max_budget_usd", ""), "Error: Exceeded USD budget (0.5)"},
-		{result("error_max_structured_output_retries", ""), "Error: Failed to provide valid structured output after maximum retries"},
-		{result("error_max_structured_output_retries", `,"errors":["no","never"]`), "Error: no"},
-		{result("error_max_structured_output_retries", `,"errors":["no"]`), "Error: no"},
-		{result("error_max_turns", "") + result("success", `,"result":"x"`), "Error: Reached max turns (3)\n\nx\n"},
-		{result("outcome", `,"result":"x","api_error_status":"429"`), "x\n"},
-		{result("outcome", `,"result":""`), "\n"},
-		{result("outcome", `,"result":["x"]`), result("outcome", `,"result":["x"]`)},
-		{result("error_during_execution", `,"result":"x"`), "Execution error"},
-		{result("outcome", `,"result":"x"`), "x\n"},
-		{unknown, unknown},
-	}
-	for _, tt := range tests {
-		if got := first(render("-p x --max-turns 3 --max-budget-usd 0.5", []byte(tt.event))); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.event, got, tt.want)
-		}
-	}
-}
-
-// Since 2.1.293 text mode prints the result of each turn as the turn ends, and before that the last one at the end.
-func TestClaudeShowsTextInTime(t *testing.T) {
-	const unread = `{"type":"result","subtype":"outcome"}` + "\n"
-	empty := strings.Replace(claudeEnds, `"yes"`, `""`, 1)
-	for _, tt := range []struct {
-		version string
-		lines   []string
-		want    []string // at once, and at the end
-	}{
-		{"2.1.292", []string{claudeEnds, claudeEndsAgain}, []string{"", "", "no\n"}},
-		{"2.1.293", []string{claudeEnds, claudeEndsAgain}, []string{"yes\n", "\nno\n", ""}},
-		{"2.1.292", []string{claudeEnds, unread}, []string{"", unread, ""}},
-		{"2.1.293", []string{claudeEnds, "aside\n"}, []string{"yes\n", "aside\n", ""}},
-		{"2.1.293", []string{empty, claudeEnds, "aside\n"}, []string{"", "yes\n", "aside\n", ""}},
-		{"2.1.293", []string{empty, "aside\n"}, []string{"", "", "\naside\n"}},
-		{"2.1.293", []string{claudeEnds, empty}, []string{"yes\n", "", ""}},
-	} {
-		s := claude{}.Stream(parse("-p x"), Plan{}, "")
-		s.Line([]byte(strings.Replace(claudeInit, "2.1.329", tt.version, 1)))
-		var got []string
-		for _, line := range tt.lines {
-			got = append(got, string(s.Line([]byte(line))))
-		}
-		if got = append(got, string(s.End())); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q: %q, want %q", tt.version, tt.lines, got, tt.want)
-		}
-	}
-}
-
-// Since 2.1.326 text mode repeats an error on a stderr that is a terminal.
-func TestClaudeRepeatsErrors(t *testing.T) {
-	result := func(fields string) string { return `{"type":"result",` + fields + `}` + "\n" }
-	tests := []struct {
-		version, event string
-		terminal       bool
-		want           string
-	}{
-		{"2.1.326", result(`"subtype":"success","is_error":true,"result":"API Error \n\n"`), true, "API Error\n"},
-		{"2.1.326", result(`"subtype":"error_max_turns","is_error":true`), true, "Error: Reached max turns (3)\n"},
-		{"2.1.326", result(`"subtype":"error_max_turns","is_error":true`), false, ""},
-		{"2.1.325", result(`"subtype":"error_max_turns","is_error":true`), true, ""},
-		{"2.1.326", result(`"subtype":"success","is_error":false,"result":"x"`), true, ""},
-		{"2.1.326", result(`"subtype":"success","result":"x"`), true, ""},
-		{"2.1.326", result(`"subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools"`), true, ""},
-	}
-	for _, tt := range tests {
-		c := parse("-p x --max-turns 3")
-		c.StderrTTY = tt.terminal
-		s := claude{}.Stream(c, Plan{}, "")
-		s.Line([]byte(strings.Replace(claudeInit, "2.1.329", tt.version, 1)))
-		s.Line([]byte(tt.event))
-		if got := s.TakeStderr(); got != tt.want {
-			t.Errorf("%s, terminal %v: %s: %q, want %q", tt.version, tt.terminal, tt.event, got, tt.want)
-		}
-		if again := s.TakeStderr(); again != "" {
-			t.Errorf("it is repeated again: %q", again)
-		}
-	}
-}
-
-func TestRawSeparators(t *testing.T) {
-	tests := []struct{ line, want string }{
-		{`"a\u2028b\u2029c"`, "\"a\u2028b\u2029c\""},
-		{`"a\\u2028b\\\u2029c"`, "\"a\\\\u2028b\\\\\u2029c\""},
-		{`"\n\"\u2027\u202a"`, `"\n\"\u2027\u202a"`},
-		{`cut\`, `cut\`},
-		{`\u202`, `\u202`},
-		{"", ""},
-	}
-	for _, tt := range tests {
-		if got := string(appendRawSeparators([]byte("x"), []byte(tt.line))); got != "x"+tt.want {
-			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
-		}
-	}
-	result := strings.Replace(claudeEnds, "yes", `a\u2028b`, 1)
-	for version, want := range map[string]string{"2.1.310": "a\u2028b", "2.1.311": `a\u2028b`} {
-		init := strings.Replace(claudeInit, "2.1.329", version, 1)
-		for _, line := range []string{"-p x --output-format json", "-p x --output-format json --verbose"} {
-			if got := first(render(line, []byte(init+result))); !strings.Contains(got, want) {
-				t.Errorf("%s, %s: %s", version, line, got)
-			}
-		}
-	}
-}
-
-// json has less than stream-json.
-func TestClaudeLeavesOutOfJSON(t *testing.T) {
-	init := strings.Replace(claudeInit, `"model":"m"`, `"capabilities":["a",`+claudeStreamOnlyCapability+`"b"]`, 1)
-	result := strings.Replace(claudeEnds, `"result"`, `"model_usage_since_last_result":{"m":{"inputTokens":1}},"result"`, 2)
-	stream := init + strings.Replace(result, `"type":"model_usage_since_last_result":{"m":{"inputTokens":1}},`, `"type":`, 1)
-	wantInit := strings.Replace(claudeInit, `"model":"m"`, `"capabilities":["a","b"]`, 1)
-	if got := first(render("-p x --output-format json", []byte(stream))); got != claudeEnds {
-		t.Errorf("json: %s", got)
-	}
-	if got := first(render("-p x --output-format json --verbose", []byte(stream+"\n"))); got != claudeArray(wantInit, claudeEnds)+"\n" {
-		t.Errorf("json with --verbose: %s", got)
 	}
 }
 

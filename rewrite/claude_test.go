@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -123,35 +122,28 @@ func TestClaudeSettings(t *testing.T) {
 }
 
 func TestClaudeSettles(t *testing.T) {
-	const omit = "--thinking-display omitted"
-	verbose := map[string]string{"/h/.claude/settings.json": `{"a": 1, "verbose" : true}`}
 	tests := []struct {
 		line, version string
-		settings      map[string]string
-		reason        Reason
-		omits, old    bool
+		noResume      bool
 	}{
-		{"-p hi", "2.1.329", nil, "", true, false},
-		{"-p hi --output-format json", "2.1.329", nil, "", true, false},
-		{"-p hi --output-format json --verbose", "2.1.329", nil, "", false, false},
-		{"-p hi --output-format stream-json", "2.1.329", nil, "", false, false},
-		{"-p hi --thinking-display summarized", "2.1.329", nil, "", false, false},
-		{"-p hi", "2.1.329", map[string]string{".claude/settings.json": `{"showThinkingSummaries":false}`}, "", false, false},
-		{"-p hi", "2.1.197", nil, "", false, false},
-		{"-p hi", "", nil, "", false, false},
-		{"-p hi", "1.0.111", nil, "", false, true},
-		{"-p hi --output-format json", "2.1.329", verbose, VerboseSetting, true, false},
-		{"-p hi --output-format json", "2.1.329", map[string]string{"/h/.claude/settings.json": `{"verbose":false}`}, "", true, false},
-		{"-p hi --output-format text", "2.1.329", verbose, "", true, false},
-		{`-p hi --output-format json --settings {"verbose":true}`, "2.1.329", nil, VerboseSetting, true, false},
+		{"-p hi", "2.1.329", false},
+		{"-p hi", "2.0.73", false},
+		{"-p hi", "1.0.124", false},
+		{"-p hi", "1.0.123", true},
+		{"-p hi --output-format stream-json", "1.0.124", false},
+		{"-p hi --output-format stream-json", "1.0.123", true},
+		{"-p hi", "", false},
 	}
 	for _, tt := range tests {
-		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), HostEnv{Settings: tt.settings, Version: tt.version})
-		plan := claude{}.Plan(c, ToFresh("hi"))
-		if omits := strings.Contains(strings.Join(plan.Args, " "), omit); c.Reason != tt.reason || omits != tt.omits ||
-			(len(plan.Env) > 0) != omits || c.NoResume != tt.old {
-			t.Errorf("%q, %s: %q, %q with %q, no resume %v", tt.line, tt.version, c.Reason, plan.Args, plan.Env, c.NoResume)
+		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), HostEnv{Version: tt.version})
+		if c.Mode != Fresh || c.NoResume != tt.noResume {
+			t.Errorf("%q, %s: %s %q, no resume %v", tt.line, tt.version, c.Mode, c.Reason, c.NoResume)
 		}
+	}
+	// A setting that makes json an array of all events changes nothing: the array is read too.
+	verbose := map[string]string{"/h/.claude/settings.json": `{"verbose":true}`}
+	if c := (claude{}).ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"), HostEnv{Settings: verbose}); c.Mode != Fresh {
+		t.Errorf("verbose in settings: %s %q", c.Mode, c.Reason)
 	}
 	own := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), HostEnv{Settings: map[string]string{"/h/.claude.json": "{}"}})
 	theirs := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), HostEnv{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
@@ -160,28 +152,61 @@ func TestClaudeSettles(t *testing.T) {
 	}
 }
 
+// The file to follow is in the project's directory, or somewhere below projects if the name of that is not known.
+func TestClaudeFollows(t *testing.T) {
+	long := "/" + strings.Repeat("d", 199)
+	for _, tt := range []struct {
+		line string
+		dirs []string
+		want []Follow
+	}{
+		{"-p hi", []string{"/work/My project.d", "/work"}, []Follow{{"/h/.claude/projects/-work-My-project-d", foreignID + ".jsonl", true, true}}},
+		{"-p hi --output-format json", []string{"/w"}, []Follow{{"/h/.claude/projects/-w", foreignID + ".jsonl", true, true}}},
+		{"-p hi", []string{long}, []Follow{{"/h/.claude/projects/" + dashed(long), foreignID + ".jsonl", true, true}}},
+		{"-p hi", []string{long + "d"}, []Follow{{"/h/.claude/projects", foreignID + ".jsonl", false, true}}},
+		{"-p hi", nil, []Follow{{"/h/.claude/projects", foreignID + ".jsonl", false, true}}},
+		{"-p hi --output-format stream-json", []string{"/w"}, nil},
+	} {
+		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), HostEnv{Dirs: tt.dirs, Version: "2.1.330"})
+		for _, target := range []Target{ToFresh("hi"), {id: someID, copied: true, prompt: "hi", whole: true}} {
+			plan := claude{}.Plan(c, target.Beginning(foreignID))
+			if !slices.Equal(plan.Follow, tt.want) || (plan.NewID == foreignID) != (tt.want != nil) || (plan.ID() == foreignID) != (tt.want != nil) {
+				t.Errorf("%q in %.40q: %+v, id %q", tt.line, tt.dirs, plan.Follow, plan.ID())
+			}
+		}
+	}
+}
+
 func TestClaudePlans(t *testing.T) {
-	const r = "--resume " + someID + " "
+	const r, n = "--resume " + someID + " ", "--session-id " + foreignID + " "
+	const copied = r + "--fork-session " + n
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", "--output-format stream-json --verbose -p OLD", r + "--output-format stream-json --verbose -p NEW WORDS"},
-		{"-p OLD --verbose", "--output-format stream-json -p OLD --verbose", r + "--output-format stream-json -p NEW WORDS --verbose"},
-		{"-p --tools A --output-format json OLD", "--verbose -p --tools A --output-format stream-json OLD",
-			r + "--verbose -p --tools A --output-format stream-json NEW WORDS"},
-		{"--output-format=text -p -- OLD", "--verbose --output-format=stream-json -p -- OLD",
-			r + "--verbose --output-format=stream-json -p -- NEW WORDS"},
+		{"-p OLD", n + "-p OLD", r + "-p NEW WORDS"},
+		{"-p OLD --verbose", n + "-p OLD --verbose", r + "-p NEW WORDS --verbose"},
+		{"-p --tools A --output-format json OLD", n + "-p --tools A --output-format json OLD", r + "-p --tools A --output-format json NEW WORDS"},
+		{"--output-format=text -p -- OLD", n + "--output-format=text -p -- OLD", r + "--output-format=text -p -- NEW WORDS"},
+		{"OLD -p --output-format text --tools A", n + "OLD -p --output-format text --tools A", r + "NEW WORDS -p --output-format text --tools A"},
 		{"-p OLD --output-format stream-json --verbose", "-p OLD --output-format stream-json --verbose",
 			r + "-p NEW WORDS --output-format stream-json --verbose"},
-		{"OLD -p --output-format text --tools A", "--verbose OLD -p --output-format stream-json --tools A",
-			r + "--verbose NEW WORDS -p --output-format stream-json --tools A"},
 	}
 	for _, tt := range tests {
 		c := parse(tt.line)
-		if got := strings.Join(claude{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
+		if got := strings.Join(claude{}.Plan(c, ToFresh("OLD").Beginning(foreignID)).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := claude{}.Plan(c, Target{id: someID, prompt: "NEW WORDS", asked: c.Prompt})
-		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID {
+		target := Target{id: someID, newID: foreignID, prompt: "NEW WORDS", asked: c.Prompt}
+		p := claude{}.Plan(c, target)
+		if got := strings.Join(p.Args, " "); got != tt.resume || p.ID() != someID {
 			t.Errorf("%q resumed: %q, want %q", tt.line, got, tt.resume)
+		}
+		target.copied = true
+		p = claude{}.Plan(c, target)
+		want := strings.Replace(tt.resume, r, copied, 1)
+		if c.Format == StreamJSON {
+			want = strings.Replace(tt.resume, r, r+"--fork-session ", 1)
+		}
+		if got := strings.Join(p.Args, " "); got != want || p.Resume != someID {
+			t.Errorf("%q resumed in a copy: %q, want %q", tt.line, got, want)
 		}
 	}
 }
@@ -239,72 +264,6 @@ func recording(t *testing.T, name string) []byte {
 	return data
 }
 
-// render feeds a stream to the renderer of a format, cut in two at every place
-// that is a multiple of step.
-func render(line string, stream []byte) (string, *StreamState) {
-	s := (claude{}).Stream(parse(line), Plan{}, "")
-	var out []byte
-	for l := range bytes.Lines(stream) {
-		out = append(out, s.Line(l)...)
-	}
-	out = append(out, s.End()...)
-	out = append(out, s.End()...) // the second gives nothing
-	return string(out), s.Seen()
-}
-
-// volatile are the parts of a recording that differ from run to run.
-var volatile = regexp.MustCompile(`"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"|"(duration|ttft|time)[a-z_]*":\d+|"timestamp":"[^"]*"|"toolu_\d+"|"id":"msg_\d+"`)
-
-func masked(text string) string { return volatile.ReplaceAllString(text, `"*"`) }
-
-func TestClaudeRenders(t *testing.T) {
-	for _, name := range []string{"fresh", "resume-ok", "resume-unknown", "stdin-only", "stdin-and-arg", "tool", "maxturns",
-		"multi", "empty", "http500", "http429", "http401", "badtool", "toobig"} {
-		line := "-p x"
-		if name == "maxturns" {
-			line += " --max-turns 1"
-		}
-		stream := recording(t, name+"-stream")
-		if got, want := first(render(line, stream)), string(recording(t, name+"-text")); got != want {
-			t.Errorf("%s as text: %q, want %q", name, got, want)
-		}
-		got, want := masked(first(render(line+" --output-format json", stream))), masked(string(recording(t, name+"-json")))
-		if got != want && name != "resume-ok" { // what it costs to resume differs from run to run
-			t.Errorf("%s as json:\n%s\nwant\n%s", name, got, want)
-		}
-		if got := first(render(line+" --output-format stream-json", stream)); got != string(stream) {
-			t.Errorf("%s as stream-json is not what the tool printed", name)
-		}
-	}
-	got := masked(first(render("-p x --output-format json --verbose", recording(t, "fresh-stream"))))
-	if want := masked(string(recording(t, "fresh-jsonverbose"))); got != want {
-		t.Errorf("as json with --verbose:\n%s\nwant\n%s", got, want)
-	}
-}
-
-func first(text string, _ *StreamState) string { return text }
-
-func TestClaudeTextOfSeveralTurns(t *testing.T) {
-	event := func(version, result string) string {
-		return `{"type":"system","subtype":"init","claude_code_version":"` + version + `"}` + "\n" +
-			`{"subtype":"success","result":"` + result + `","type":"result"}` + "\n"
-	}
-	tests := []struct{ version, first, second, want string }{
-		{"2.1.329", "one", "two", "one\n\ntwo\n"},
-		{"2.1.329", "", "two", "two\n"},
-		{"2.1.329", "one", "", "one\n"},
-		{"2.1.329", "", "", "\n"},
-		{"2.1.197", "one", "two", "two\n"},
-		{"2.1.197", "one", "", "\n"},
-	}
-	for _, tt := range tests {
-		stream := event(tt.version, tt.first) + event(tt.version, tt.second)
-		if got := first(render("-p x", []byte(stream))); got != tt.want {
-			t.Errorf("%s %q %q: %q, want %q", tt.version, tt.first, tt.second, got, tt.want)
-		}
-	}
-}
-
 func TestClaudeSees(t *testing.T) {
 	const asked = "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db"
 	tests := []struct {
@@ -343,7 +302,7 @@ func TestClaudeSees(t *testing.T) {
 	if got := stopped.Seen(); got.ID != "d30208bb-6922-4719-8122-c8d021715271" || !got.TurnLimit {
 		t.Errorf("a run that is known by its result alone, and stopped at its turns: %+v", got)
 	}
-	_, seen := render("-p x", recording(t, "fresh-stream"))
+	_, seen := claudeRun(StreamJSON, Plan{}, string(recording(t, "fresh-stream")))
 	if seen.ID != "3a369ab5-d137-452a-bcc6-6394cabf30d1" || seen.Version != "2.1.197" || seen.Answer != "Got it: 456." {
 		t.Errorf("id %q, version %q, answer %q", seen.ID, seen.Version, seen.Answer)
 	}
@@ -364,7 +323,7 @@ func TestClaudeTakesNoForeignID(t *testing.T) {
 		`{"type":"result","subtype":"error_during_execution","session_id":"` + someID + `","errors":["No conversation found with session ID: x"]}`,
 	}
 	for _, line := range foreign {
-		s := (claude{}).Stream(parse("-p x"), Plan{}, "")
+		s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{}, "")
 		s.Line([]byte(line + "\n"))
 		if id := s.Seen().ID; id != "" {
 			t.Errorf("took %q from %s", id, line)
@@ -410,7 +369,7 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 		t.Errorf("totals %s, want %s", seen.Totals, want)
 	}
 	// Each result says all that the run took so far, and a figure that cannot be read is none.
-	s := (claude{}).Stream(parse("-p x"), Plan{}, "")
+	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{}, "")
 	s.Line([]byte(result))
 	s.Line([]byte(result))
 	if u := s.Seen().Usage; u.Input != 6 || u.CostNano != 45_149_200 {

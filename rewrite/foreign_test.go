@@ -5,106 +5,14 @@ import (
 	"testing"
 )
 
-// events of a claude that prints each turn's result, and what its formats make of them.
+// Events of claude.
 const (
-	claudeInit      = `{"type":"system","subtype":"init","session_id":"` + someID + `","model":"m","claude_code_version":"2.1.329"}` + "\n"
-	claudeOldInit   = `{"type":"system","subtype":"init","session_id":"` + someID + `","model":"m","claude_code_version":"2.1.197"}` + "\n"
-	claudeSays      = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"yes"}]},"session_id":"` + someID + `"}` + "\n"
-	claudeToolSays  = `{"type":"user","message":{"content":[{"type":"tool_result","content":"x"}]},"session_id":"` + someID + `"}` + "\n"
-	claudeEnds      = `{"type":"result","subtype":"success","is_error":false,"result":"yes","session_id":"` + someID + `"}` + "\n"
-	claudeEndsAgain = `{"type":"result","subtype":"success","is_error":false,"result":"no","session_id":"` + someID + `"}` + "\n"
+	claudeInit = `{"type":"system","subtype":"init","session_id":"` + someID + `","model":"m","claude_code_version":"2.1.329"}` + "\n"
+	claudeSays = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"yes"}]},"session_id":"` + someID + `"}` + "\n"
+	claudeEnds = `{"type":"result","subtype":"success","is_error":false,"result":"yes","session_id":"` + someID + `"}` + "\n"
 )
 
-func claudeArray(lines ...string) string {
-	for i := range lines {
-		lines[i] = strings.TrimSuffix(lines[i], "\n")
-	}
-	return "[" + strings.Join(lines, ",") + "]\n"
-}
-
-// What stands on stdout and is no event is somebody's word to the caller: it is shown in
-// its place. Before and after the array or the object that a format ends with is where
-// the tool itself would have had it.
-func TestClaudeShowsWhatIsNoEvent(t *testing.T) {
-	tests := []struct{ what, stdout, text, json, verbose string }{
-		{"a banner", "Hello.\n" + claudeInit + claudeEnds,
-			"Hello.\nyes\n", "Hello.\n" + claudeEnds, "Hello.\n" + claudeArray(claudeInit, claudeEnds)},
-		{"lines between", claudeInit + "a\n" + claudeSays + "b\n\n" + claudeToolSays + claudeEnds,
-			"a\nb\n\nyes\n", "a\nb\n\n" + claudeEnds, "a\nb\n\n" + claudeArray(claudeInit, claudeSays, claudeToolSays, claudeEnds)},
-		{"lines behind", claudeInit + claudeEnds + "Bye.\n[done]",
-			"yes\nBye.\n[done]", claudeEnds + "Bye.\n[done]", claudeArray(claudeInit, claudeEnds) + "Bye.\n[done]"},
-		{"lines behind, of an old version", claudeOldInit + claudeEnds + "Bye.\n",
-			"yes\nBye.\n", claudeEnds + "Bye.\n", claudeArray(claudeOldInit, claudeEnds) + "Bye.\n"},
-		{"lines between two results", claudeInit + claudeEnds + "more\n" + claudeEndsAgain,
-			"yes\nmore\n\nno\n", "more\n" + claudeEndsAgain, "more\n" + claudeArray(claudeInit, claudeEnds, claudeEndsAgain)},
-		{"the same, of an old version", claudeOldInit + claudeEnds + "more\n" + claudeEndsAgain,
-			"more\nno\n", "more\n" + claudeEndsAgain, "more\n" + claudeArray(claudeOldInit, claudeEnds, claudeEndsAgain)},
-		{"an event after them", claudeInit + claudeEnds + "more\n" + claudeSays,
-			"yes\nmore\n", "more\n" + claudeEnds, "more\n" + claudeArray(claudeInit, claudeEnds, claudeSays)},
-		{"no events", "plain\n\ntext", "plain\n\ntext", "plain\n\ntext", "plain\n\ntext"},
-		{"an object in lines", "{\n  \"result\": 7\n}\n", "{\n  \"result\": 7\n}\n", "{\n  \"result\": 7\n}\n", "{\n  \"result\": 7\n}\n"},
-		{"objects without a type", "{}\n{\"result\":\"x\"}\n[]\n7\n", "{}\n{\"result\":\"x\"}\n[]\n7\n", "{}\n{\"result\":\"x\"}\n[]\n7\n", "{}\n{\"result\":\"x\"}\n[]\n7\n"},
-		{"an event that is none", claudeInit + `{"type":"user",` + "\n" + `{"type":"result",}` + "\n",
-			`{"type":"user",` + "\n" + `{"type":"result",}` + "\n", `{"type":"user",` + "\n" + `{"type":"result",}` + "\n",
-			`{"type":"user",` + "\n" + `{"type":"result",}` + "\n"},
-		{"a crash in a line", claudeInit + "panic: out of", "panic: out of", "panic: out of", "panic: out of"},
-		{"a crash in an event", claudeInit + claudeSays[:40], "", "", ""},
-		{"an unknown event", claudeInit + `{"type":"novel","text":"x"}` + "\n" + claudeEnds,
-			"yes\n", claudeEnds, claudeArray(claudeInit, `{"type":"novel","text":"x"}`, claudeEnds)},
-	}
-	for _, tt := range tests {
-		for line, want := range map[string]string{"-p x": tt.text, "-p x --output-format json": tt.json,
-			"-p x --output-format json --verbose": tt.verbose, "-p x --output-format stream-json": tt.stdout} {
-			if got := first(render(line, []byte(tt.stdout))); got != want {
-				t.Errorf("%s, %s: %q, want %q", tt.what, line, got, want)
-			}
-		}
-	}
-}
-
-// Much that stands behind a result is not held back: the tool has ended.
-func TestClaudeHoldsLittleBack(t *testing.T) {
-	for line, first := range map[string]string{"-p x --output-format json": claudeEnds,
-		"-p x --output-format json --verbose": claudeArray(claudeOldInit, claudeEnds), "-p x": "yes\n"} {
-		s := claude{}.Stream(parse(line), Plan{}, "")
-		for _, event := range []string{claudeOldInit, claudeEnds} {
-			if got := s.Line([]byte(event)); len(got) > 0 {
-				t.Errorf("%s: %q at once", line, got)
-			}
-		}
-		much := strings.Repeat("x", maxBacklog-1) + "\n"
-		if got := s.Line([]byte(much)); len(got) > 0 {
-			t.Errorf("%s: %d bytes at once", line, len(got))
-		}
-		if got := string(s.Line([]byte("\n"))); got != first+much+"\n" {
-			t.Errorf("%s: %d bytes of %d", line, len(got), len(first+much)+1)
-		}
-		if got := string(s.Line([]byte("more\n"))) + string(s.End()); got != "more\n" {
-			t.Errorf("%s: then %q", line, got)
-		}
-	}
-}
-
-// Where no result comes, what was not shown since the model last spoke is kept.
-func TestClaudeKeepsWhatWasNotShown(t *testing.T) {
-	const novel = `{"type":"outcome","answer":"yes"}` + "\n"
-	tests := []struct{ stdout, text, verbose string }{
-		{claudeInit + claudeSays + claudeToolSays + claudeSays + novel, claudeSays + novel,
-			claudeArray(claudeInit, claudeSays, claudeToolSays, claudeSays, novel)},
-		{claudeInit, claudeInit, claudeArray(claudeInit)},
-		{claudeInit + claudeSays[:40], claudeInit + claudeSays[:40], claudeArray(claudeInit) + claudeSays[:40]},
-		{claudeInit + claudeSays + claudeEnds, "", ""},
-		{"plain", "", ""},
-	}
-	for _, tt := range tests {
-		for line, want := range map[string]string{"-p x": tt.text, "-p x --output-format json": tt.text,
-			"-p x --output-format json --verbose": tt.verbose, "-p x --output-format stream-json": ""} {
-			_, seen := render(line, []byte(tt.stdout))
-			if got := string(seen.Unshown); got != want {
-				t.Errorf("%s of %q: %q, want %q", line, tt.stdout, got, want)
-			}
-		}
-	}
+func TestBacklog(t *testing.T) {
 	var b backlog
 	for range 3 {
 		b.add([]byte(strings.Repeat("x", maxBacklog/2) + "\n"))
@@ -233,17 +141,17 @@ func TestOddEvents(t *testing.T) {
 		failed, wrong bool
 		answer        string
 	}{
-		{"claude's result", claude{}.Stream(Call{Format: Text}, Plan{}, ""), claudeInit + claudeSays + claudeOdd, someID, true, false, "yes"},
-		{"claude's init", claude{}.Stream(Call{Format: Text}, Plan{}, ""), claudeOddInit, "", false, false, ""},
-		{"claude's init, and all else", claude{}.Stream(Call{Format: Text}, Plan{}, ""), claudeOddInit + claudeSays + claudeEnds, someID, true, false, "yes"},
-		{"claude's init of another session", claude{}.Stream(Call{Format: Text}, Plan{Resume: foreignID}, ""), claudeOddInit, "", false, true, ""},
-		{"claude's hooks", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+		{"claude's result", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), claudeInit + claudeSays + claudeOdd, someID, true, false, "yes"},
+		{"claude's init", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), claudeOddInit, "", false, false, ""},
+		{"claude's init, and all else", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), claudeOddInit + claudeSays + claudeEnds, someID, true, false, "yes"},
+		{"claude's init of another session", claude{}.Stream(Call{Format: StreamJSON}, Plan{Resume: foreignID}, ""), claudeOddInit, "", false, true, ""},
+		{"claude's hooks", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""),
 			`{"type":"system","subtype":"hook","model":7,"x":"init"}` + "\n" + `{"type":"novel","message":"result"}` + "\n" + `["result"]` + "\n" + claudeInit + claudeEnds, someID, false, false, "yes"},
-		{"claude's broken result", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+		{"claude's broken result", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""),
 			claudeInit + `{"type":"result",}` + "\n" + claudeEnds, someID, true, false, "yes"},
-		{"what a tool says to claude, broken", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+		{"what a tool says to claude, broken", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""),
 			claudeInit + `{"type":"user","result",}` + "\n" + `{"type":"novel",}` + "\n" + claudeEnds, someID, false, false, "yes"},
-		{"claude's result without is_error", claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+		{"claude's result without is_error", claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""),
 			claudeInit + strings.Replace(claudeEnds, `"is_error":false,`, "", 1), someID, true, false, "yes"},
 		{"codex's thread", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `","usage":[]}` + "\n", "", false, false, ""},
 		{"codex's item", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `"}` + "\n" +
@@ -272,8 +180,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// A format that is rendered needs each line whole; one that the tool writes at its end
-// does not show it that nobody reads.
+// A format that is rendered needs each line whole. A tool that writes only at its end does not notice
+// before that its reader is gone.
 func TestWhatStreamsNeed(t *testing.T) {
 	const most = LongestLine
 	tests := []struct {
@@ -283,7 +191,7 @@ func TestWhatStreamsNeed(t *testing.T) {
 		max    int
 		atEnd  bool
 	}{
-		{claude{}, Text, "", 0, false}, {claude{}, JSON, "", 0, true}, {claude{}, JSONVerbose, "", 0, true}, {claude{}, StreamJSON, "", most, false},
+		{claude{}, Text, "", NoLines, false}, {claude{}, JSON, "", 0, true}, {claude{}, JSONVerbose, "", 0, true}, {claude{}, StreamJSON, "", most, false},
 		{codex{}, Text, "", NoLines, false}, {codex{}, JSON, "", most, false},
 		{gemini{}, Text, "", 0, false}, {gemini{}, JSON, "", 0, false}, {gemini{}, StreamJSON, "", most, false},
 		{vibe{}, Text, someID, NoLines, false}, {vibe{}, JSON, "", NoLines, false}, {vibe{}, JSON, someID, NoLines, true}, {vibe{}, StreamJSON, someID, most, false},

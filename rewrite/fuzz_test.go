@@ -250,10 +250,12 @@ func FuzzPlans(f *testing.F) {
 		if prompt.Text == "" {
 			return
 		}
-		without := func(args []string) []string { // calls of vibe and copilot with such a file of the caller's are not managed
-			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--output-dir" || strings.Contains(arg, Scratch) })
+		without := func(args []string) []string { // a caller's own call with such options is not managed
+			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+				return arg == "--output-dir" || strings.Contains(arg, Scratch) || arg == "--session-id" || arg == foreignID
+			})
 		}
-		plan := tool.Plan(call, ToFresh(prompt.Text))
+		plan := tool.Plan(call, ToFresh(prompt.Text).Beginning(foreignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
@@ -265,12 +267,12 @@ func FuzzPlans(f *testing.F) {
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
 		if tool.Descriptor().Name == "claude" {
-			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true)).Args
+			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true).Beginning(foreignID)).Args
 			if again := tool.Parse(in); again.Reason != CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
 			}
 		}
-		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true))
+		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true).Beginning(foreignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
@@ -367,7 +369,6 @@ func FuzzStreams(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
-		agree(t, claude{}, stdout, StreamJSON, Text, JSON, JSONVerbose)
 		agree(t, qwen{}, stdout, StreamJSON, Text)
 		if !slices.ContainsFunc(slices.Collect(bytes.Lines(stdout)), func(line []byte) bool { return string(bytes.TrimSpace(line)) == "{" }) {
 			agree(t, gemini{}, stdout, StreamJSON, Text)
@@ -385,8 +386,7 @@ func FuzzStreams(f *testing.F) {
 					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
 						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
 					}
-					rendered := tool.Descriptor().Name == "claude" && format != StreamJSON ||
-						format == Text && slices.Contains([]string{"droid", "gemini", "qwen"}, tool.Descriptor().Name)
+					rendered := format == Text && slices.Contains([]string{"droid", "gemini", "qwen"}, tool.Descriptor().Name)
 					if resume != "" || rendered {
 						continue
 					}
@@ -457,6 +457,41 @@ func FuzzFiles(f *testing.F) {
 				if seen.Totals != "" && !json.Valid([]byte(seen.Totals)) {
 					t.Fatalf("%s: totals %q of %q", tool.Descriptor().Name, seen.Totals, data)
 				}
+			}
+		}
+	})
+}
+
+// Whatever claude prints and stores, a text or a fresh json caller is shown it as it is, the session is the one that
+// the command line names, and a text run is over only if its answer was shown.
+func FuzzClaudeFile(f *testing.F) {
+	at := strings.NewReplacer("TIME", "2026-11-23T01:49:40.606Z")
+	for _, entry := range []string{says("yes"), said(usesTool, ""), said("", `,"isApiErrorMessage":true`), `{"type":"cost-state","totalCostUSD":1}`,
+		`{"type":"system","subtype":"compact_boundary","timestamp":"TIME"}`, `{"type":"user","timestamp":"TIME"}`, "[" + claudeEnds + "]"} {
+		f.Add([]byte("yes\r\n"), []byte(at.Replace(entry)), []byte(at.Replace(says("yes"))))
+		f.Add([]byte(claudeEnds), []byte(at.Replace(entry)), []byte{})
+	}
+	f.Fuzz(func(t *testing.T, stdout, one, other []byte) {
+		plan := Plan{NewID: someID, Started: 1}
+		for _, format := range []Format{Text, JSON, JSONVerbose} {
+			s := claude{}.Stream(Call{Format: format, maxTurns: "1"}, plan, "")
+			s.File("x", one)
+			shown, _ := codexRun(s, stdout, nil)
+			s.File("x", other)
+			shown += string(s.End())
+			seen := s.Seen()
+			if shown != string(stdout) {
+				t.Fatalf("%s: %q is shown as %q", format, stdout, shown)
+			}
+			if format != Text {
+				continue
+			}
+			if seen.ID != "" && seen.ID != someID || seen.WrongID {
+				t.Fatalf("id %q, wrong %v", seen.ID, seen.WrongID)
+			}
+			lines := strings.NewReplacer("\r\n", "\n")
+			if seen.Final && (len(stdout) == 0 || !strings.Contains(lines.Replace(shown), lines.Replace(strings.TrimSpace(seen.Answer)))) {
+				t.Fatalf("%q is over with the answer %q", stdout, seen.Answer)
 			}
 		}
 	})

@@ -212,39 +212,42 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// A version that would resume in another variant of its default model is told which one the
-// session began with.
+// A version that would resume in a smaller variant of its default model is asked for the default model.
 func TestClaudeResumesWithItsModel(t *testing.T) {
+	settings := func(text string) map[string]string { return map[string]string{"/h/.claude/settings.json": text} }
 	for _, tt := range []struct {
-		line, env, version, model string
-		want                      bool
+		line, env, version string
+		settings           map[string]string
+		want               bool
 	}{
-		{"-p hi", "", "2.1.197", "claude-opus-4-8[1m]", true},
-		{"-p hi", "", "", "claude-opus-4-8[1m]", true},
-		{"-p hi", "SESSION=2.1.197", "", "claude-opus-4-8[1m]", true},
-		{"-p hi", "SESSION=2.1.329", "", "claude-opus-4-8[1m]", false},
-		{"-p hi", "", "2.1.329", "claude-opus-4-8[1m]", false},
-		{"-p hi --model opus", "", "2.1.197", "claude-opus-4-8[1m]", false},
-		{"-p hi", "ANTHROPIC_MODEL=opus", "2.1.197", "claude-opus-4-8[1m]", false},
-		{"-p hi", "", "2.1.197", "", false},
-		{"-p hi", "", "2.1.197", "--dangerously-skip-permissions", false},
-		{"-p hi", "", "2.1.197", "a b", false},
-		{"-p hi", "", "2.1.197", "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.x-v1:0", true},
+		{"-p hi", "", "2.1.197", nil, true},
+		{"-p hi --output-format stream-json", "", "2.1.197", nil, true},
+		{"-p hi", "", "2.0.73", nil, true},
+		{"-p hi", "", "2.0.72", nil, true},
+		{"-p hi", "", "2.1.270", nil, true},
+		{"-p hi", "", "2.1.271", nil, false},
+		{"-p hi", "", "", nil, false},
+		{"-p hi", "", "2.1.197", settings(`{"permissions":{}}`), true},
+		{"-p hi", "", "2.1.197", settings(`{"model":"opus"}`), false},
+		{`-p hi --settings {"model":"opus"}`, "", "2.1.197", nil, false},
+		{"-p hi --agent a", "", "2.1.197", nil, false},
+		{"-p hi --agents {}", "", "2.1.197", nil, false},
+		{"-p hi --model opus", "", "2.1.197", nil, false},
+		{"-p hi", "ANTHROPIC_MODEL=opus", "2.1.197", nil, false},
 	} {
-		c := (claude{}).ResolveWithEnv(parse(tt.line, tt.env), HostEnv{Version: tt.version})
-		c.SessionModel = tt.model
-		if version, found := strings.CutPrefix(tt.env, "SESSION="); found {
-			c.SessionVersion = version
+		env := []string{"HOME=/h"}
+		if tt.env != "" {
+			env = append(env, tt.env)
 		}
+		c := (claude{}).ResolveWithEnv(parse(tt.line, env...), HostEnv{Version: tt.version, Settings: tt.settings})
 		for _, resumes := range []bool{true, false} {
 			target := ToFresh("hi")
 			if resumes {
 				target = Target{id: someID, prompt: "hi", whole: true}
 			}
-			args := (claude{}).Plan(c, target).Args
-			at := slices.Index(args, tt.model)
-			if got := tt.model != "" && at > 0 && args[at-1] == "--model"; got != (tt.want && resumes) {
-				t.Errorf("%q, %s, %s, %q: %q", tt.line, tt.env, tt.version, tt.model, args)
+			args := strings.Join((claude{}).Plan(c, target).Args, " ")
+			if got := strings.Contains(args, " --model default "); got != (tt.want && resumes) {
+				t.Errorf("%q, %s, %s, %v: %q", tt.line, tt.env, tt.version, tt.settings, args)
 			}
 		}
 	}

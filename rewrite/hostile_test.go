@@ -43,6 +43,11 @@ type hostileRun struct {
 	shown  string // what the caller is to see on stdout
 }
 
+// claudeArray returns stream-json's events as json with --verbose has them.
+func claudeArray(events string) string {
+	return "[" + strings.ReplaceAll(strings.TrimSuffix(events, "\n"), "\n", ",") + "]\n"
+}
+
 func quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -61,7 +66,10 @@ func hostileRuns(text string) []hostileRun {
 {"type":"user","message":{"content":[{"type":"tool_result","content":%[2]s}]},"session_id":"%[1]s"}
 {"type":"result","subtype":"success","is_error":false,"result":%[2]s,"session_id":"%[1]s"}
 `, someID, q)
-	claudeLines := slices.Collect(strings.Lines(claudeOut))
+	claudeResult := slices.Collect(strings.Lines(claudeOut))[3]
+	copied := Plan{Resume: foreignID, Copy: true, NewID: someID, Prompt: "hi", Whole: true}
+	claudeText := claude{}.Stream(call(Text), copied, "")
+	claudeText.File("x", fmt.Appendf(nil, `{"type":"assistant","timestamp":"2026-11-23T01:49:40.606Z","message":{"model":"m","content":[{"type":"text","text":%s}]}}`, q))
 	line := text
 	if !strings.HasSuffix(text, "\n") {
 		line += "\n"
@@ -88,8 +96,9 @@ func hostileRuns(text string) []hostileRun {
 `, someSession, q)
 	return []hostileRun{
 		{"claude stream-json", claude{}.Stream(call(StreamJSON), plan, ""), claudeOut, "", claudeOut},
-		{"claude text", claude{}.Stream(call(Text), plan, ""), claudeOut, "", line},
-		{"claude json", claude{}.Stream(call(JSON), plan, ""), claudeOut, "", claudeLines[3]},
+		{"claude text", claudeText, line, "", line},
+		{"claude json", claude{}.Stream(call(JSON), plan, ""), claudeResult, "", claudeResult},
+		{"claude json with --verbose", claude{}.Stream(call(JSONVerbose), plan, ""), claudeArray(claudeOut), "", claudeArray(claudeOut)},
 		{"codex --json", codex{}.Stream(call(StreamJSON), plan, ""), codexOut, "", codexOut},
 		{"codex text", codex{}.Stream(call(Text), plan, ""), text + "\n", banner + text + "\ntokens used\n12\n", text + "\n"},
 		{"droid stream-json", droid{}.Stream(call(StreamJSON), plan, ""), droidOut, "", droidOut},
@@ -152,7 +161,7 @@ func TestHostileIDs(t *testing.T) {
 			stream         Stream
 			stdout, stderr string
 		}{
-			"claude": {claude{}.Stream(Call{Format: Text}, Plan{}, ""),
+			"claude": {claude{}.Stream(Call{Format: StreamJSON}, Plan{}, ""),
 				`{"type":"system","subtype":"init","session_id":` + q + `}` + "\n" + `{"type":"assistant","session_id":` + q +
 					`,"message":{"content":[]}}` + "\n" + `{"type":"result","subtype":"success","session_id":` + q + "}\n", ""},
 			"codex --json": {codex{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"thread.started","thread_id":` + q + "}\n", ""},

@@ -10,7 +10,7 @@ import (
 // answer.
 func TestTextsOfARunWithATool(t *testing.T) {
 	_, vibe := vibeShow(vibeCall("-p x --output streaming"), Plan{}, vibeRecording(t, "toolask-streaming", "stdout"))
-	_, claude := render("-p x --output-format stream-json --verbose", recording(t, "tool-stream"))
+	_, claude := claudeRun(StreamJSON, Plan{}, string(recording(t, "tool-stream")))
 	codexStream := (codex{}).Stream(parseCodex("exec --json x"), Plan{}, "")
 	codexRun(codexStream, codexRecording(t, "tool-json", "stdout"), nil)
 	geminiStream := (gemini{}).Stream(parseGemini("-p x -o stream-json"), Plan{}, "")

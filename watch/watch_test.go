@@ -217,11 +217,16 @@ func TestFollow(t *testing.T) {
 
 func follow(t *testing.T, dir string, lines bool, r *record, events bool) *Watcher {
 	t.Helper()
+	return followAs(t, rewrite.Follow{Dir: dir, Name: "*.jsonl", Lines: lines}, r, events)
+}
+
+func followAs(t *testing.T, f rewrite.Follow, r *record, events bool) *Watcher {
+	t.Helper()
 	start := Start
 	if !events {
 		start = func(f []rewrite.Follow, h func(string, []byte)) (*Watcher, error) { return begin(f, h, nil) }
 	}
-	w, err := start([]rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: lines}}, r.handle)
+	w, err := start([]rewrite.Follow{f}, r.handle)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ var targets = []target{
 	{"rewrite", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "phrases.go", "traces.go",
 		"prompt.go", "clock.go",
-		"claude_stream.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
+		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
 	}, []string{"./rewrite"}},
 	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go"}, []string{"./shim"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},

@@ -1,0 +1,129 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// exactCases are what happens to an exact file, own.jsonl. What is found must be the same whether there are events
+// or not.
+var exactCases = []struct {
+	name string
+	act  func(t *testing.T, dir string, step func(want string))
+	want []string
+}{
+	{"the file appears later", func(t *testing.T, dir string, step func(string)) {
+		put(t, dir+"/own.jsonl", "1\n")
+		step("own.jsonl: 1\n")
+		grow(t, dir+"/own.jsonl", "2\n3")
+		step("own.jsonl: 2\n")
+	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n", "own.jsonl: 3"}},
+	{"the directory appears later", func(t *testing.T, dir string, step func(string)) {
+		if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * settle)
+		put(t, dir+"/own.jsonl", "1\n")
+		step("own.jsonl: 1\n")
+		grow(t, dir+"/own.jsonl", "2\n")
+		step("own.jsonl: 2\n")
+	}, []string{"own.jsonl: 1\n", "own.jsonl: 2\n"}},
+	{"the directory appears empty", func(t *testing.T, dir string, step func(string)) {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * settle)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * settle)
+		put(t, dir+"/own.jsonl", "1\n")
+		step("own.jsonl: 1\n")
+	}, []string{"own.jsonl: 1\n"}},
+	{"other files", func(t *testing.T, dir string, step func(string)) {
+		put(t, dir+"/other.jsonl", "no\n")
+		put(t, dir+"/own.jsonl.tmp", "no\n")
+		put(t, dir+"/sub/own.jsonl", "no\n")
+		put(t, dir+"/own/own.jsonl", "no\n")
+		put(t, dir+"/own.jsonl", "1\n")
+		step("own.jsonl: 1\n")
+		grow(t, dir+"/sub/own.jsonl", "no\n")
+	}, []string{"own.jsonl: 1\n"}},
+	{"a directory of that name", func(t *testing.T, dir string, step func(string)) {
+		put(t, dir+"/own.jsonl/own.jsonl", "no\n")
+	}, nil},
+	{"a link of that name", func(t *testing.T, dir string, step func(string)) {
+		put(t, dir+"/target", "no\n")
+		if err := os.Symlink(dir+"/target", dir+"/own.jsonl"); err != nil {
+			t.Fatal(err)
+		}
+	}, nil},
+	{"the longest line", func(t *testing.T, dir string, step func(string)) {
+		put(t, dir+"/own.jsonl", strings.Repeat("x", rewrite.LongestLine-1)+"\n"+strings.Repeat("y", rewrite.LongestLine)+"\n2\n")
+	}, []string{"own.jsonl: " + strings.Repeat("x", rewrite.LongestLine-1) + "\n", "own.jsonl: 2\n"}},
+}
+
+func TestFollowExact(t *testing.T) {
+	for _, c := range exactCases {
+		for _, events := range []bool{true, false} {
+			name := c.name
+			if !events {
+				name += ", without events"
+			}
+			t.Run(name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "tool", "files")
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				r := &record{dir: dir}
+				step := func(want string) { r.wait(t, want) }
+				if !events {
+					step = func(string) {}
+				}
+				w := followAs(t, rewrite.Follow{Dir: dir, Name: "own.jsonl", Exact: true, Lines: true}, r, events)
+				c.act(t, dir, step)
+				w.Stop()
+				if got := r.all(); !slices.Equal(got, c.want) {
+					t.Errorf("%d lines are passed on, want %d: %.200q", len(got), len(c.want), got)
+				}
+			})
+		}
+	}
+}
+
+// What the file had before the start is not passed on, and a name is no pattern.
+func TestFollowExactFromTheStart(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir+"/[a].jsonl", "old\n")
+	put(t, dir+"/a.jsonl", "")
+	r := &record{dir: dir}
+	w := followAs(t, rewrite.Follow{Dir: dir, Name: "[a].jsonl", Exact: true, Lines: true}, r, true)
+	grow(t, dir+"/a.jsonl", "no\n")
+	grow(t, dir+"/[a].jsonl", "new\n")
+	r.wait(t, "[a].jsonl: new\n")
+	w.Stop()
+	if got := r.all(); !slices.Equal(got, []string{"[a].jsonl: new\n"}) {
+		t.Errorf("passed on %q", got)
+	}
+}
+
+// Only the file's directory is watched, whatever else is in it.
+func TestFollowExactWatchesOneDirectory(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir+"/sub/deep/a.jsonl", "")
+	s := &script{}
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Exact: true, Lines: true}}, func(string, []byte) {}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Stop()
+	if !slices.Equal(s.added, []string{dir}) {
+		t.Errorf("watched %q", s.added)
+	}
+}
