@@ -386,3 +386,24 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 		}
 	}
 }
+
+// The first error of a stream is kept and logged, but not that its reader has gone.
+func TestWhyAStreamIsLost(t *testing.T) {
+	for _, tt := range []struct {
+		errs   []error
+		failed error
+		logged int
+	}{
+		{[]error{syscall.EPIPE, syscall.ECONNRESET}, nil, 0}, {[]error{syscall.ENOSPC}, syscall.ENOSPC, 1},
+		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
+	} {
+		logged := 0
+		a := &attempt{stream: &scriptedStream{}, ended: &status{}, stdout: &sink{}, fault: func(string, error) { logged++ }}
+		for _, err := range tt.errs {
+			a.lose(loss{a.stdout, err})
+		}
+		if a.stdout.failed != tt.failed || logged != tt.logged || !a.stdout.gone {
+			t.Errorf("%v: %v, %d logged", tt.errs, a.stdout.failed, logged)
+		}
+	}
+}
