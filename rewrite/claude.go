@@ -26,9 +26,12 @@ var claudeDescriptor = Descriptor{
 	Nested:    []string{"CLAUDECODE"},
 	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	Provider:  "anthropic",
-	Home:      claudeHome,
-	Sessions:  []string{"projects/*/*.jsonl"},
-	Travels:   true,
+
+	FileLimitKills: true,
+
+	Home:     claudeHome,
+	Sessions: []string{"projects/*/*.jsonl"},
+	Travels:  true,
 	StandIn: StandIn{Env: []string{
 		"ANTHROPIC_BASE_URL=URL",
 		"ANTHROPIC_API_KEY=stand-in",

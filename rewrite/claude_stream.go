@@ -26,6 +26,8 @@ func (claude) Stream(c Call, p Plan, previous Totals) Stream {
 	return &claudeStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
+func (s *claudeStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
+
 func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
 }

@@ -21,9 +21,13 @@ var codexDescriptor = Descriptor{
 	Nested:     []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
 	LoginKeys:  []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 	Provider:   "openai",
-	Home:       codexHome,
-	Sessions:   []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
-	Travels:    true,
+
+	CannotWrite:    101,
+	FileLimitKills: true,
+
+	Home:     codexHome,
+	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	Travels:  true,
 	StandIn: StandIn{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
 		Config: ".codex/config.toml",

@@ -56,6 +56,13 @@ type Descriptor struct {
 	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
 	ResumeLosesCache bool
 
+	// CannotWrite is the tool's exit code if its answer cannot be written, as to /dev/full. FileLimitKills
+	// reports that SIGXFSZ ends it if its stdout is a file that reaches the caller's limit (ulimit -f).
+	// Writing to the shim it notices neither. Measured with claude 2.1.329, codex 0.169.0, vibe 3.0.3,
+	// gemini 0.61.0, qwen 0.24.4, copilot 1.0.102, opencode 1.18.33 and droid 0.225.2.
+	CannotWrite    int
+	FileLimitKills bool
+
 	StandIn StandIn
 }
 

@@ -31,6 +31,8 @@ func (droid) Stream(c Call, p Plan, previous Totals) Stream {
 	return &droidStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
+func (s *droidStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
+
 func (s *droidStream) HoldsOutput() bool { return s.call.Format != StreamJSON }
 
 // A droidEvent holds the fields of all events that are read, and of json's result.

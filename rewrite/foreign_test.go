@@ -180,26 +180,31 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// A format that is rendered needs each line whole. A tool that writes only at its end does not notice
-// before that its reader is gone.
+// A format that is rendered needs each line whole; one that the tool writes at its end does not show it that nobody reads,
+// and nobody reads before it.
 func TestWhatStreamsNeed(t *testing.T) {
 	const most = LongestLine
 	tests := []struct {
-		tool   Tool
-		format Format
-		resume string
-		max    int
-		atEnd  bool
+		tool          Tool
+		format        Format
+		resume        string
+		max           int
+		holds, prints bool
 	}{
-		{claude{}, Text, "", NoLines, false}, {claude{}, JSON, "", 0, true}, {claude{}, JSONVerbose, "", 0, true}, {claude{}, StreamJSON, "", most, false},
-		{codex{}, Text, "", NoLines, false}, {codex{}, JSON, "", most, false},
-		{gemini{}, Text, "", 0, false}, {gemini{}, JSON, "", 0, false}, {gemini{}, StreamJSON, "", most, false},
-		{vibe{}, Text, someID, NoLines, false}, {vibe{}, JSON, "", NoLines, false}, {vibe{}, JSON, someID, NoLines, true}, {vibe{}, StreamJSON, someID, most, false},
+		{claude{}, Text, "", NoLines, false, true}, {claude{}, JSON, "", 0, true, true}, {claude{}, JSONVerbose, "", 0, true, true},
+		{claude{}, StreamJSON, "", most, false, false},
+		{codex{}, Text, "", NoLines, false, false}, {codex{}, JSON, "", most, false, false},
+		{gemini{}, Text, "", 0, false, false}, {gemini{}, JSON, "", 0, false, true}, {gemini{}, StreamJSON, "", most, false, false},
+		{vibe{}, Text, someID, NoLines, false, true}, {vibe{}, JSON, "", NoLines, false, true}, {vibe{}, JSON, someID, NoLines, true, true},
+		{vibe{}, StreamJSON, someID, most, false, false},
+		{qwen{}, Text, "", 0, true, true}, {qwen{}, JSON, "", 0, true, true}, {qwen{}, StreamJSON, "", most, false, false},
+		{droid{}, Text, "", 0, true, true}, {droid{}, JSON, "", 0, true, true}, {droid{}, StreamJSON, "", most, false, false},
+		{copilot{}, Text, "", NoLines, false, false}, {opencode{}, Text, "", NoLines, false, false},
 	}
 	for _, tt := range tests {
 		s := tt.tool.Stream(Call{Format: tt.format}, Plan{Resume: tt.resume}, "")
-		if s.MaxLine() != tt.max || s.HoldsOutput() != tt.atEnd {
-			t.Errorf("%s %s %q: %d, %v", tt.tool.Descriptor().Name, tt.format, tt.resume, s.MaxLine(), s.HoldsOutput())
+		if s.MaxLine() != tt.max || s.HoldsOutput() != tt.holds || s.PrintsAtEnd() != tt.prints {
+			t.Errorf("%s %s %q: %d, %v, %v", tt.tool.Descriptor().Name, tt.format, tt.resume, s.MaxLine(), s.HoldsOutput(), s.PrintsAtEnd())
 		}
 	}
 }

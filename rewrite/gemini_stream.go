@@ -77,6 +77,8 @@ func readGeminiEvent(line []byte) *geminiEvent {
 	return e
 }
 
+func (s *geminiStream) PrintsAtEnd() bool { return s.call.Format == JSON }
+
 func (s *geminiStream) Line(line []byte) []byte {
 	s.out = s.out[:0]
 	if s.call.Format != Text && (s.object != nil || string(bytes.TrimSpace(line)) == "{") {

@@ -29,15 +29,18 @@ func init() {
 }
 
 var opencodeDescriptor = Descriptor{
-	Name:         "opencode",
-	Headless:     []string{"opencode", "run"},
-	Unattended:   []string{"opencode", "run", "--auto"},
-	Managed:      []string{"run"},
-	Servers:      []string{"serve", "web", "acp"},
-	Alone:        []string{"--help", "-h", "--version", "-v"},
-	Nested:       []string{"OPENCODE"}, // set by opencode for all that it starts
-	LoginKeys:    []string{"OPENCODE_API_KEY"},
-	Provider:     "opencode",
+	Name:       "opencode",
+	Headless:   []string{"opencode", "run"},
+	Unattended: []string{"opencode", "run", "--auto"},
+	Managed:    []string{"run"},
+	Servers:    []string{"serve", "web", "acp"},
+	Alone:      []string{"--help", "-h", "--version", "-v"},
+	Nested:     []string{"OPENCODE"}, // set by opencode for all that it starts
+	LoginKeys:  []string{"OPENCODE_API_KEY"},
+	Provider:   "opencode",
+
+	CannotWrite: 1,
+
 	Home:         func(env func(string) string) string { return dataHome(env) + "/opencode" },
 	Database:     "opencode.db",
 	SessionQuery: opencodeSession,

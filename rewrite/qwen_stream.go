@@ -22,6 +22,8 @@ func (qwen) Stream(c Call, p Plan, previous Totals) Stream {
 	return &qwenStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
 }
 
+func (s *qwenStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
+
 func (s *qwenStream) HoldsOutput() bool { return s.call.Format != StreamJSON }
 
 // A qwenEvent has claude's fields and those that differ.

@@ -36,5 +36,8 @@ func (s *streamBase) MaxLine() int {
 	return 0
 }
 
+// PrintsAtEnd implements Stream.
+func (s *streamBase) PrintsAtEnd() bool { return false }
+
 // HoldsOutput implements Stream.
 func (s *streamBase) HoldsOutput() bool { return false }

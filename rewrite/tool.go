@@ -300,6 +300,9 @@ type Stream interface {
 	// no limit. NoLines means that lines are not collected: Line gets the output in pieces as it
 	// comes. Lines of stderr are collected up to LongestLine.
 	MaxLine() int
+	// PrintsAtEnd reports whether the tool, in the caller's format, prints nothing of a turn before the
+	// turn has ended. No caller is reading meanwhile, so a resumed run's output may be held as long.
+	PrintsAtEnd() bool
 	// HoldsOutput reports whether the tool, in the caller's format, writes only at its end, so that
 	// it does not notice earlier that its reader is gone. What Line returns may still be shown at
 	// once.

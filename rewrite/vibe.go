@@ -25,6 +25,9 @@ var vibeDescriptor = Descriptor{
 	// Set by vibe's launcher, which overrides an earlier value: only vibe's own children have it.
 	Nested:   []string{"VIBE_APP_SERVER_BIN"},
 	Provider: "mistral_ai",
+
+	CannotWrite: 2,
+
 	Home:     vibeStore,
 	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
 	Travels:  true,

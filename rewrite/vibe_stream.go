@@ -38,6 +38,8 @@ func (s *vibeStream) MaxLine() int {
 	return NoLines
 }
 
+func (s *vibeStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
+
 func (s *vibeStream) HoldsOutput() bool { return s.call.Format == JSON && s.plan.Resume != "" }
 
 func (s *vibeStream) Line(line []byte) []byte {

@@ -3,6 +3,7 @@ package shim
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -41,16 +42,19 @@ type attempt struct {
 	tail    ring // the last bytes of stderr
 	events
 
+	gateTimeout time.Duration // how long output is held that the caller may be waiting for
+
 	state   runState
 	refusal rewrite.Reason // why the tool refused the resume
 	broken  bool           // our code panicked on the tool's output
 	ended   *status        // nil while the tool runs
 	// stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
-	stopped   syscall.Signal
-	stoppedAt time.Time
-	// abandoned is the status that the caller sees if it does not read its output in time.
-	abandoned status
+	stopped syscall.Signal
+	// late is the first such signal that came after the tool's end, 0 for none.
+	late  syscall.Signal
+	taken int64 // bytes that the caller had taken at the last beat
+	idle  int   // beats since a signal in which the caller took nothing of what was there
 }
 
 // A runState says what happens to the tool's output.
@@ -63,12 +67,13 @@ const (
 	stateRefused                    // the tool refused and has ended; its output is dropped
 	stateDelivering                 // the tool has ended, the writers still have output
 	stateDelivered                  // the writers have written all that the caller accepted
-	stateAbandoned                  // a signal ended delivery before the caller had read everything
+	stateAbandoned                  // after a signal the caller took no more of its output
 )
 
 // run starts the tool and returns when its output has been delivered. It fails if the tool
 // cannot be started.
 func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
+	a.gateTimeout = gateTimeout
 	if a.plan.Resume != "" || a.talk != nil && a.talk.scout != nil {
 		a.state = stateHolding
 	}
@@ -96,7 +101,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		l.tools.Close()
 	}
 	a.converse()
-	return a.supervise(gateTimeout), nil
+	return a.supervise(), nil
 }
 
 // link makes the links that are needed, stdout's first, and returns what the tool gets as its
@@ -149,10 +154,17 @@ func (a *attempt) connect(stdout, stderr *os.File) {
 }
 
 // shown returns the status that the caller gets. It can differ from the tool's, whose exit
-// code depends on the output format.
+// code depends on the output format and which could write to the shim.
 func (a *attempt) shown(st status) status {
-	if exit := a.stream.Seen().Exit; exit != 0 && st.signal == 0 {
+	exit, d := a.stream.Seen().Exit, a.tool.Descriptor()
+	switch {
+	case st.signal != 0:
+	case d.FileLimitKills && errors.Is(a.stdout.failed, syscall.EFBIG):
+		st = status{signal: syscall.SIGXFSZ}
+	case exit != 0:
 		st.exit = exit
+	case st.exit == 0 && a.stdout.failed != nil:
+		st.exit = d.CannotWrite
 	}
 	return st
 }
@@ -251,6 +263,17 @@ func (a *attempt) updateGate() {
 		a.refuse(seen.Refusal)
 	case seen.Content, seen.Final && (!seen.Failed || a.talk != nil): // the caller waits for the result, and the tool for the caller
 		a.letOut()
+	default:
+		a.limitHolding()
+	}
+}
+
+// limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
+// that is silent may still refuse, however long it takes, and so may one that waits for its stdin.
+func (a *attempt) limitHolding() {
+	waits := a.relay != nil && !a.named() || a.talk != nil && a.talk.scout != nil
+	if a.timeout == nil && !waits && !a.stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {
+		a.timeout = time.After(a.gateTimeout)
 	}
 }
 
@@ -282,10 +305,9 @@ func (a *attempt) letOut() {
 	}
 }
 
-// release opens the gate after the gate timeout, unless the tool may still be waiting for its stdin.
+// release opens the gate after the gate timeout. A tool that has ended is judged by its end.
 func (a *attempt) release() {
-	waits := a.relay != nil && !a.named() || a.talk != nil && a.talk.scout != nil
-	if a.state == stateHolding && a.ended == nil && !waits {
+	if a.ended == nil {
 		a.letOut()
 	}
 }

@@ -18,6 +18,7 @@ type scriptedStream struct {
 	followerStream
 	max     int // MaxLine
 	holds   bool
+	atEnd   bool
 	says    string // on stderr, ahead of each line
 	ahead   string // what is still to be taken of that
 	last    string // at the end
@@ -68,6 +69,8 @@ func (s *scriptedStream) MaxLine() int { return s.max }
 
 func (s *scriptedStream) HoldsOutput() bool { return s.holds }
 
+func (s *scriptedStream) PrintsAtEnd() bool { return s.atEnd }
+
 func (s *scriptedStream) TakeStderr() string {
 	taken := s.ahead
 	s.ahead = ""
@@ -88,6 +91,7 @@ type scriptedTool struct {
 	stream  *scriptedStream
 	refused rewrite.Reason // what its stderr and exit code tell
 	judged  *string        // what they were, nil if nobody asks
+	kills   bool           // a file that reaches the limit ends it
 }
 
 func (s scriptedTool) Refused(stderr string, exit int) rewrite.Reason {
@@ -95,6 +99,10 @@ func (s scriptedTool) Refused(stderr string, exit int) rewrite.Reason {
 		*s.judged = fmt.Sprintf("%q, exit %d", stderr, exit)
 	}
 	return s.refused
+}
+
+func (s scriptedTool) Descriptor() *rewrite.Descriptor {
+	return &rewrite.Descriptor{CannotWrite: 101, FileLimitKills: s.kills}
 }
 
 func (scriptedTool) SessionPaths(home, cwd, id string) []string { return nil }
@@ -272,7 +280,7 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 		<-a.signals.children
 		a.checkTool()
 	}
-	if a.stopped != syscall.SIGTERM || a.signals.next() != nil || *a.ended != (status{exit: 5}) {
+	if a.stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.signals.next() != nil || *a.ended != (status{exit: 5}) {
 		t.Errorf("stopped by %v, ended with %+v", a.stopped, *a.ended)
 	}
 	a.state = stateRefused
@@ -281,50 +289,21 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	}
 }
 
-// A signal counts as the cause of the tool's end if it came shortly before; output is not
-// delivered for long then, and losing some is no success.
-func TestLimitDelivery(t *testing.T) {
-	tests := []struct {
-		ended     status
-		stopped   syscall.Signal
-		ago       time.Duration
-		limited   bool
-		abandoned status
-	}{
-		{status{}, 0, 0, false, status{}},
-		{status{exit: 7}, 0, 0, false, status{exit: 7}},
-		{status{exit: 7}, syscall.SIGTERM, recently / 2, true, status{exit: 7}},
-		{status{signal: syscall.SIGKILL}, syscall.SIGTERM, recently / 2, true, status{signal: syscall.SIGKILL}},
-		{status{exit: 7}, syscall.SIGTERM, 2 * recently, false, status{exit: 7}},
-		{status{}, syscall.SIGTERM, justNow / 2, true, status{signal: syscall.SIGTERM}},
-		{status{}, syscall.SIGTERM, 2 * justNow, false, status{signal: syscall.SIGTERM}},
-	}
-	for _, test := range tests {
-		a := &attempt{ended: &test.ended, stopped: test.stopped}
-		if test.stopped != 0 {
-			a.stoppedAt = time.Now().Add(-test.ago)
-		}
-		a.limitDelivery()
-		if a.exhausted != nil != test.limited || a.abandoned != test.abandoned {
-			t.Errorf("%+v: limited %v, %+v", test, a.exhausted != nil, a.abandoned)
-		}
-	}
-}
-
-// How long a caller is waited for that does not read: until a signal asks for an end,
-// and not that long if the tool ended of one.
-func TestPatience(t *testing.T) {
+// A caller that takes none of its output is waited for without end, unless a terminating signal came that the tool
+// has not answered with success; then for some beats. It never sees exit code 0 if it has lost output.
+func TestACallerThatTakesNothing(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		script string
 		later  syscall.Signal // sent when the tool has ended, 0 for none
-		state  runState
 		status status
 	}{
-		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, stateAbandoned, status{exit: 7}},
-		{"asked right before a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, stateAbandoned, status{signal: syscall.SIGHUP}},
-		{"asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
-		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, stateAbandoned, status{signal: syscall.SIGINT}},
+		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, status{exit: 7}},
+		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0, status{signal: syscall.SIGTERM}},
+		{"asked again after a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, status{signal: syscall.SIGTERM}},
+		{"asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
+		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -332,46 +311,255 @@ func TestPatience(t *testing.T) {
 			r, w := pair(t, blockingPipe)
 			in := childrensInbox(t)
 			if test.later != 0 {
-				time.AfterFunc(2*patience, func() { in.add(test.later) })
+				done := make(chan struct{})
+				defer close(done)
+				go func() {
+					for !isClosed(done) { // one may come just as the tool ends
+						time.Sleep(beat)
+						in.add(test.later)
+					}
+				}()
 			}
 			began := time.Now()
-			script := strings.ReplaceAll(test.script, "LONG", "head -c 100000 /dev/zero | tr '\\0' '\\n'")
+			script := strings.ReplaceAll(test.script, "LONG", "head -c 100000 /dev/zero | tr '\\0' '\n'")
 			plan := rewrite.Plan{}
 			if strings.HasPrefix(test.name, "a resume") {
 				plan.Resume = "x"
 			}
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
-			if a.state != test.state || st != test.status {
-				t.Errorf("state %d, %+v after %v", a.state, st, time.Since(began))
+			if took := time.Since(began); a.state != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
+				t.Errorf("state %d, %+v after %v", a.state, st, took)
 			}
 			r.Close() // the writer may end
 		})
 	}
 }
 
-// Patience with a caller runs out, but not with a tool that is still to be judged; what the stream has kept for the end is
-// learned in any case.
-func TestAbandon(t *testing.T) {
-	closed := make(chan struct{})
-	close(closed)
-	for _, test := range []struct {
-		state   runState
-		written chan struct{}
-		want    runState
-		again   bool
-		ended   bool
+// A caller that has sent a signal and begins to read late, or reads slowly, gets everything and the tool's own status,
+// however long it takes.
+func TestACallerThatTakesItsTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		wait, pause time.Duration
+		piece       int
+		script      string
+		status      status
 	}{
-		{stateHolding, nil, stateHolding, true, false}, {stateRefusing, nil, stateRefusing, true, false},
-		{stateShowing, nil, stateAbandoned, false, true}, {stateDelivering, make(chan struct{}), stateAbandoned, false, true},
-		{stateDelivering, closed, stateDelivered, false, false},
+		"begins late":             {2 * beat, 0, 64 << 10, "exit 0", status{}},
+		"begins late, it failed":  {2 * beat, 0, 64 << 10, "exit 7", status{exit: 7}},
+		"reads slowly":            {0, 20 * time.Millisecond, 4000, "exit 0", status{}},
+		"reads slowly, it failed": {0, 20 * time.Millisecond, 4000, "exit 7", status{exit: 7}},
+		"begins after all beats":  {(idleBeats + 2) * beat, 0, 64 << 10, "exit 0", status{}},
+		// A pipe is full, and a page of it is taken in each beat and a half.
+		"reads very slowly": {0, 3 * beat / 2, 4096, "exit 7", status{exit: 7}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			size := 400000
+			if name == "reads very slowly" {
+				size = 65536 + 3*4096
+			}
+			r, w := pair(t, blockingPipe)
+			got := make(chan int)
+			go func() {
+				time.Sleep(test.wait)
+				total := 0
+				for piece := make([]byte, test.piece); ; time.Sleep(test.pause) {
+					if total > 3*4096 && test.pause > beat {
+						piece = make([]byte, 64<<10) // more would take minutes
+					}
+					n, err := r.Read(piece)
+					total += n
+					if err != nil {
+						break
+					}
+				}
+				got <- total
+			}()
+			script := fmt.Sprintf("trap 'asked=1' TERM; echo signal 15; until [ \"$asked\" ]; do sleep 0.02; done; head -c %d /dev/zero | tr '\\0' '\n'; %s", size, test.script)
+			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}}, rewrite.Plan{}, script, time.Minute, w)
+			w.Close()
+			if total := <-got; st != test.status || a.state != stateDelivered || total != size+len("signal 15\n") {
+				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.state)
+			}
+		})
+	}
+}
+
+// A beat without progress counts only if there is something to take, and idle beats end only the delivery of a run that
+// has ended.
+func TestBeats(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		waiting int32
+		taken   int64
+		idle    int // before
+		ended   *status
+		late    syscall.Signal
+		want    int
+		over    bool
+	}{
+		{"nothing to take", 0, 5, 2, &status{exit: 1}, 0, 0, false},
+		{"something was taken", 1, 6, 2, &status{exit: 1}, 0, 0, false},
+		{"not yet", 1, 5, 1, &status{exit: 1}, 0, 2, false},
+		{"the tool runs", 1, 5, 2, nil, 0, 3, false},
+		{"the tool has run meanwhile", 1, 5, 7, &status{exit: 1}, 0, 8, true},
+		{"the tool has answered", 1, 5, 7, &status{}, 0, 8, false},
+		{"it has, but again", 1, 5, 2, &status{}, syscall.SIGHUP, 3, true},
 	} {
 		stream := &scriptedStream{asideAt: "kept"}
-		a := &attempt{state: test.state, stream: stream}
-		a.written = test.written
-		a.abandon()
-		if a.state != test.want || (a.exhausted != nil) != test.again || (stream.ahead != "") != test.ended {
-			t.Errorf("state %d becomes %d, want %d; waits on: %v, stream ended: %v", test.state, a.state, test.want, a.exhausted != nil, stream.ahead != "")
+		w, other := newWriter(), newWriter()
+		w.waiting.Store(test.waiting)
+		w.taken.Store(test.taken - 2)
+		other.taken.Store(2)
+		a := &attempt{stream: stream, ended: test.ended, late: test.late, idle: test.idle, taken: 5}
+		a.writers = []*writer{w, other}
+		a.checkCaller()
+		if a.idle != test.want || a.over() != test.over || a.taken != test.taken || (stream.ahead != "") != test.over || a.beats == nil {
+			t.Errorf("%s: idle %d, over %v, stream ended: %v", test.name, a.idle, a.over(), stream.ahead != "")
 		}
+	}
+}
+
+// A gate is open after the timeout for what the caller may be reading; for nothing else, and not for a tool that waits.
+func TestTheGateTimeout(t *testing.T) {
+	t.Parallel()
+	const timeout = 50 * time.Millisecond
+	for _, test := range []struct {
+		name    string
+		script  string
+		atEnd   bool
+		state   runState
+		refusal rewrite.Reason
+		shown   string
+	}{
+		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
+		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
+		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
+		{"silent, then speaks", `sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false, stateDelivered, "", "word\nmore\n"},
+		{"warns, and then refuses", `echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false, stateDelivered, "", "warning\nrefusal\n"},
+		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, rewrite.RefusedUnknown, ""},
+		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true, stateDelivered, "", "word\nlate\n"},
+		{"prints at its end, content", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered, "", "content\nmore\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			out := outputFile(t)
+			tool := scriptedTool{stream: &scriptedStream{atEnd: test.atEnd}}
+			if test.state == stateRefused {
+				tool.refused = test.refusal
+			}
+			a, _ := perform(t, tool, rewrite.Plan{Resume: "x"}, test.script, timeout, out)
+			if shown := contents(t, out); a.state != test.state || a.refusal != test.refusal || shown != test.shown {
+				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.state, a.refusal, shown, test.state, test.refusal, test.shown)
+			}
+		})
+	}
+}
+
+// The gate stays closed while the tool waits for its stdin: what comes there makes the call begin anew, with it.
+func TestTheGateWaitsForStdin(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	relay, stdin, err := newRelay(r, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer relay.end()
+	defer stdin.Close()
+	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
+	out := outputFile(t)
+	tool := scriptedTool{stream: &scriptedStream{}}
+	a := &attempt{plan: rewrite.Plan{Resume: "x"}, tool: tool, stream: tool.stream, relay: relay, signals: childrensInbox(t), fault: func(string, error) {}}
+	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
+	if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	a.process.witness.close()
+	if shown := contents(t, out); a.state != stateRefused || a.refusal != rewrite.LateStdin || string(a.lateStdin) != "late" || shown != "" {
+		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.refusal, a.lateStdin, shown)
+	}
+}
+
+// The timeout runs from when something is held that the caller may be reading.
+func TestLimitHolding(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		held, aside  string
+		atEnd, named bool
+		relay, scout bool
+		want         bool
+	}{
+		{name: "nothing is held"}, {name: "stdout", held: "word", want: true}, {name: "stderr", aside: "word", want: true},
+		{name: "at the end", held: "word", aside: "word", atEnd: true}, {name: "for stdin", held: "word", relay: true},
+		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
+	} {
+		stream := &scriptedStream{atEnd: test.atEnd}
+		a := &attempt{stream: stream, gateTimeout: time.Minute, stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
+		a.stdout.write([]byte(test.held), nil)
+		a.stderr.write([]byte(test.aside), nil)
+		if test.named {
+			stream.seen.ID = "one"
+		}
+		if test.relay {
+			a.relay = &relay{}
+		}
+		a.talk = &dialogue{}
+		if test.scout {
+			a.talk.scout = func() bool { return true }
+		}
+		a.limitHolding()
+		if first := a.timeout; (first != nil) != test.want {
+			t.Errorf("%s: it runs: %v", test.name, first != nil)
+		} else if a.limitHolding(); a.timeout != first {
+			t.Errorf("%s: it begins anew", test.name)
+		}
+	}
+}
+
+// An answer that could not be written is no success, whoever was to blame: the caller sees the exit code that the tool has
+// then. One whose reader has gone is not concerned.
+func TestAnAnswerThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { full.Close() })
+	r, closed := pair(t, blockingPipe)
+	r.Close()
+	for _, test := range []struct {
+		name   string
+		script string
+		out    *os.File
+		holds  bool
+		failed bool
+		ended  status
+		shown  status
+	}{
+		{"full", "echo word", full, true, true, status{}, status{exit: 101}},
+		{"full, and the tool failed", "echo word; exit 3", full, true, true, status{exit: 3}, status{exit: 3}},
+		{"full, and the tool learns of it", "trap '' PIPE; echo word; while echo more; do sleep 0.02; done 2>/dev/null; exit 9", full, false, true, status{exit: 9}, status{exit: 9}},
+		{"no reader", "echo word", closed, true, false, status{}, status{}},
+		{"nothing to write", "exit 0", full, true, false, status{}, status{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, plan := range []rewrite.Plan{{}, {Resume: "x"}} {
+				if plan.Resume != "" && !test.holds {
+					continue
+				}
+				a, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: test.holds}}, plan, test.script, time.Minute, [3]*os.File{devNull(t), test.out, outputFile(t)})
+				if (a.stdout.failed != nil) != test.failed || st != test.ended || a.shown(st) != test.shown {
+					t.Errorf("failed: %v, %+v, shown %+v", a.stdout.failed, st, a.shown(st))
+				}
+			}
+		})
 	}
 }
 

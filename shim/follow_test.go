@@ -39,6 +39,7 @@ func (s *followerStream) ErrLine(line []byte) []byte { return line }
 func (s *followerStream) ErrAsIs([]byte) bool        { return true }
 func (s *followerStream) MaxLine() int               { return 0 }
 func (s *followerStream) HoldsOutput() bool          { return false }
+func (s *followerStream) PrintsAtEnd() bool          { return false }
 func (s *followerStream) Seen() *rewrite.StreamState { return &s.seen }
 func (s *followerStream) TakeStderr() string         { return "" }
 func (s *followerStream) End() []byte                { return []byte(strings.Join(s.files, "")) }

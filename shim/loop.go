@@ -10,16 +10,11 @@ import (
 	"reprise/rewrite"
 )
 
-// patience is how long output is still delivered once a signal has asked for the end and
-// the tool has ended. Without the shim the caller would see the end at once.
-const patience = 300 * time.Millisecond
+// After a terminating signal the shim looks each beat whether the caller takes its output, and gives
+// up after so many idle beats: before the SIGKILL that a supervisor sends 5 or 10 s after SIGTERM.
+const idleBeats = 3
 
-// A signal counts as the cause of the tool's end if it came recently before it. A tool that
-// cleans up takes some time, and seldom exits with 0; for exit code 0 justNow holds.
-const (
-	recently = 10 * time.Second
-	justNow  = time.Second
-)
+var beat = time.Second // shorter in this package's tests
 
 // Capacities of the event loop's channels. mostPieces has room for all buffers and the ends of
 // two streams. mostGone has room for two reports on each of the caller's streams: one by its
@@ -33,13 +28,14 @@ const (
 type events struct {
 	pieces   chan piece    // from the readers; sending never blocks
 	files    chan followed // from the watcher
-	gone     chan *sink    // the caller has closed its end
+	gone     chan loss     // one of the caller's streams takes no more
 	starting chan struct{} // closed when the tool starts
 	stop     chan struct{} // closed when the loop has ended; readers, writers and watcher then end
 
 	unfollowed chan struct{}    // closed when the watcher has reported all data
 	written    chan struct{}    // closed when the writers have written everything
-	exhausted  <-chan time.Time // fires when patience has run out
+	timeout    <-chan time.Time // the gate timeout, nil while it does not run
+	beats      <-chan time.Time // the next beat, nil before a terminating signal
 	writers    []*writer
 	writing    sync.WaitGroup
 	reading    int // readers that have not ended
@@ -47,7 +43,7 @@ type events struct {
 
 func newEvents() events {
 	return events{
-		pieces: make(chan piece, mostPieces), files: make(chan followed), gone: make(chan *sink, mostGone),
+		pieces: make(chan piece, mostPieces), files: make(chan followed), gone: make(chan loss, mostGone),
 		starting: make(chan struct{}), stop: make(chan struct{}),
 	}
 }
@@ -61,10 +57,10 @@ type followed struct {
 // supervise is the event loop. It waits for all events at once, so that a signal reaches the
 // tool whatever the streams do. It dismisses the witness when the tool has ended; the caller
 // of supervise closes it.
-func (a *attempt) supervise(gateTimeout time.Duration) status {
+func (a *attempt) supervise() status {
 	defer close(a.stop)
 	a.begin()
-	started, timeout := time.Now(), time.After(gateTimeout)
+	started := time.Now()
 	sweep := a.nextSweep(time.Since(started))
 	late := a.relay.start()
 	for !a.over() {
@@ -73,8 +69,8 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			a.takePiece(p)
 		case f := <-a.files:
 			a.takeFile(f)
-		case s := <-a.gone:
-			a.callerGone(s)
+		case l := <-a.gone:
+			a.lose(l)
 		case data := <-late:
 			a.takeLate(data)
 		case <-a.signals.arrived:
@@ -88,7 +84,7 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 		case <-a.fed():
 		case <-a.overdue():
 			a.process.end()
-		case <-timeout:
+		case <-a.timeout:
 			a.release()
 		case <-sweep:
 			sweep = a.nextSweep(time.Since(started))
@@ -96,9 +92,12 @@ func (a *attempt) supervise(gateTimeout time.Duration) status {
 			a.unfollowed = nil
 			a.finish()
 		case <-a.written:
+			for len(a.gone) > 0 {
+				a.lose(<-a.gone)
+			}
 			a.state = stateDelivered
-		case <-a.exhausted:
-			a.abandon()
+		case <-a.beats:
+			a.checkCaller()
 		}
 	}
 	if a.talk != nil {
@@ -120,7 +119,7 @@ func (a *attempt) begin() {
 		go t.read(a.pieces, a.stop)
 		if t.to == a.stderr || !a.stream.HoldsOutput() {
 			to := t.to
-			whenHungUp(to.fd, a.stop, func() { a.gone <- to })
+			whenHungUp(to.fd, a.stop, func() { a.gone <- loss{to, syscall.EPIPE} })
 		}
 	}
 }
@@ -132,8 +131,8 @@ func (a *attempt) over() bool {
 // result returns the status of the run for the caller.
 func (a *attempt) result() status {
 	switch {
-	case a.state == stateAbandoned:
-		return a.abandoned
+	case a.state == stateAbandoned && a.late != 0:
+		return status{signal: a.late}
 	case a.state == stateRefused && a.stopped != 0:
 		return status{signal: a.stopped} // the shim has ended the tool
 	}
@@ -156,12 +155,16 @@ func (a *attempt) takeFile(f followed) {
 	a.updateGate()
 }
 
-// callerGone closes the tool's stream after the caller has closed its own, so that the tool's
-// next write fails as it would without the shim. Two cases are read on: a format that is shown
-// only at the end, since the tool itself would not have written yet, and a tool that has
-// ended, for the ledger.
-func (a *attempt) callerGone(s *sink) {
+// lose closes the tool's stream when the caller's takes no more, so that the tool's next write
+// fails as it would without the shim. Two cases are read on: a format that is shown only at the
+// end, since the tool itself would not have written yet, and a tool that has ended, for the ledger.
+func (a *attempt) lose(l loss) {
+	s := l.of
 	s.gone = true
+	if !closedByReader(l.err) && s.failed == nil {
+		s.failed = l.err
+		a.fault("write output", l.err)
+	}
 	if a.ended != nil || s == a.stdout && a.stream.HoldsOutput() {
 		return
 	}
@@ -191,10 +194,7 @@ func (a *attempt) handleSignal(sig os.Signal) {
 		a.process.stop(syscall.SIGTSTP)
 	case terminates(sig):
 		a.noteStop(sig)
-		if a.exhausted == nil {
-			a.abandoned = status{signal: sig.(syscall.Signal)}
-			a.exhausted = time.After(patience)
-		}
+		a.noteLate(sig)
 	}
 }
 
@@ -219,10 +219,23 @@ func (a *attempt) takeLate(data []byte) {
 	}
 }
 
-// noteStop records the first signal that asks for the end of the run.
+// noteStop records the first signal that asks for the end of the run. From then on the caller is
+// watched, and output is written in small pieces to show that it is being read.
 func (a *attempt) noteStop(sig os.Signal) {
-	if terminates(sig) && a.stopped == 0 {
-		a.stopped, a.stoppedAt = sig.(syscall.Signal), time.Now()
+	if !terminates(sig) || a.stopped != 0 {
+		return
+	}
+	a.stopped, a.beats = sig.(syscall.Signal), time.After(beat)
+	a.taken, _ = a.delivery()
+	for _, w := range a.writers {
+		w.watched.Store(true)
+	}
+}
+
+// noteLate records the first terminating signal that the tool did not get. It is for the shim itself.
+func (a *attempt) noteLate(sig os.Signal) {
+	if terminates(sig) && a.late == 0 {
+		a.late, a.idle = sig.(syscall.Signal), 0
 	}
 }
 
@@ -235,31 +248,18 @@ func (a *attempt) checkTool() {
 	if !ended {
 		return
 	}
-	a.process.witness.dismiss()
 	for sig := a.signals.next(); sig != nil; sig = a.signals.next() {
-		a.noteStop(sig) // too late to be forwarded
+		a.noteStop(sig)
+		if !a.process.witness.saw(sig) { // too late to be forwarded
+			a.noteLate(sig)
+		}
 	}
+	a.process.witness.dismiss()
 	a.ended = &st
-	a.limitDelivery()
 	for _, t := range a.taps {
 		t.end()
 	}
 	a.unfollow()
-}
-
-// limitDelivery starts the patience timer if a signal has ended the tool: a caller that does
-// not read its output then wants the end more than the output. A caller that loses output
-// does not see exit code 0.
-func (a *attempt) limitDelivery() {
-	cause := recently
-	a.abandoned = *a.ended
-	if *a.ended == (status{}) {
-		cause = justNow
-		a.abandoned.signal = a.stopped
-	}
-	if time.Since(a.stoppedAt) < cause { // without a signal stoppedAt is the zero time
-		a.exhausted = time.After(patience)
-	}
 }
 
 // unfollow stops the watcher once the tool has ended and its streams have been read. The
@@ -292,17 +292,29 @@ func (a *attempt) deliver() {
 	}()
 }
 
-// abandon ends delivery to a caller that has sent a terminating signal and does not read.
-func (a *attempt) abandon() {
-	switch {
-	case a.state == stateHolding || a.state == stateRefusing:
-		a.exhausted = time.After(patience) // this wait is not the caller's fault
-	case isClosed(a.written):
-		a.state = stateDelivered // just now
-	default:
+// delivery returns how many bytes the caller has taken, and whether there is more for it.
+func (a *attempt) delivery() (taken int64, waiting bool) {
+	for _, w := range a.writers {
+		taken += w.taken.Load()
+		waiting = waiting || w.waiting.Load() > 0
+	}
+	return taken, waiting
+}
+
+// checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
+// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: its output
+// waits for the caller as the tool would, until another signal comes.
+func (a *attempt) checkCaller() {
+	taken, waiting := a.delivery()
+	a.idle++
+	if taken != a.taken || !waiting {
+		a.taken, a.idle = taken, 0
+	}
+	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != status{}) {
 		a.endStream()
 		a.state = stateAbandoned
 	}
+	a.beats = time.After(beat)
 }
 
 // isClosed reports whether a channel is closed. Nothing may be sent on it.

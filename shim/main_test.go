@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"reprise/scripts/toolbox"
 )
@@ -16,5 +17,6 @@ func TestMain(m *testing.M) {
 		toolbox.RestoreSignals()
 		panic(syscall.Exec(executablePath(), os.Args, os.Environ()))
 	}
+	beat = 250 * time.Millisecond
 	os.Exit(m.Run())
 }

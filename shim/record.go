@@ -79,6 +79,9 @@ func (c *call) finish(a *attempt, st status) {
 	}
 	seen := *a.stream.Seen()
 	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
+	if a.stdout.failed != nil {                         // the session has an answer that the caller has not
+		seen.Failed, seen.TurnLimit = true, false
+	}
 	if a.stopped != 0 && st != (status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}

@@ -180,7 +180,7 @@ func (c *call) observe() int {
 		return c.passthrough(rewrite.Fault)
 	}
 	c.finish(a, st)
-	return st.leave()
+	return a.shown(st).leave()
 }
 
 // withScratch returns the plan with rewrite.Scratch replaced by a new private directory, and a

@@ -314,31 +314,46 @@ func TestACallerThatLeaves(t *testing.T) {
 
 // A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
-	a := &attempt{ended: &status{}}
+	a := &attempt{ended: &status{}, state: stateAbandoned, idle: 2}
+	a.writers = []*writer{newWriter(), newWriter()}
+	a.writers[1].taken.Store(3)
 	a.handleSignal(syscall.SIGUSR1)
-	if a.stopped != 0 || a.exhausted != nil {
+	if a.stopped != 0 || a.beats != nil || a.late != 0 || a.idle != 2 || a.result() != (status{}) {
 		t.Errorf("SIGUSR1 asks for an end: %v", a.stopped)
 	}
 	a.handleSignal(syscall.SIGTERM)
+	if a.idle != 0 || a.taken != 3 || !a.writers[0].watched.Load() || !a.writers[1].watched.Load() {
+		t.Errorf("idle %d, taken %d", a.idle, a.taken)
+	}
+	a.idle = 2
 	a.handleSignal(syscall.SIGHUP)
-	if a.stopped != syscall.SIGTERM || a.exhausted == nil || a.abandoned != (status{signal: syscall.SIGTERM}) {
-		t.Errorf("stopped by %v, %+v", a.stopped, a.abandoned)
+	if a.stopped != syscall.SIGTERM || a.beats == nil || a.late != syscall.SIGTERM || a.idle != 2 || a.result() != (status{signal: syscall.SIGTERM}) {
+		t.Errorf("stopped by %v, %+v, idle %d", a.stopped, a.result(), a.idle)
 	}
 }
 
-// The caller sees the exit code that the tool would have had in its format, but no other end than the tool's by a signal.
+// The caller sees the exit code that the tool would have had in its format and where it writes, but no other end than the
+// tool's by a signal.
 func TestShownStatus(t *testing.T) {
+	xfsz := status{signal: syscall.SIGXFSZ}
 	for _, tt := range []struct {
 		exit      int
+		failed    error
+		kills     bool
 		st, shown status
 	}{
-		{0, status{}, status{}}, {0, status{exit: 4}, status{exit: 4}}, {1, status{}, status{exit: 1}}, {53, status{exit: 1}, status{exit: 53}},
-		{1, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
+		{0, nil, true, status{}, status{}}, {0, nil, true, status{exit: 4}, status{exit: 4}}, {1, nil, true, status{}, status{exit: 1}},
+		{53, nil, true, status{exit: 1}, status{exit: 53}}, {1, nil, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
+		{0, syscall.ENOSPC, true, status{}, status{exit: 101}}, {53, syscall.ENOSPC, true, status{}, status{exit: 53}},
+		{0, syscall.EIO, true, status{exit: 3}, status{exit: 3}}, {0, syscall.ENOSPC, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
+		{0, syscall.EFBIG, false, status{}, status{exit: 101}}, {0, syscall.EFBIG, true, status{}, xfsz},
+		{0, syscall.EFBIG, true, status{exit: 101}, xfsz}, {0, syscall.EFBIG, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		if got := (&attempt{stream: stream}).shown(tt.st); got != tt.shown {
-			t.Errorf("%+v with exit %d: shown %+v, want %+v", tt.st, tt.exit, got, tt.shown)
+		a := &attempt{stream: stream, stdout: &sink{failed: tt.failed}, tool: scriptedTool{kills: tt.kills}}
+		if got := a.shown(tt.st); got != tt.shown {
+			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
 		}
 	}
 }
@@ -360,14 +375,35 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 			if ended {
 				a.ended = &status{}
 			}
-			a.callerGone(a.stdout)
-			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone {
+			a.lose(loss{a.stdout, syscall.EPIPE})
+			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
 				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended, holds, got, want, a.taps[1].over)
 			}
-			a.callerGone(a.stderr)
+			a.lose(loss{a.stderr, syscall.ECONNRESET})
 			if got := a.taps[1].over; got != !ended {
 				t.Errorf("ended %v, holds %v: stderr is closed: %v", ended, holds, got)
 			}
+		}
+	}
+}
+
+// The first error of a stream is kept and logged, but not that its reader has gone.
+func TestWhyAStreamIsLost(t *testing.T) {
+	for _, tt := range []struct {
+		errs   []error
+		failed error
+		logged int
+	}{
+		{[]error{syscall.EPIPE, syscall.ECONNRESET}, nil, 0}, {[]error{syscall.ENOSPC}, syscall.ENOSPC, 1},
+		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
+	} {
+		logged := 0
+		a := &attempt{stream: &scriptedStream{}, ended: &status{}, stdout: &sink{}, fault: func(string, error) { logged++ }}
+		for _, err := range tt.errs {
+			a.lose(loss{a.stdout, err})
+		}
+		if a.stdout.failed != tt.failed || logged != tt.logged || !a.stdout.gone {
+			t.Errorf("%v: %v, %d logged", tt.errs, a.stdout.failed, logged)
 		}
 	}
 }

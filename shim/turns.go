@@ -93,7 +93,7 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 		recorded = c.early.turns
 	}
 	turns := ownUsage(a.talk.took(seen, c.env.Now()))
-	if a.broken {
+	if a.broken || a.stdout.failed != nil {
 		for i := range turns {
 			turns[i].seen.Failed = true
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,19 @@ type sink struct {
 	fd     int
 	writer *writer
 	held   *spool // nil if output is passed on at once
-	gone   bool   // the caller has closed its end; nothing more is written
+	gone   bool   // the caller has closed its end, or a write has failed; nothing more is written
+	failed error  // why a write failed although the caller has not closed its end
+}
+
+// A loss says that a stream of the caller takes no more, and why.
+type loss struct {
+	of  *sink
+	err error
+}
+
+// closedByReader reports whether a write failed because the other end is closed.
+func closedByReader(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func newSink(f *os.File, w *writer, hold bool) *sink {
@@ -35,8 +48,7 @@ func (s *sink) write(data []byte, from *buffer) {
 	switch {
 	case len(data) == 0 || s.gone:
 	case s.held == nil:
-		from.retain()
-		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+		s.pass(data, from)
 	case s.held.write(data) != nil:
 		// There is no room to hold the output. Shown early is better than lost.
 		s.show()
@@ -48,14 +60,17 @@ func (s *sink) write(data []byte, from *buffer) {
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
-		s.writer.queue <- chunk{to: s, data: data, buffer: from}
+		s.writer.add(chunk{to: s, data: data, buffer: from})
 	}
 }
+
+// holds reports whether there is held output.
+func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.held.size) > 0 }
 
 // show passes on what was held, and from then on all output at once.
 func (s *sink) show() {
 	if s.held != nil && !s.gone {
-		s.writer.queue <- chunk{to: s, held: s.held}
+		s.writer.add(chunk{to: s, held: s.held})
 	}
 	s.held = nil
 }
@@ -66,11 +81,19 @@ func (s *sink) drop() {
 	s.held = nil
 }
 
-// writeAll writes to a descriptor that may be non-blocking. With *os.File a closed pipe on
-// stdout would kill the shim.
-func writeAll(fd int, data []byte) error {
+// smallPiece is how many bytes are written at once to a caller that is watched: a pipe takes them as
+// soon as its reader has emptied a page.
+const smallPiece = 4 << 10
+
+// writeAll writes to a descriptor that may be non-blocking, and counts what the caller has taken. With
+// *os.File a closed pipe on stdout would kill the shim.
+func (w *writer) writeAll(fd int, data []byte) error {
 	for len(data) > 0 {
-		n, err := unix.Write(fd, data)
+		size := min(len(data), pieceSize)
+		if w.watched.Load() {
+			size = min(size, smallPiece)
+		}
+		n, err := unix.Write(fd, data[:size])
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
@@ -81,6 +104,7 @@ func writeAll(fd int, data []byte) error {
 		case err != nil:
 			return err
 		default:
+			w.taken.Add(int64(n))
 			data = data[n:]
 		}
 	}
@@ -128,8 +152,8 @@ func (s *spool) write(data []byte) error {
 	return nil
 }
 
-func (s *spool) copyTo(fd int) error {
-	if err := writeAll(fd, s.memory.Bytes()); err != nil || s.file == nil {
+func (s *spool) copyTo(w *writer, fd int) error {
+	if err := w.writeAll(fd, s.memory.Bytes()); err != nil || s.file == nil {
 		return err
 	}
 	buf := make([]byte, 64<<10)
@@ -142,7 +166,7 @@ func (s *spool) copyTo(fd int) error {
 		if err != nil {
 			return err
 		}
-		if err := writeAll(fd, buf[:n]); err != nil {
+		if err := w.writeAll(fd, buf[:n]); err != nil {
 			return err
 		}
 	}
@@ -212,12 +236,12 @@ type chunk struct {
 	buffer *buffer // the buffer that contains data, or nil
 }
 
-func (c chunk) write() error {
+func (c chunk) write(w *writer) error {
 	if c.held == nil {
-		return writeAll(c.to.fd, c.data)
+		return w.writeAll(c.to.fd, c.data)
 	}
 	defer c.held.drop()
-	return c.held.copyTo(c.to.fd)
+	return c.held.copyTo(w, c.to.fd)
 }
 
 // queueLength is more than the largest number of chunks in a writer's queue: one to each of the
@@ -227,13 +251,23 @@ const queueLength = 4*buffersPerStream + 16
 
 // A writer writes chunks to the caller in a goroutine of its own. It alone waits for a caller
 // that does not read.
-type writer struct{ queue chan chunk }
+type writer struct {
+	queue   chan chunk
+	waiting atomic.Int32 // chunks that are not written yet
+	taken   atomic.Int64 // bytes that the caller has taken
+	watched atomic.Bool  // write in small pieces, so that taken shows whether the caller reads
+}
 
-func newWriter() *writer { return &writer{make(chan chunk, queueLength)} }
+func newWriter() *writer { return &writer{queue: make(chan chunk, queueLength)} }
+
+func (w *writer) add(c chunk) {
+	w.waiting.Add(1)
+	w.queue <- c
+}
 
 // run writes until the queue or stop is closed. It sends each sink that can no longer be written
 // to on gone, once.
-func (w *writer) run(stop <-chan struct{}, gone chan<- *sink) {
+func (w *writer) run(stop <-chan struct{}, gone chan<- loss) {
 	var failed []*sink
 	for c := range w.queue {
 		select {
@@ -242,11 +276,12 @@ func (w *writer) run(stop <-chan struct{}, gone chan<- *sink) {
 		default:
 		}
 		if !slices.Contains(failed, c.to) {
-			if err := c.write(); err != nil {
+			if err := c.write(w); err != nil {
 				failed = append(failed, c.to)
-				gone <- c.to
+				gone <- loss{c.to, err}
 			}
 		}
+		w.waiting.Add(-1)
 		c.buffer.release()
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // written has a writer write all that a sink was given, and reports whether that failed.
 func written(w *writer) (failed bool) {
-	gone := make(chan *sink, 1)
+	gone := make(chan loss, 1)
 	close(w.queue)
 	w.run(nil, gone)
 	return len(gone) > 0
@@ -67,7 +67,7 @@ func TestBuffersGoBack(t *testing.T) {
 	if b.release(); len(free) != 0 {
 		t.Error("it has gone back too early")
 	}
-	gone := make(chan *sink, 2)
+	gone := make(chan loss, 2)
 	close(w.queue)
 	w.run(nil, gone)
 	if len(free) != 1 || len(gone) != 2 || b.rendered != nil {
@@ -186,7 +186,7 @@ func TestSlowReader(t *testing.T) {
 		_, _ = b.ReadFrom(r)
 		read <- b.Len()
 	}()
-	err := writeAll(fds[1], make([]byte, 1<<20))
+	err := newWriter().writeAll(fds[1], make([]byte, 1<<20))
 	unix.Close(fds[1])
 	if n := <-read; n != 1<<20 || err != nil {
 		t.Errorf("%d bytes arrived, %v", n, err)
@@ -242,14 +242,14 @@ func TestWriter(t *testing.T) {
 		}
 		w := newWriter()
 		lost, taken := newSink(broken, w, false), newSink(out, w, false)
-		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan *sink, 8)
+		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan loss, 8)
 		for i, c := range []chunk{{to: taken, held: held}, {to: lost, data: []byte("x")}, {to: taken, data: []byte("one ")}, {to: lost, data: []byte("y")},
 			{to: taken, data: []byte("two")}} {
 			if i > 0 {
 				c.buffer = &buffer{free: free}
 				c.buffer.users.Store(1)
 			}
-			w.queue <- c
+			w.add(c)
 		}
 		close(w.queue)
 		want, reports, back := "held one two", 1, 4
@@ -262,7 +262,7 @@ func TestWriter(t *testing.T) {
 		if err != nil || !bytes.Equal(bytes.Trim(got, "\x00"), []byte(want)) || len(gone) != reports || len(free) != back {
 			t.Errorf("stopped %v: %q is written, %d reports, %d buffers are back, %v", stopped, got, len(gone), len(free), err)
 		}
-		if reports > 0 && <-gone != lost {
+		if reports > 0 && <-gone != (loss{lost, syscall.EPIPE}) {
 			t.Error("the wrong one is reported")
 		}
 	}
@@ -277,7 +277,7 @@ func TestWhatWasHeldIsWritten(t *testing.T) {
 		if err := held.write(make([]byte, spoolMemory+1)); err != nil {
 			t.Fatal(err)
 		}
-		err := chunk{to: newSink(to, nil, false), held: held}.write()
+		err := chunk{to: newSink(to, nil, false), held: held}.write(newWriter())
 		if (err != nil) != (to == broken) {
 			t.Errorf("%s: %v", to.Name(), err)
 		}

@@ -30,7 +30,7 @@ const (
 func (l listener) take(r *os.File, done <-chan struct{}) {
 	piece := make([]byte, 64<<10)
 	if l == slow {
-		piece = piece[:1000]
+		piece = piece[:4000]
 	}
 	if l == deaf {
 		return
@@ -211,8 +211,14 @@ func (m moment) again() moment {
 }
 
 // late is by how much a call may end later than its twin. What comes later is tried again: a busy machine is late as well,
-// but not always.
-const late = time.Second
+// but not always. A caller that does not read is waited for, and one that reads slowly gets what it would not have had
+// without us.
+func (l listener) late() time.Duration {
+	if l == eager {
+		return time.Second
+	}
+	return 6 * time.Second
+}
 
 // play runs both twins, and returns what differs. slow reports that nothing does but how long it took.
 func (m moment) play() (differs string, slow bool) {
@@ -228,14 +234,14 @@ func (m moment) play() (differs string, slow bool) {
 		return fmt.Sprintf("%v; directly: %v", err, errDirect), false
 	case got != want:
 		return fmt.Sprintf("wait status %x, want %x", got, want), false
-	case took > direct+late:
+	case took > direct+m.listener.late():
 		return fmt.Sprintf("it ends %v after the signal, directly %v", took, direct), true
 	}
 	return "", false
 }
 
-// However the caller listens and whenever it sends a signal, it sees the end that it would
-// have seen without us, within the same second: 50 moments for each tool that has a voice.
+// However the caller listens and whenever it sends a signal, it sees the end that it would have seen without us, and within
+// the same second if it reads: 50 moments for each tool that has a voice.
 func TestTerminatedAtAnyMoment(t *testing.T) {
 	seed := rand.Uint64N(1e9)
 	if text := os.Getenv("REPRISE_TEST_SEED"); text != "" {
@@ -351,10 +357,12 @@ func TestTerminatedAfterTheToolsEnd(t *testing.T) {
 	}
 }
 
-// Without a signal the answer waits for a caller that takes its time, and so it does if the
-// tool was asked to end, and came to its own end some time later all the same.
+// The answer waits for a caller that takes its time, also if the tool was asked to end and ends with success all the same.
 func TestTheAnswerWaits(t *testing.T) {
-	for name, script := range map[string]string{"not asked": longAnswer, "asked": `trap : HUP; kill -HUP $PPID; sleep 2; ` + longAnswer} {
+	for name, script := range map[string]string{
+		"not asked": longAnswer, "asked": `trap : HUP; kill -HUP $PPID; sleep 2; ` + longAnswer,
+		"asked as it ends": `trap "asked=1" TERM; kill -TERM $PPID; until [ "$asked" ]; do sleep 0.02; done; ` + longAnswer,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := shimmed(t, script, "-p", "hi")
@@ -368,7 +376,7 @@ func TestTheAnswerWaits(t *testing.T) {
 			}
 			w.Close()
 			waitUp(t, cmd)
-			time.Sleep(time.Second)
+			time.Sleep(5 * time.Second)
 			got, err := io.ReadAll(r)
 			if err != nil {
 				t.Fatal(err)
@@ -446,6 +454,90 @@ func TestClosedStaysClosed(t *testing.T) {
 		sh.Env, sh.Dir = cmd.Env, cmd.Dir
 		if ws := ended(t, sh); ws.ExitStatus() != 77 {
 			t.Errorf("%s: exit status %d", how, ws.ExitStatus())
+		}
+	}
+}
+
+// A caller that reads slowly after its signal, or begins a second late, gets all of it, in any format and with the tool's
+// own status.
+func TestSlowlyReadAfterASignal(t *testing.T) {
+	const text = 150000
+	script := `trap "asked=1" TERM; : >up; until [ "$asked" ]; do sleep 0.02; done
+		X=$(head -c 150000 /dev/zero | tr '\0' x); echo "$BEGIN"
+		printf '{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"%%s"}]},"session_id":"%%s"}\n' $X $ID
+		printf '{"type":"result","subtype":"success","is_error":false,"result":"%%s","session_id":"%%s"}\n' $X $ID; exit %d`
+	for name, args := range map[string][]string{"text": nil, "json": {"--output-format", "json"}, "stream-json": {"--output-format", "stream-json", "--verbose"}} {
+		for _, late := range []bool{false, true} {
+			for _, exit := range []int{0, 1} {
+				t.Run(fmt.Sprintf("%s, late %v, exit %d", name, late, exit), func(t *testing.T) {
+					t.Parallel()
+					cmd := shimmed(t, fmt.Sprintf(script, exit), append([]string{"-p", "hi"}, args...)...)
+					cmd.Env = append(cmd.Env, "BEGIN="+claudeBegins, "ID="+voiceID)
+					r, w, err := os.Pipe()
+					if err != nil {
+						t.Fatal(err)
+					}
+					cmd.Stdout = w
+					if err := cmd.Start(); err != nil {
+						t.Fatal(err)
+					}
+					w.Close()
+					waitUp(t, cmd)
+					if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+						t.Fatal(err)
+					}
+					total, pause := 0, 30*time.Millisecond
+					if late {
+						time.Sleep(time.Second)
+						pause = 0
+					}
+					for piece := make([]byte, 4<<10); err == nil; time.Sleep(pause) {
+						var n int
+						n, err = r.Read(piece)
+						total += n
+					}
+					_ = cmd.Wait() // its status is looked at
+					if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); total <= text || ws.ExitStatus() != exit {
+						t.Errorf("%d bytes, wait status %x", total, ws)
+					}
+				})
+			}
+		}
+	}
+}
+
+// An answer that cannot be written is recorded as a failure: the caller's next call begins anew.
+func TestAnAnswerIntoAFullDevice(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, format := range []string{"text", "json", "stream-json"} {
+		cmd := shimmed(t, string(fake), "-p", "You are the coder.\n\n"+strings.Repeat("Keep it small. ", 40), "--output-format", format, "--verbose")
+		cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
+		first := *cmd
+		first.Stdout = full
+		_ = first.Run() // its outcome is looked at
+		cmd.Args[2] += "\n\nThat still fails: fix it."
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s, %v", out, err)
+		}
+		db, err := sql.Open("sqlite3", filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var outcome, mode string
+		if err := db.QueryRow(`SELECT a.outcome, b.mode FROM invocations a, invocations b WHERE a.id = 1 AND b.id = 2`).Scan(&outcome, &mode); err != nil {
+			t.Fatal(err)
+		}
+		if outcome == "ok" || mode != "fresh" { // where its next write fails the fake is killed
+			t.Errorf("%s: %s, then %s", format, outcome, mode)
 		}
 	}
 }

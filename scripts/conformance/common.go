@@ -161,7 +161,8 @@ func (c cli) outputs() (all []scenario) {
 		all = append(all,
 			one("stdout a file, "+f.name, call{Args: ask, To: parity.ToFile}),
 			one("stdout unread, "+f.name, call{Args: ask, To: parity.Gone}),
-			one("stdout closed, "+f.name, call{Args: ask, To: parity.Closed}))
+			one("stdout closed, "+f.name, call{Args: ask, To: parity.Closed}),
+			scenario{name: "stdout a full device, " + f.name, ends: true, calls: []call{{Args: ask, Around: `exec "$0" "$@" >/dev/full`}}})
 	}
 	for _, f := range c.some() {
 		ask := append(c.ask(f, "hi remember number 5"), c.same...)

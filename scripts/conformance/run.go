@@ -79,15 +79,21 @@ func (st stage) once(s scenario) (found []string, last [2]parity.Result, err err
 	return found, last, nil
 }
 
-// late is how much later a call with the shim may end than without it.
-const late = time.Second
+// late is how much later a call with the shim may end than without it. A caller that does not read, or
+// reads slowly, is waited for.
+func late(to parity.Target) time.Duration {
+	if to == parity.Unread || to == parity.Slow {
+		return 6 * time.Second
+	}
+	return time.Second
+}
 
 // ends returns how the ends of the two calls differ.
 func ends(c call, r [2]parity.Result) (found []string) {
 	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
 		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
 	}
-	if r[1].Ended > r[0].Ended+late {
+	if r[1].Ended > r[0].Ended+late(c.To) {
 		found = append(found, fmt.Sprintf("after %v: it ends %v after the signal; with the shim %v", c.After, r[0].Ended, r[1].Ended))
 	}
 	return found

@@ -46,6 +46,8 @@ var testedKinds = slices.Concat(
 		tested("output", "no reader from the start", "cmd/shimctl", "TestUnreadStdout"),
 		tested("output", "its reader goes away between two words", "cmd/shimctl", "TestTheToolLearnsThatTheCallerHasGone"),
 		tested("output", "its reader takes its time", "cmd/shimctl", "TestTheAnswerWaits"),
+		tested("output", "its reader is slow or late after TERM", "cmd/shimctl", "TestSlowlyReadAfterASignal"),
+		tested("output", "stdout is a full device", "cmd/shimctl", "TestAnAnswerIntoAFullDevice"),
 		tested("output", "the tool is killed in the middle", "cmd/shimctl", "TestCutShort"),
 		tested("output", "a grandchild keeps stdout open", "cmd/shimctl", "TestGrandchildHoldsStdout"),
 		tested("output", "a grandchild writes after the end", "cmd/shimctl", "TestOutputAfterTheEnd"),
