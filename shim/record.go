@@ -79,6 +79,8 @@ func (c *call) finish(a *attempt, st status) {
 	}
 	seen := *a.stream.Seen()
 	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
+	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
+	seen.Failed = seen.Failed || a.stopped != 0 && c.parsed.Format == rewrite.Text
 	if a.stopped != 0 && st != (status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
