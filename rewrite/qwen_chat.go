@@ -77,7 +77,7 @@ func (s *qwenText) File(name string, line []byte) {
 	chat := s.chats[name]
 	if chat == nil {
 		chat = &qwenChat{}
-		if !s.plan.Copy { // its file is read from where it ended
+		if s.plan.Resume != "" && !s.plan.Copy { // the file is read from where it ended
 			_ = json.Unmarshal([]byte(s.previous), &chat.totals)
 		}
 		s.chats[name] = chat
