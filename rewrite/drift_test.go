@@ -78,10 +78,10 @@ func driftCases(t *testing.T) []driftCase {
 		"codex --json":       {JSON},
 		"copilot json":       {JSON},
 		"droid stream-json":  {Text, JSON, StreamJSON},
-		"gemini stream-json": {Text, StreamJSON},
+		"gemini stream-json": {StreamJSON},
 		"gemini json":        {JSON},
 		"opencode json":      {StreamJSON},
-		"qwen stream-json":   {Text, StreamJSON},
+		"qwen stream-json":   {StreamJSON},
 		"vibe streaming":     {StreamJSON},
 		"vibe json":          {JSON},
 	}

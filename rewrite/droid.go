@@ -247,7 +247,8 @@ func (droid) EffectivePrompt(c Call, stdin string) string {
 }
 
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a resume
-// shows which texts are its own.
+// shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
+// (--tag) would change what its service keeps.
 func (droid) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked()}

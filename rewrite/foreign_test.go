@@ -22,44 +22,6 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-func TestGeminiShowsWhatIsNoEvent(t *testing.T) {
-	const (
-		init   = `{"type":"init","session_id":"` + someID + `"}` + "\n"
-		say    = `{"type":"message","role":"assistant","content":"yes","delta":true}` + "\n"
-		odd    = `{"type":"message","role":"assistant","content":{"text":"yes"}}` + "\n"
-		nobody = `{"type":"message","content":"yes"}` + "\n"
-		novel  = `{"type":"novel","content":"yes"}` + "\n"
-		ends   = `{"type":"result","status":"success"}` + "\n"
-	)
-	tests := []struct{ what, stdout, want, unshown string }{
-		{"a banner", "Hello.\n" + init + say + ends, "Hello.\nyes\n", ""},
-		{"lines between", init + say + "a warning\n" + say + ends, "yesa warning\nyes\n", ""},
-		{"no events", "plain\n[text]", "plain\n[text]", ""},
-		{"no type", `{"result":"x"}` + "\n", `{"result":"x"}` + "\n", ""},
-		{"a crash in a line", init + "panic: out of", "panic: out of", init},
-		{"a crash in an event", init + say + say[:30], "yes", say[:30]},
-		{"an answer that cannot be read", init + say + odd + ends, "yes" + odd + "\n", ""},
-		{"nobody's answer", init + nobody + ends, nobody, ""},
-		{"an unknown event", init + novel + say + ends, "yes\n", ""},
-		{"only unknown events", init + novel + ends, "", init + novel + ends},
-		{"no answer", init + ends, "", ""},
-		{"an error as a text", init + `{"type":"tool_result","status":"error","error":"no"}` + "\n" + say + ends, "yes\n", ""},
-	}
-	for _, tt := range tests {
-		got, _, seen := geminiRunBoth("-p x", "", tt.stdout)
-		if got != tt.want || string(seen.Unshown) != tt.unshown {
-			t.Errorf("%s: %q and %q, want %q and %q", tt.what, got, seen.Unshown, tt.want, tt.unshown)
-		}
-		if got, _ := geminiRun("-p x -o stream-json", "", tt.stdout); got != tt.stdout {
-			t.Errorf("%s as stream-json: %q", tt.what, got)
-		}
-	}
-	_, errOut, seen := geminiRunBoth("-p x", "", `{"type":"result","status":"error","error":"out of luck"}`+"\n")
-	if errOut != "[ERROR] out of luck\n" || !seen.Failed {
-		t.Errorf("an error as a text: stderr %q, failed %v", errOut, seen.Failed)
-	}
-}
-
 // A resumed run's json is cut wherever the array stands, and shown as it is where it is
 // not as expected.
 func TestVibeShowsWhatIsNoEntry(t *testing.T) {
@@ -156,10 +118,10 @@ func TestOddEvents(t *testing.T) {
 		{"codex's thread", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `","usage":[]}` + "\n", "", false, false, ""},
 		{"codex's item", codex{}.Stream(Call{Format: JSON}, Plan{}, ""), `{"type":"thread.started","thread_id":"` + someID + `"}` + "\n" +
 			`{"type":"item.completed","item":{"type":"agent_message","text":["yes"]}}` + "\n" + `{"type":"turn.completed","usage":{}}` + "\n", someID, true, false, ""},
-		{"gemini's init", gemini{}.Stream(Call{Format: Text}, Plan{Resume: foreignID}, ""), `{"type":"init","session_id":"` + someID + `","model":7}` + "\n", "", false, true, ""},
-		{"gemini's message", gemini{}.Stream(Call{Format: Text}, Plan{}, ""), `{"type":"message","role":"assistant","content":7}` + "\n" +
+		{"gemini's init", gemini{}.Stream(Call{Format: StreamJSON}, Plan{Resume: foreignID}, ""), `{"type":"init","session_id":"` + someID + `","model":7}` + "\n", "", false, true, ""},
+		{"gemini's message", gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"message","role":"assistant","content":7}` + "\n" +
 			`{"type":"result","status":"success"}` + "\n", "", true, false, ""},
-		{"gemini's status", gemini{}.Stream(Call{Format: Text}, Plan{}, ""), `{"type":"result"}` + "\n", "", true, false, ""},
+		{"gemini's status", gemini{}.Stream(Call{Format: StreamJSON}, Plan{}, ""), `{"type":"result"}` + "\n", "", true, false, ""},
 		{"gemini's object", gemini{}.Stream(Call{Format: JSON}, Plan{}, ""), "{\n\"session_id\":\"" + someID + "\",\"response\":\"yes\",\"stats\":7\n}\n", "", true, false, "yes"},
 		{"vibe's entry", vibe{}.Stream(Call{Format: StreamJSON}, Plan{Resume: foreignID}, ""),
 			`{"sessionId":"` + someID + `","turnId":7,"type":"message","role":"user"}` + "\n", "", true, true, ""},
@@ -194,10 +156,10 @@ func TestWhatStreamsNeed(t *testing.T) {
 		{claude{}, Text, "", NoLines, false, true}, {claude{}, JSON, "", 0, true, true}, {claude{}, JSONVerbose, "", 0, true, true},
 		{claude{}, StreamJSON, "", most, false, false},
 		{codex{}, Text, "", NoLines, false, false}, {codex{}, JSON, "", most, false, false},
-		{gemini{}, Text, "", 0, false, false}, {gemini{}, JSON, "", 0, false, true}, {gemini{}, StreamJSON, "", most, false, false},
+		{gemini{}, Text, "", NoLines, false, false}, {gemini{}, JSON, "", 0, false, true}, {gemini{}, StreamJSON, "", most, false, false},
 		{vibe{}, Text, someID, NoLines, false, true}, {vibe{}, JSON, "", NoLines, false, true}, {vibe{}, JSON, someID, NoLines, true, true},
 		{vibe{}, StreamJSON, someID, most, false, false},
-		{qwen{}, Text, "", 0, true, true}, {qwen{}, JSON, "", 0, true, true}, {qwen{}, StreamJSON, "", most, false, false},
+		{qwen{}, Text, "", NoLines, true, true}, {qwen{}, JSON, "", 0, true, true}, {qwen{}, StreamJSON, "", most, false, false},
 		{droid{}, Text, "", 0, true, true}, {droid{}, JSON, "", 0, true, true}, {droid{}, StreamJSON, "", most, false, false},
 		{copilot{}, Text, "", NoLines, false, false}, {opencode{}, Text, "", NoLines, false, false},
 	}

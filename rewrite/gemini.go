@@ -24,6 +24,7 @@ var geminiDescriptor = Descriptor{
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
+	AsksVersion: true,
 
 	ResumeLosesCache: true,
 
@@ -198,8 +199,7 @@ func geminiForgets(prompt string) bool {
 
 // ResolveWithEnv passes a call through if a settings file may change the format of a call that
 // names none, or has a hook at session start, whose output replaces the prompt in the history.
-// Sessions are JSON lines since 0.39; older versions sometimes continued under another ID
-// (CLI-FACTS 3.1).
+// --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
 	for _, path := range c.SettingsFiles {
@@ -220,7 +220,7 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 			leave(VerboseSetting)
 		}
 	}
-	if s.Version != "" && !atLeast(s.Version, 0, 39, 0) {
+	if s.Version != "" && !atLeast(s.Version, 0, 41, 0) {
 		leave(NoResume)
 	}
 	return c
@@ -243,11 +243,13 @@ func (gemini) EffectivePrompt(c Call, stdin string) string {
 	return prompt
 }
 
-// Plan reads text as stream-json. json stays json: it has figures that stream-json lacks, and it
-// names the session.
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID.
 func (gemini) Plan(c Call, t Target) Plan {
 	plan := c.planYargs(t)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
+	if c.Format == Text {
+		plan.Follow = []Follow{followGemini(c.Home, plan.ID())}
+	}
 	return plan
 }
 

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// geminiStream reads gemini's stream-json and renders it as text, or shows it unchanged except for
-// the prompt of a resume. It also reads json, which has no prompt.
+// geminiStream reads gemini's stream-json and shows it unchanged except for the prompt of a resume. It also
+// reads json, which has no prompt.
 type geminiStream struct {
 	streamBase
 
-	out        []byte // the last rendering; its memory is reused
 	object     []byte // json: the object so far; nil outside of one
-	newline    bool   // text: nothing was shown yet, or the output so far ends in a newline
 	answer     strings.Builder
-	texts      int     // bytes of Answer in finished texts
-	turns      int     // answers of the model, as far as they can be distinguished
-	nextAnswer bool    // the model's next output is a new answer
-	hidden     backlog // text: lines not shown since the model's last output
-	unknown    bool    // an event had an unknown type
-	malformed  bool    // an event had an unexpected shape
+	texts      int  // bytes of Answer in finished texts
+	turns      int  // answers of the model, as far as they can be distinguished
+	nextAnswer bool // the model's next output is a new answer
+	malformed  bool // an event had an unexpected shape
 }
 
 func (gemini) Stream(c Call, p Plan, _ Totals) Stream {
-	return &geminiStream{streamBase: streamBase{call: c, plan: p}, newline: true, nextAnswer: true}
+	base := streamBase{call: c, plan: p}
+	if c.Format == Text {
+		return &geminiText{shownText: shownText{streamBase: base}}
+	}
+	return &geminiStream{streamBase: base, nextAnswer: true}
 }
 
 // geminiEvent holds the fields of all event types that are read, and those of json's object.
@@ -35,8 +35,6 @@ type geminiEvent struct {
 	Role      string
 	Content   *string
 	Status    string
-	Severity  string
-	Message   *string
 	Response  string
 	Error     *geminiError
 	// Parameters are a tool's arguments.
@@ -80,32 +78,19 @@ func readGeminiEvent(line []byte) *geminiEvent {
 func (s *geminiStream) PrintsAtEnd() bool { return s.call.Format == JSON }
 
 func (s *geminiStream) Line(line []byte) []byte {
-	s.out = s.out[:0]
-	if s.call.Format != Text && (s.object != nil || string(bytes.TrimSpace(line)) == "{") {
+	if s.object != nil || string(bytes.TrimSpace(line)) == "{" {
 		s.addToObject(line)
 		return line
 	}
 	event := readGeminiEvent(line)
-	if event != nil {
-		s.learn(event)
+	if event == nil {
+		return line
 	}
-	switch {
-	case s.call.Format != Text && event != nil && event.Role == "user":
+	s.learn(event)
+	if event.Role == "user" {
 		return s.plan.asAsked(line)
-	case s.call.Format != Text:
-		return line
-	case event == nil && unfinished(line):
-		// 0.61.0 exits before a pipe has taken all of a very long answer.
-		s.hidden.add(line)
-		return nil
-	case event == nil || !s.print(event):
-		return line
-	case len(s.out) == 0:
-		s.hidden.add(line)
-	default:
-		s.hidden = s.hidden[:0]
 	}
-	return s.out
+	return line
 }
 
 // addToObject collects json's object, which ends with a brace at the start of a line.
@@ -243,103 +228,5 @@ func (s *geminiStream) learnUsage(models json.RawMessage) {
 	}
 }
 
-// print renders an event the way text mode prints it: the model's text as it comes, and a newline
-// after tools have run and at the end if there is none. It reports whether the event could be read.
-func (s *geminiStream) print(e *geminiEvent) bool {
-	switch e.Type {
-	case "message":
-		return s.printMessage(e)
-	case "tool_result":
-		s.endLine()
-		if e.Error != nil && e.Error.Type == "stop_execution" {
-			s.stderr += "Agent execution stopped: " + e.Error.Message + "\n"
-		}
-	case "error":
-		return s.printError(e)
-	case "result":
-		if e.Error == nil {
-			s.endLine()
-		} else {
-			s.printFailure(e.Error.Type, e.Error.Message)
-		}
-	case "init", "tool_use":
-	default:
-		s.unknown = true
-	}
-	return true
-}
-
-func (s *geminiStream) printMessage(e *geminiEvent) bool {
-	content := orEmpty(e.Content)
-	switch {
-	case e.Role == "assistant" && content != "":
-		s.out = append(s.out, content...)
-		s.newline = strings.HasSuffix(content, "\n")
-	case e.Role == "assistant":
-		return e.whole && e.Content != nil
-	case e.Role == "": // the role is unknown
-		return content == s.plan.Prompt && content != ""
-	}
-	return true
-}
-
-func (s *geminiStream) endLine() {
-	if !s.newline {
-		s.out = append(s.out, '\n')
-		s.newline = true
-	}
-}
-
-// printError records what text mode writes to stderr for an error event; for two kinds it writes
-// nothing (runNonInteractive in 0.61.0).
-func (s *geminiStream) printError(e *geminiEvent) bool {
-	message := orEmpty(e.Message)
-	switch {
-	case message == "":
-		return false
-	case message == "Maximum session turns exceeded" || message == "Loop detected, stopping execution":
-	case e.Severity == "error":
-		s.stderr += "[ERROR] " + message + "\n"
-	default:
-		s.stderr += "[WARNING] " + message + "\n"
-	}
-	return true
-}
-
-// printFailure records what text mode writes, and its exit code, if a run fails. In text mode an
-// API error surfaces as an unhandled exception with exit code 1; in stream-json it is an error
-// event, and its HTTP status is the exit code (recordings/gemini/http400-text and -stream). The
-// stack trace that text mode prints below an error's name is missing from stream-json.
-func (s *geminiStream) printFailure(kind, message string) {
-	inner, wrapped := strings.CutPrefix(message, "[API Error: ")
-	if i := strings.LastIndexByte(inner, ']'); i >= 0 {
-		inner = inner[:i]
-	}
-	const unexpected = "An unexpected critical error occurred:"
-	switch {
-	case kind == "FatalCancellationError": // Ctrl-C at a terminal; text mode says it twice
-		s.stderr += message + "\n[ERROR] " + message + "\n"
-	case !wrapped:
-		s.stderr += "[ERROR] " + message + "\n"
-	case strings.HasPrefix(kind, "Fatal") && s.call.noColor:
-		s.stderr += inner + "\n"
-	case strings.HasPrefix(kind, "Fatal"):
-		s.stderr += "\x1b[31m" + inner + "\x1b[0m\n"
-	case kind == "unknown":
-		s.stderr += unexpected + "[object Object]\n"
-		s.seen.Exit = 1
-	default:
-		s.stderr += unexpected + kind + ": " + inner + "\n"
-		s.seen.Exit = 1
-	}
-}
-
-// End returns what remains to be shown. A run that was cut short has shown everything but events
-// without a text form. Those are shown if the run ended well all the same, or if the model produced
-// no readable output.
-func (s *geminiStream) End() []byte {
-	if !s.seen.Final || s.unknown && s.answer.Len() == 0 {
-		s.seen.Unshown = s.hidden
-	}
-	return nil
-}
+// End implements Stream.
+func (s *geminiStream) End() []byte { return nil }

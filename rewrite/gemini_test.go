@@ -129,7 +129,8 @@ func TestGeminiSettles(t *testing.T) {
 		{"-p hi", `{"output": {"format": "json"}}`, "0.61.0", VerboseSetting},
 		{"-p hi -o text", `{"output": {"format": "json"}}`, "0.61.0", ""},
 		{"-p hi", `{"hooks": {"SessionStart": []}}`, "0.61.0", HookSetting},
-		{"-p hi", "", "0.38.2", NoResume},
+		{"-p hi", "", "0.40.1", NoResume}, // without --session-id
+		{"-p hi", "", "0.41.0", ""},
 		{"-p hi", "", "", ""},
 	}
 	for _, tt := range tests {
@@ -142,23 +143,33 @@ func TestGeminiSettles(t *testing.T) {
 }
 
 func TestGeminiPlans(t *testing.T) {
-	const text, r = "--output-format=stream-json", "--resume=" + someID + " --prompt=NEW"
+	const text, r = "--session-id=" + foreignID, "--resume=" + someID + " --prompt=NEW"
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", text + " -p OLD", text + " " + r},
-		{"-yp OLD -m m", text + " -yp OLD -m m", text + " " + r + " -y -m m"},
-		{"--prompt=OLD -o=text -d", "--prompt=OLD " + text + " -d", r + " " + text + " -d"},
-		{"-o text OLD too", "-o stream-json OLD too", r + " -o stream-json"},
+		{"-p OLD", text + " -p OLD", r},
+		{"-yp OLD -m m", text + " -yp OLD -m m", r + " -y -m m"},
+		{"--prompt=OLD -o=text -d", text + " --prompt=OLD -o=text -d", r + " -o=text -d"},
+		{"-o text OLD too", text + " -o text OLD too", r + " -o text"},
 		{"OLD -e x too -o json", "OLD -e x too -o json", r + " -e x -o json"},
-		{`OLD -p "" -m m`, text + " OLD -p  -m m", text + " " + r + " -m m"},
+		{`OLD -p "" -m m`, text + " OLD -p  -m m", r + " -m m"},
 	}
 	for _, tt := range tests {
-		c := parseGemini(tt.line)
-		if got := strings.Join(gemini{}.Plan(c, ToFresh("OLD")).Args, " "); got != tt.fresh {
+		c := parseGemini(tt.line, "HOME=/h")
+		fresh := gemini{}.Plan(c, ToFresh("OLD").Beginning(foreignID))
+		if got := strings.Join(fresh.Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := gemini{}.Plan(c, Target{id: someID, prompt: "NEW", asked: c.Prompt})
-		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID || !p.HasStdin || p.Stdin != "" {
+		p := gemini{}.Plan(c, Target{id: someID, prompt: "NEW", asked: c.Prompt, newID: foreignID})
+		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != someID || p.NewID != "" || !p.HasStdin || p.Stdin != "" {
 			t.Errorf("%q resumed: %q with stdin %v %q, want %q", tt.line, got, p.HasStdin, p.Stdin, tt.resume)
+		}
+		for id, plan := range map[string]Plan{foreignID: fresh, someID: p} {
+			want := []Follow{{Dir: "/h/.gemini/tmp", Name: "session-*-" + id[:8] + ".jsonl", Lines: true}}
+			if c.Format != Text {
+				want = nil
+			}
+			if !slices.Equal(plan.Follow, want) || c.Format == Text && plan.ID() != id {
+				t.Errorf("%q: follows %+v for %s", tt.line, plan.Follow, plan.ID())
+			}
 		}
 	}
 }
@@ -213,92 +224,22 @@ func geminiRecording(t *testing.T, name, stream string) string {
 	return string(data)
 }
 
-func geminiRun(line, resume, stdout string) (string, *StreamState) {
-	out, _, seen := geminiRunBoth(line, resume, stdout)
-	return out, seen
-}
-
-// geminiRunBoth returns what is shown on stderr as well.
-func geminiRunBoth(line, resume, stdout string) (out, errOut string, seen *StreamState) {
+func geminiRun(line, resume, stdout string) (out string, seen *StreamState) {
 	s := (gemini{}).Stream(parseGemini(line), Plan{Resume: resume}, "")
 	for l := range bytes.Lines([]byte(stdout)) {
 		out += string(s.Line(l))
 	}
-	out += string(s.End())
-	return out, s.TakeStderr(), s.Seen()
+	return out + string(s.End()), s.Seen()
 }
 
-func TestGeminiRenders(t *testing.T) {
-	for _, name := range []string{"fresh", "resume-ok", "resume-unknown", "tool", "multi", "http400", "toobig"} {
-		stream := geminiRecording(t, name+"-stream", "stdout")
-		got, errOut, seen := geminiRunBoth("-p x", "", stream)
-		if want := geminiRecording(t, name+"-text", "stdout"); name != "resume-ok" && got != want {
-			t.Errorf("%s as text: %q, want %q", name, got, want)
-		}
-		if want := geminiRecording(t, name+"-text", "stderr"); !strings.HasSuffix(want, errOut) || seen.Failed != (errOut != "") {
-			t.Errorf("%s as text says %q on stderr, want the end of %q", name, errOut, want)
-		}
-		if got, _ := geminiRun("-p x -o stream-json", "", stream); got != stream {
-			t.Errorf("%s as stream-json is not what the tool printed", name)
-		}
-	}
-	for _, name := range []string{"fresh-json", "tool-json", "multi-json", "resume-ok-json"} {
-		object := geminiRecording(t, name, "stdout")
-		if got, _ := geminiRun("-p x -o json", "", object); got != object {
-			t.Errorf("%s is not what the tool printed", name)
-		}
-	}
-}
-
-// What text mode prints of cases that there is no recording of, from the source of
-// 0.61.0 (runNonInteractive, handleError).
-func TestGeminiRendersTheRest(t *testing.T) {
-	say := `{"type":"message","role":"assistant","content":"a","delta":true}` + "\n"
-	use, used := `{"type":"tool_use","tool_name":"t"}`+"\n", `{"type":"tool_result","status":"success"}`+"\n"
-	result := func(kind, message string) string {
-		return `{"type":"result","status":"error","error":{"type":"` + kind + `","message":"` + message + `"}}` + "\n"
-	}
-	tests := []struct {
-		stream, env, stdout, stderr string
-		exit                        int
-	}{
-		{say + use + say + use + used + used + say, "", "aa\na", "", 0}, // words between two tools of one turn
-		{"noise\n" + say, "", "noise\na", "", 0},
-		{"{\n}\n" + say, "", "{\n}\na", "", 0},
-		{say + say[:len(say)/2], "", "a", "", 0}, // cut short
-		{say + "{cut", "", "a{cut", "", 0},
-		{say + `{"type":"result","status":"error"}` + "\n", "", "a\n", "", 0},
-		{say + result("FatalTurnLimitedError", "Reached"), "", "a", "[ERROR] Reached\n", 0},
-		{result("FatalCancellationError", "Operation cancelled."), "", "", "Operation cancelled.\n[ERROR] Operation cancelled.\n", 0},
-		{result("FatalInputError", "[API Error: no]"), "", "", "\x1b[31mno\x1b[0m\n", 0},
-		{result("FatalInputError", "[API Error: no]"), "NO_COLOR=1", "", "no\n", 0},
-		{result("FatalInputError", "[API Error: no [yet]]"), "NO_COLOR=1", "", "no [yet]\n", 0},
-		{result("FatalInputError", "[API Error: no"), "NO_COLOR=1", "", "no\n", 0},
-		{result("FatalInputError", "[API Error: ]"), "NO_COLOR=1", "", "\n", 0},
-		{result("FatalInputError", "no [API]"), "NO_COLOR=1", "", "[ERROR] no [API]\n", 0},
-		{result("ModelNotFoundError", "[API Error: gone]"), "", "", "An unexpected critical error occurred:ModelNotFoundError: gone\n", 1},
-		{say + `{"type":"tool_result","error":{"type":"stop_execution","message":"no more"}}` + "\n", "", "a\n", "Agent execution stopped: no more\n", 0},
-		{say + `{"type":"tool_result","error":{"type":"not_found","message":"no file"}}` + "\n", "", "a\n", "", 0},
-		{say + `{"type":"message","role":"assistant","content":""}` + "\n", "", "a", "", 0},
-		{say + `{"type":"message","role":"assistant"}` + "\n", "", "a" + `{"type":"message","role":"assistant"}` + "\n", "", 0},
-		{`{"type":"message","content":"hi"}` + "\n", "", "", "", 0}, // the prompt, whoever says it
-		{`{"type":"message","content":""}` + "\n", "", `{"type":"message","content":""}` + "\n", "", 0},
-		{`{"type":"error","severity":"error"}` + "\n", "", `{"type":"error","severity":"error"}` + "\n", "", 0},
-		{`{"type":"error","severity":"error","message":"empty"}` + "\n", "", "", "[ERROR] empty\n", 0},
-		{`{"type":"error","severity":"warning","message":"blocked"}` + "\n", "", "", "[WARNING] blocked\n", 0},
-		{`{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}` + "\n", "", "", "", 0},
-	}
-	for _, tt := range tests {
-		s := (gemini{}).Stream(parseGemini("-p x", tt.env), Plan{Prompt: "hi"}, "")
-		var out []byte
-		for l := range bytes.Lines([]byte(tt.stream)) {
-			out = append(out, s.Line(l)...)
-		}
-		if errOut, seen := s.TakeStderr(), s.Seen(); string(out) != tt.stdout || errOut != tt.stderr || seen.Exit != tt.exit {
-			t.Errorf("%s: %q, stderr %q, exit %d; want %q, %q, %d", tt.stream, out, errOut, seen.Exit, tt.stdout, tt.stderr, tt.exit)
-		}
-		if again := s.TakeStderr(); again != "" {
-			t.Errorf("%s: says again on stderr %q", tt.stream, again)
+// Events and json are shown as gemini prints them.
+func TestGeminiShows(t *testing.T) {
+	for _, name := range []string{"fresh", "resume-ok", "tool", "multi"} {
+		for format, line := range map[string]string{"-stream": "-p x -o stream-json", "-json": "-p x -o json"} {
+			stdout := geminiRecording(t, name+format, "stdout")
+			if got, _ := geminiRun(line, "", stdout); got != stdout {
+				t.Errorf("%s%s is not what the tool printed", name, format)
+			}
 		}
 	}
 }
@@ -330,29 +271,28 @@ func TestGeminiSees(t *testing.T) {
 		recording, resume             string
 		content, final, failed, wrong bool
 		refusal                       Reason
-		exit                          int
 	}{
-		{"fresh-stream", "", true, true, false, false, "", 0},
-		{"tool-stream", "", true, true, false, false, "", 0},
-		{"resume-ok-stream", resumed, true, true, false, false, "", 0},
-		{"resume-ok-stream", someID, false, true, false, true, "", 0},
-		{"fresh-json", "", false, true, false, false, "", 0},
-		{"resume-ok-json", someID, false, true, false, true, "", 0},
-		{"resume-unknown-stream", someID, false, false, false, false, "", 0},
-		{"sigterm-norelaunch-stream", "", false, false, false, false, "", 0},
-		{"toobig-resume-stream", "", false, true, true, false, RefusedContext, 1},
-		{"http400-stream", "", false, true, true, false, "", 1},
+		{"fresh-stream", "", true, true, false, false, ""},
+		{"tool-stream", "", true, true, false, false, ""},
+		{"resume-ok-stream", resumed, true, true, false, false, ""},
+		{"resume-ok-stream", someID, false, true, false, true, ""},
+		{"fresh-json", "", false, true, false, false, ""},
+		{"resume-ok-json", someID, false, true, false, true, ""},
+		{"resume-unknown-stream", someID, false, false, false, false, ""},
+		{"sigterm-norelaunch-stream", "", false, false, false, false, ""},
+		{"toobig-resume-stream", "", false, true, true, false, RefusedContext},
+		{"http400-stream", "", false, true, true, false, ""},
 	}
 	for _, tt := range tests {
-		line := "-p x"
+		line := "-p x -o stream-json"
 		if strings.HasSuffix(tt.recording, "-json") {
-			line += " -o json"
+			line = "-p x -o json"
 		}
 		_, got := geminiRun(line, tt.resume, geminiRecording(t, tt.recording, "stdout"))
 		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
-			got.Refusal != tt.refusal || got.Exit != tt.exit {
-			t.Errorf("%s: content %v, final %v, failed %v, wrong id %v, refusal %q, exit %d", tt.recording,
-				got.Content, got.Final, got.Failed, got.WrongID, got.Refusal, got.Exit)
+			got.Refusal != tt.refusal {
+			t.Errorf("%s: content %v, final %v, failed %v, wrong id %v, refusal %q", tt.recording,
+				got.Content, got.Final, got.Failed, got.WrongID, got.Refusal)
 		}
 	}
 	for _, name := range []string{"tool-stream", "tool-json"} {
@@ -367,7 +307,7 @@ func TestGeminiSees(t *testing.T) {
 		t.Errorf("behind another object: final %v, answer %q", seen.Final, seen.Answer)
 	}
 	hook := `{"type":"message","role":"user","content":"<hook_context>x</hook_context>\n\nhi"}` + "\n"
-	if _, seen := geminiRun("-p hi", "", hook); seen.Refusal != RefusedBroken {
+	if _, seen := geminiRun("-p hi -o stream-json", "", hook); seen.Refusal != RefusedBroken {
 		t.Errorf("a prompt that is not kept: %q", seen.Refusal)
 	}
 }
@@ -396,7 +336,7 @@ func TestGeminiTellsTheLedger(t *testing.T) {
 		{"words around two tools of one turn", say + use + say + use + used + used + say + ends, true, true, "aaa", 6},
 		{"two turns with a tool", say + use + used + use + used + say + ends, true, true, "aa", 4},
 	} {
-		_, seen := geminiRun("-p x", "", tt.stdout)
+		_, seen := geminiRun("-p x -o stream-json", "", tt.stdout)
 		if seen.Content != tt.content || seen.ToolRan != tt.tool || seen.Answer != tt.answer || seen.ContextUse.Used != tt.window {
 			t.Errorf("%s: content %v, tool ran %v, answer %q, window %d", tt.what, seen.Content, seen.ToolRan, seen.Answer, seen.ContextUse.Used)
 		}
@@ -404,7 +344,7 @@ func TestGeminiTellsTheLedger(t *testing.T) {
 			t.Errorf("%s: files %s", tt.what, files)
 		}
 	}
-	_, seen := geminiRun("-p x", "", `{"type":"init","session_id":"`+someID+`","model":"m"}`+"\n"+`{"type":"result","status":"success","stats":{"models":{}}}`+"\n")
+	_, seen := geminiRun("-p x -o stream-json", "", `{"type":"init","session_id":"`+someID+`","model":"m"}`+"\n"+`{"type":"result","status":"success","stats":{"models":{}}}`+"\n")
 	if seen.Model != "m" || seen.Usage.Known {
 		t.Errorf("a run that asked no model: %+v", seen)
 	}

@@ -56,6 +56,14 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// withFile returns the stream when it has read a session's file.
+func withFile(s Stream, lines string) Stream {
+	for line := range strings.Lines(lines) {
+		s.File("/h/"+someID+".jsonl", []byte(line))
+	}
+	return s
+}
+
 func hostileRuns(text string) []hostileRun {
 	q := quoted(text)
 	plan := Plan{Resume: someID, Prompt: "hi", Whole: true}
@@ -88,6 +96,13 @@ func hostileRuns(text string) []hostileRun {
 {"type":"result","status":"success"}
 `, someID, q)
 	geminiJSON := fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s\n}\n", someID, q)
+	geminiChat := fmt.Sprintf(`{"$set":{"sessionId":"%s"}}
+{"type":"user","content":[{"text":"hi"}]}
+{"id":"a","type":"gemini","content":%s}
+`, someID, q)
+	qwenChat := fmt.Sprintf(`{"type":"user","sessionId":"%s","message":{"parts":[{"text":"hi"}]}}
+{"type":"assistant","sessionId":"%[1]s","message":{"parts":[{"text":%s}]}}
+`, someID, q)
 	qwenOut := strings.Replace(claudeOut, "claude_code_version", "qwen_code_version", 1)
 	qwenJSON := "[" + strings.ReplaceAll(strings.TrimSuffix(qwenOut, "\n"), "\n", ",") + "]\n"
 	entry := fmt.Sprintf(`{"sessionId":"%s","turnId":"t","type":"message","role":"assistant","content":[{"type":"text","text":%s}]}`, someID, q)
@@ -105,10 +120,10 @@ func hostileRuns(text string) []hostileRun {
 		{"droid text", droid{}.Stream(call(Text), plan, ""), droidOut, "", text + "\n"},
 		{"droid json", droid{}.Stream(call(JSON), plan, ""), droidOut, "", droidResult(false, "1", 1, []byte(q), someID, "{}")},
 		{"gemini stream-json", gemini{}.Stream(call(StreamJSON), plan, ""), geminiOut, "", geminiOut},
-		{"gemini text", gemini{}.Stream(call(Text), plan, ""), geminiOut, "", line},
+		{"gemini text", withFile(gemini{}.Stream(call(Text), plan, ""), geminiChat), text + "\n", "", text + "\n"},
 		{"gemini json", gemini{}.Stream(call(JSON), plan, ""), geminiJSON, "", geminiJSON},
 		{"qwen stream-json", qwen{}.Stream(call(StreamJSON), plan, ""), qwenOut, "", qwenOut},
-		{"qwen text", qwen{}.Stream(call(Text), plan, ""), qwenOut, "", text + "\n"},
+		{"qwen text", withFile(qwen{}.Stream(call(Text), plan, ""), qwenChat), text + "\n", "", text + "\n"},
 		{"qwen json", qwen{}.Stream(call(JSON), plan, ""), qwenJSON, "", qwenJSON},
 		{"opencode json", theOpencode().Stream(call(StreamJSON), Plan{Resume: someSession, Prompt: "hi", Whole: true}, ""), opencodeOut, "", opencodeOut},
 		{"vibe streaming", vibe{}.Stream(call(StreamJSON), plan, ""), entry + "\n", "", entry + "\n"},
@@ -120,14 +135,15 @@ func hostileRuns(text string) []hostileRun {
 func (run hostileRun) check(t *testing.T, text string) {
 	t.Helper()
 	shown, _ := codexRun(run.stream, []byte(run.stdout), []byte(run.stderr))
-	if shown != run.shown && !(text == "" && shown == "\n"+run.shown || text == "" && run.name == "gemini text") {
+	if shown != run.shown && !(text == "" && shown == "\n"+run.shown) {
 		t.Errorf("%s: %d bytes are shown, or others, want %d: %.200q", run.name, len(shown), len(run.shown), shown)
 	}
 	seen := run.stream.Seen()
 	if seen.ID != someID && seen.ID != someSession || seen.WrongID || seen.Refusal != "" {
 		t.Errorf("%s: id %q, wrong %v, refusal %q", run.name, seen.ID, seen.WrongID, seen.Refusal)
 	}
-	if run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
+	asItComes := slices.Contains([]string{"codex text", "gemini text", "qwen text"}, run.name)
+	if !(asItComes && len(text) > LongestLine) && run.name != "codex text" && strings.ToValidUTF8(seen.Answer, "") != strings.ToValidUTF8(text, "") {
 		t.Errorf("%s: the answer is %.200q", run.name, seen.Answer)
 	}
 }

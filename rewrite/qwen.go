@@ -24,6 +24,7 @@ var qwenDescriptor = Descriptor{
 	Provider:    "alibaba_cloud",
 	Home:        qwenHome,
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
+	AsksVersion: true,
 
 	ResumeLosesCache: true,
 
@@ -286,10 +287,14 @@ func (qwen) EffectivePrompt(c Call, stdin string) string {
 	return prompt
 }
 
-// Plan reads text as stream-json. json stays json: its result has figures that stream-json lacks.
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID. A copy's
+// ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c Call, t Target) Plan {
 	plan := c.planYargs(t)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
+	if c.Format == Text {
+		plan.Follow = []Follow{followQwen(c.Home, plan)}
+	}
 	return plan
 }
 

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// qwenStream reads qwen's stream-json, which is claude's with other figures, and renders it as text
-// or shows it unchanged except for the figures of a resume. It also reads json, the array of the same
-// events in one line.
+// qwenStream reads qwen's stream-json, which is claude's with other figures, and shows it unchanged
+// except for the figures of a resume. It also reads json, the array of the same events in one line.
 type qwenStream struct {
 	streamBase
-	previous Totals
-
-	out       []byte // the last rendering; its memory is reused
-	hidden    backlog
+	previous  Totals
 	malformed bool // an event had an unexpected shape
 }
 
 func (qwen) Stream(c Call, p Plan, previous Totals) Stream {
-	return &qwenStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
+	base := streamBase{call: c, plan: p}
+	if c.Format == Text {
+		return &qwenText{shownText: shownText{streamBase: base}, previous: previous, chats: map[string]*qwenChat{}}
+	}
+	return &qwenStream{streamBase: base, previous: previous}
 }
 
 func (s *qwenStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
@@ -45,24 +45,10 @@ type qwenEvent struct {
 var qwenMarks = newMarks("result", "assistant", "init", "retry", "stream_event")
 
 func (s *qwenStream) Line(line []byte) []byte {
-	switch {
-	case s.call.Format == JSON:
+	if s.call.Format == JSON {
 		return s.array(line)
-	case s.call.Format != Text:
-		return s.event(line)
-	case unfinished(line):
-		s.hidden.add(line)
-		return nil
-	case !isEvent(line):
-		return line
 	}
-	s.out = s.out[:0]
-	if event := s.read(line); event.Type == "result" {
-		s.printResult(event, line)
-	} else {
-		s.hidden.add(line)
-	}
-	return s.out
+	return s.event(line)
 }
 
 // event learns from a line of stream-json and returns it with the call's own figures.
@@ -219,26 +205,5 @@ func (s *qwenStream) learnUsage(numbers []jsonNumber) {
 	u.Input -= min(u.CacheRead, u.Input)
 }
 
-// printResult renders a result the way text mode prints it: an answer with a newline, or an error on
-// stderr.
-func (s *qwenStream) printResult(e *qwenEvent, line []byte) {
-	s.ownFigures(line)
-	switch {
-	case e.isError() && e.Error.Message != "":
-		s.stderr += string(e.Error.Message) + "\n"
-	case e.isError() || e.Result == nil || *e.Result == "" && !e.whole:
-		s.out = append(s.out, line...)
-	default:
-		s.out = append(append(s.out, *e.Result...), '\n')
-	}
-	s.hidden = s.hidden[:0]
-}
-
-// End returns nothing: a run that was cut short shows nothing in text. What it printed is shown if it
-// ended well all the same.
-func (s *qwenStream) End() []byte {
-	if !s.seen.Final {
-		s.seen.Unshown = s.hidden
-	}
-	return nil
-}
+// End implements Stream.
+func (s *qwenStream) End() []byte { return nil }

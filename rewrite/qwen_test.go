@@ -119,9 +119,10 @@ func TestQwenPlans(t *testing.T) {
 		target Target
 		want   string
 	}{
-		{"hi", ToFresh("hi"), "--output-format=stream-json hi"},
+		{"hi", ToFresh("hi").Beginning(foreignID), "--session-id=" + foreignID + " hi"},
 		{"-o json -p hi", ToFresh("hi"), "-o json -p hi"},
-		{"-o text -yp hi", resume, "--resume=" + someID + " --prompt=hi -o stream-json -y"},
+		{"-o text -yp hi", resume, "--resume=" + someID + " --prompt=hi -o text -y"},
+		{"hi", fork.Beginning(foreignID), "--resume=" + someID + " --fork-session --prompt=hi"},
 		{"hi -o stream-json", fork, "--resume=" + someID + " --fork-session --prompt=hi -o stream-json"},
 	}
 	for _, tt := range tests {
@@ -164,25 +165,6 @@ func playQwen(format Format, plan Plan, previous Totals, stdout string) (out, er
 	}
 	out += string(s.End())
 	return out, errOut, s.Seen()
-}
-
-// Of what stream-json shows text is made as qwen makes it.
-func TestQwenRendersText(t *testing.T) {
-	for _, name := range []string{"fresh", "multi", "tool", "http401", "resume", "resume-fork"} {
-		out, errOut, seen := playQwen(Text, Plan{}, "", qwenRecording(t, name+"-stream", "stdout"))
-		if want := qwenRecording(t, name+"-text", "stdout"); out != want {
-			t.Errorf("%s: %q, want %q", name, out, want)
-		}
-		if want := qwenRecording(t, name+"-text", "stderr"); !strings.HasSuffix(want, errOut) || strings.Contains(want, "[API Error") != (errOut != "") {
-			t.Errorf("%s: stderr %q, want %q", name, errOut, want)
-		}
-		if !seen.Final || seen.Failed != (name == "http401") || !isUUID(seen.ID) || seen.Version != "0.24.4" || seen.Model != "stand-in" {
-			t.Errorf("%s: %+v", name, seen)
-		}
-		if seen.ToolRan != (name == "tool") || seen.Content == (name == "http401") {
-			t.Errorf("%s: tool %v, content %v", name, seen.ToolRan, seen.Content)
-		}
-	}
 }
 
 // Both formats of events are shown as they are, and the same is learned of both.
@@ -255,7 +237,7 @@ func TestQwenRefuses(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]Reason{"badtool-stream": RefusedBroken, "http401-stream": ""} {
-		for _, format := range []Format{Text, StreamJSON} {
+		for _, format := range []Format{StreamJSON} {
 			_, _, seen := playQwen(format, Plan{}, "", qwenRecording(t, name, "stdout"))
 			if seen.Refusal != want || seen.Content {
 				t.Errorf("%s as %s: %q, content %v", name, format, seen.Refusal, seen.Content)
@@ -270,7 +252,7 @@ func TestQwenRefuses(t *testing.T) {
 // An overflow of a session is answered: qwen shortens its history and asks again.
 func TestQwenCompacts(t *testing.T) {
 	for name, want := range map[string]bool{"toobig-stream": true, "resume-stream": false} {
-		for _, format := range []Format{Text, StreamJSON} {
+		for _, format := range []Format{StreamJSON} {
 			if _, _, seen := playQwen(format, Plan{}, "", qwenRecording(t, name, "stdout")); seen.Compacted != want || seen.Failed || !seen.Content {
 				t.Errorf("%s as %s: %+v", name, format, seen)
 			}
@@ -281,13 +263,13 @@ func TestQwenCompacts(t *testing.T) {
 // The gate stays closed under another ID, and in the source in place of a copy.
 func TestQwenWrongID(t *testing.T) {
 	stdout := qwenRecording(t, "resume-stream", "stdout")
-	_, _, seen := playQwen(Text, Plan{}, "", stdout)
+	_, _, seen := playQwen(StreamJSON, Plan{}, "", stdout)
 	id := seen.ID
 	for _, tt := range []struct {
 		plan Plan
 		want bool
 	}{{Plan{Resume: id}, false}, {Plan{Resume: id, Copy: true}, true}, {Plan{Resume: someID}, true}, {Plan{Resume: someID, Copy: true}, false}} {
-		if _, _, seen := playQwen(Text, tt.plan, "", stdout); seen.WrongID != tt.want || seen.Content == tt.want {
+		if _, _, seen := playQwen(StreamJSON, tt.plan, "", stdout); seen.WrongID != tt.want || seen.Content == tt.want {
 			t.Errorf("%+v: wrong %v, content %v", tt.plan, seen.WrongID, seen.Content)
 		}
 	}

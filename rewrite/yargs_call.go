@@ -108,15 +108,16 @@ func yargsProbe(help string) Probe {
 const maxYargsStdin = 8 << 20
 
 // planYargs puts added options first and replaces the caller's own, since yargs makes an array of an
-// option named twice. It requests stream-json for text. Nothing of a resume's prompt that came by
-// stdin goes into argv.
+// option named twice. A session that a call in text begins gets an ID, since text names none. Nothing of a
+// resume's prompt that came by stdin goes into argv.
 func (c *Call) planYargs(t Target) Plan {
 	prompt, whole := t.Prompt()
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
 	var front []string
 	args := slices.Clone(c.Args)
-	if c.Format == Text {
-		front = append(front, c.askStreamJSON(args)...)
+	if id := t.NewID(); c.Format == Text && plan.Resume == "" && id != "" {
+		plan.NewID = id
+		front = append(front, "--session-id="+plan.NewID)
 	}
 	if plan.Resume != "" {
 		front = append(front, "--resume="+plan.Resume)

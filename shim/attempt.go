@@ -292,14 +292,15 @@ func (a *attempt) refuse(why rewrite.Reason) {
 	a.process.end()
 }
 
-// letOut passes on what was held.
+// letOut passes on what was held. If the caller has both streams in one file, stderr comes first: a tool writes its
+// notices before the model's first content.
 func (a *attempt) letOut() {
 	if a.state != stateHolding {
 		return
 	}
 	a.state = stateShowing
-	a.stdout.show()
 	a.stderr.show()
+	a.stdout.show()
 	if a.talk != nil {
 		a.talk.settle()
 	}

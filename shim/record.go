@@ -82,6 +82,8 @@ func (c *call) finish(a *attempt, st status) {
 	if a.stdout.failed != nil {                         // the session has an answer that the caller has not
 		seen.Failed, seen.TurnLimit = true, false
 	}
+	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
+	seen.Failed = seen.Failed || a.stopped != 0 && c.parsed.Format == rewrite.Text
 	if a.stopped != 0 && st != (status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}

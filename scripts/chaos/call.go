@@ -186,6 +186,9 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	}
 	if rng.IntN(6) == 0 {
 		ways := refusals[t.Tool]
+		if (t.Tool == "gemini" || t.Tool == "qwen") && t.Format == "text" {
+			ways = ways[:len(ways)-1] // no output names another ID
+		}
 		s.OnResume = ways[rng.IntN(len(ways))]
 	}
 	switch {

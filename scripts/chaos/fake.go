@@ -103,6 +103,12 @@ func (r *Run) entry(name, role, text string) string {
 	if name == "copilot" {
 		return toJSON(turn{Type: role + ".message", Role: role, Text: text})
 	}
+	if name == "gemini" {
+		return geminiEntry(r, role, text)
+	}
+	if name == "qwen" {
+		return qwenEntry(r, role, text)
+	}
 	if name != "claude" {
 		return toJSON(turn{Type: "response_item", Role: role, Text: text})
 	}
@@ -191,7 +197,7 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 			if r.Session = q.id; q.id == "" {
 				r.Session = newSession(name)
 			}
-			file = fork(file, tool.path(r.Session, r.Dir), q.at)
+			file = fork(name, r, file, tool.path(r.Session, r.Dir), q.at)
 		}
 	case q.id != "":
 		r.Session = q.id
@@ -259,9 +265,12 @@ func (r *Run) run(name string, tool fakeTool, q request, s Script, dir, call str
 }
 
 // fork copies a session's file up to a message, and returns the copy's name.
-func fork(from, to, at string) string {
+func fork(name string, r *Run, from, to, at string) string {
 	text, err := os.ReadFile(from)
 	check(err)
+	if name == "qwen" {
+		text = forkQwen(text, r.From, r.Session)
+	}
 	if i := strings.Index(string(text), `"uuid":"`+at+`"`); at != "" && i >= 0 {
 		text = text[:i+strings.IndexByte(string(text[i:]), '\n')+1]
 	}

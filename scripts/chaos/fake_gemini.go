@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// geminiVersion is the version to imitate: it takes --session-id.
+const geminiVersion = "0.61.0"
+
 type fakeGemini struct{}
 
 func (fakeGemini) read(args []string) (q request) {
@@ -51,6 +54,19 @@ func (fakeGemini) find(id string) string {
 
 func (fakeGemini) header(id string) string {
 	return `{"sessionId":"` + id + `","projectHash":"0","startTime":"2026-11-21T08:00:00.000Z","kind":"main"}`
+}
+
+// geminiEntry returns a message. A resume names the session again first.
+func geminiEntry(r *Run, role, text string) string {
+	if role != "user" {
+		return fmt.Sprintf(`{"id":"%s","type":"gemini","role":"assistant","text":%[2]s,"content":%[2]s,"tokens":{"input":50,"cached":20,"total":60},"model":"fake"}`,
+			newID(), rawJSON(text))
+	}
+	line := fmt.Sprintf(`{"id":"%s","type":"user","role":"user","text":%[2]s,"content":[{"text":%[2]s}]}`, newID(), rawJSON(text))
+	if r.Resumed {
+		line = `{"$set":{"sessionId":"` + r.Session + `"}}` + "\n" + line
+	}
+	return line
 }
 
 // begins does what gemini does at a start in a later minute: it takes a file left by a resume for a

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,17 +103,43 @@ func (fakeQwen) refused(format string, s Script, r *Run) (Shown, int) {
 	return Shown{"", s.Noise}, 1
 }
 
-// installQwen installs the fake as its package does, so that its version is known.
-func installQwen(self, tools string) error {
-	pkg := filepath.Join(tools, "qwen-code")
+// installPackage installs a fake as its npm package does, so that its version is known.
+func installPackage(self, tools, name, version string) error {
+	pkg := filepath.Join(tools, name+"-package")
 	if err := os.Mkdir(pkg, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(pkg, "package.json"), []byte(`{"version":"`+qwenVersion+`","bin":{"qwen":"qwen"}}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(pkg, "package.json"), []byte(`{"version":"`+version+`","bin":{"`+name+`":"`+name+`"}}`), 0o644); err != nil {
 		return err
 	}
-	if err := copyProgram(self, filepath.Join(pkg, "qwen")); err != nil {
+	if err := copyProgram(self, filepath.Join(pkg, name)); err != nil {
 		return err
 	}
-	return os.Symlink("qwen-code/qwen", filepath.Join(tools, "qwen"))
+	return os.Symlink(filepath.Join(name+"-package", name), filepath.Join(tools, name))
+}
+
+// qwenEntry returns a message, and before a prompt the figures of the run.
+func qwenEntry(r *Run, role, text string) string {
+	session := `"sessionId":"` + r.Session + `","version":"` + qwenVersion + `"`
+	line := `{"type":"` + role + `",` + session + `,"role":"` + role + `","text":` + rawJSON(text) + `,"message":{"parts":[{"text":` + rawJSON(text) + `}]}`
+	if role != "user" {
+		return line + `,"model":"fake","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6}}`
+	}
+	return `{"type":"system",` + session + `,"subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_response",` +
+		`"input_token_count":9,"cached_content_token_count":3,"output_token_count":6,"total_token_count":15}}}` + "\n" + line + "}"
+}
+
+// forkQwen copies a session's file: each of its lines gets the copy's ID, and names its source.
+func forkQwen(text []byte, from, to string) []byte {
+	var copied bytes.Buffer
+	for line := range bytes.Lines(text) {
+		var record map[string]any
+		if json.Unmarshal(line, &record) != nil {
+			continue // cut short
+		}
+		record["sessionId"] = to
+		record["forkedFrom"] = map[string]string{"sessionId": from}
+		check(json.NewEncoder(&copied).Encode(record))
+	}
+	return copied.Bytes()
 }

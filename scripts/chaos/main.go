@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -77,7 +78,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		return false, root, err
 	}
 	for name := range fakes {
-		if name == "qwen" {
+		if name == "gemini" || name == "qwen" {
 			continue
 		}
 		file := name
@@ -91,8 +92,8 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 			return false, root, fmt.Errorf("install the fake %s: %w", name, err)
 		}
 	}
-	if err := installQwen(self, tools); err != nil {
-		return false, root, fmt.Errorf("install the fake qwen: %w", err)
+	if err := errors.Join(installPackage(self, tools, "gemini", geminiVersion), installPackage(self, tools, "qwen", qwenVersion)); err != nil {
+		return false, root, fmt.Errorf("install the fakes: %w", err)
 	}
 	if err := installVibe(tools); err != nil {
 		return false, root, fmt.Errorf("install the fake vibe: %w", err)

@@ -1,0 +1,195 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+)
+
+// qwenText shows a run's answer as qwen prints it. What the run was is read from the session's file. qwen chooses
+// a copy's ID itself: the copy is the one file that names its source and holds this run's prompt.
+type qwenText struct {
+	shownText
+	previous Totals
+	chats    map[string]*qwenChat // by path
+}
+
+// A qwenChat is what a session's file shows of one run.
+type qwenChat struct {
+	shownText // seen is this file's
+	prompt    string
+	asked     bool             // the run's own prompt was read
+	source    string           // the session that the file is a copy of
+	totals    map[string]int64 // of the session, by their place in a result
+	malformed bool             // a record had an unexpected shape, or is not of this run
+}
+
+// A qwenRecord is a line of a session's file. In a copy the lines of its source have forkedFrom.
+type qwenRecord struct {
+	Type, Subtype, Version, Model string
+	SessionID                     string `json:"sessionId"`
+	Message                       struct {
+		Parts []struct {
+			Text string
+			Call *struct{ Args json.RawMessage } `json:"functionCall"`
+			// Thought marks what the model thinks, which is not shown.
+			Thought bool
+		}
+	}
+	Figures struct {
+		Input  int64 `json:"promptTokenCount"`
+		Output int64 `json:"candidatesTokenCount"`
+	} `json:"usageMetadata"`
+	Payload struct {
+		Event struct {
+			Name   string `json:"event.name"`
+			Input  int64  `json:"input_token_count"`
+			Cached int64  `json:"cached_content_token_count"`
+			Output int64  `json:"output_token_count"`
+			Total  int64  `json:"total_token_count"`
+		} `json:"uiEvent"`
+	} `json:"systemPayload"`
+	Fork *struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
+}
+
+// followQwen names the file of a session, or for a copy all files.
+func followQwen(home string, p Plan) Follow {
+	name := p.ID()
+	if name == "" {
+		name = "????????-????-????-????-????????????"
+	}
+	return Follow{Dir: home + "/projects", Name: name + ".jsonl", Lines: true}
+}
+
+// HoldsOutput implements Stream.
+func (s *qwenText) HoldsOutput() bool { return true }
+
+// Line implements Stream.
+func (s *qwenText) Line(piece []byte) []byte {
+	s.keep(piece)
+	return piece
+}
+
+// File implements Stream.
+func (s *qwenText) File(name string, line []byte) {
+	chat := s.chats[name]
+	if chat == nil {
+		chat = &qwenChat{}
+		if s.plan.Resume != "" && !s.plan.Copy { // the file is read from where it ended
+			_ = json.Unmarshal([]byte(s.previous), &chat.totals)
+		}
+		s.chats[name] = chat
+	}
+	chat.learn(line, strings.TrimSuffix(path.Base(name), ".jsonl"))
+	if !s.ours(chat) {
+		return
+	}
+	if s.plan.ID() != "" {
+		s.seen = chat.seen
+		return
+	}
+	s.seen.Content, s.seen.ToolRan = s.seen.Content || chat.seen.Content, s.seen.ToolRan || chat.seen.ToolRan
+}
+
+// ours reports whether a file can be that of this run. qwen adds an empty line to a prompt from stdin.
+func (s *qwenText) ours(c *qwenChat) bool {
+	return c.seen.ID != "" && (c.seen.ID == s.plan.ID() ||
+		s.plan.Copy && c.source == s.plan.Resume && strings.TrimSpace(c.prompt) == strings.TrimSpace(s.plan.Prompt))
+}
+
+// End implements Stream. Of two copies that were made at once with one prompt, none is this run's for sure.
+func (s *qwenText) End() []byte {
+	var found []*qwenChat
+	for _, chat := range s.chats {
+		if s.ours(chat) {
+			found = append(found, chat)
+		}
+	}
+	if len(found) == 1 {
+		s.seen = found[0].seen
+	}
+	return s.endText()
+}
+
+func (c *qwenChat) learn(line []byte, id string) {
+	var r qwenRecord
+	ok, whole := readEvent(line, &r)
+	switch {
+	case !ok || r.SessionID == "":
+		return
+	case r.SessionID != id:
+		c.malformed = true
+	case whole && isUUID(id):
+		c.seen.ID, c.seen.Source = id, "file"
+	}
+	if r.Subtype == "ui_telemetry" {
+		c.learnRequest(&r)
+	}
+	if r.Fork != nil {
+		c.source = r.Fork.SessionID
+		return
+	}
+	c.malformed = c.malformed || !whole && r.Type != "system"
+	c.seen.Version = r.Version
+	c.seen.Compacted = c.seen.Compacted || r.Subtype == "chat_compression"
+	switch r.Type {
+	case "user":
+		c.malformed = c.malformed || c.asked // a second prompt is another process's
+		c.asked, c.seen.Final = true, false
+		if len(r.Message.Parts) > 0 {
+			c.prompt = r.Message.Parts[0].Text
+		}
+	case "tool_result":
+		c.seen.Final = false
+	case "assistant":
+		c.malformed = c.malformed || !c.asked
+		c.learnAnswer(&r)
+	}
+	c.seen.Failed = c.malformed
+}
+
+// learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it has no figures
+// (recordings/qwen/chat-cut).
+func (c *qwenChat) learnAnswer(r *qwenRecord) {
+	c.seen.Model, c.seen.Content = r.Model, true
+	calls := false
+	c.seen.Final = false
+	for _, part := range r.Message.Parts {
+		switch {
+		case part.Call != nil:
+			calls = true
+			c.seen.addFiles(part.Call.Args)
+		case part.Text != "" && !part.Thought:
+			c.seen.Final = true
+			c.seen.addText(part.Text)
+		}
+	}
+	c.seen.ToolRan, c.seen.Final = c.seen.ToolRan || calls, c.seen.Final && !calls && r.Figures.Input > 0
+	if f := r.Figures; f.Input > 0 {
+		c.seen.ContextUse.Used = f.Input + f.Output // what was read from the cache is part of the input
+	}
+}
+
+// learnRequest reads the figures of a request, which may be one that qwen makes on its own. A copy's totals
+// include those of its source.
+func (c *qwenChat) learnRequest(r *qwenRecord) {
+	e := &r.Payload.Event
+	if e.Name != "qwen-code.api_response" {
+		return
+	}
+	if c.totals == nil {
+		c.totals = map[string]int64{}
+	}
+	c.totals["usage\tinput_tokens"] += e.Input
+	c.totals["usage\tcache_read_input_tokens"] += e.Cached
+	c.totals["usage\toutput_tokens"] += e.Output
+	c.totals["usage\ttotal_tokens"] += e.Total
+	if text, err := json.Marshal(c.totals); err == nil {
+		c.seen.Totals = Totals(text)
+	}
+	if r.Fork == nil {
+		c.addUsage(Usage{Input: e.Input - min(e.Cached, e.Input), CacheRead: e.Cached, Output: max(e.Output, e.Total-e.Input)})
+	}
+}
