@@ -9,13 +9,11 @@ import (
 // claudeFile is what a session's file shows of a text or json run. Facts were measured with 2.0.73,
 // 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
 type claudeFile struct {
-	output  strings.Builder // text: what stdout has shown
-	tooLong bool            // text: that was too long to keep
-	newest  *claudeEntry    // the newest message of the model, or of claude in its place
-	message string          // the ID of the API's message that counts in usage
-	usage   Usage           // of that message, as reported last
-	earlier Usage           // of the run's messages before
-	totals  bool            // the run's usage is known from claude's own totals
+	newest  *claudeEntry // the newest message of the model, or of claude in its place
+	message string       // the ID of the API's message that counts in usage
+	usage   Usage        // of that message, as reported last
+	earlier Usage        // of the run's messages before
+	totals  bool         // the run's usage is known from claude's own totals
 }
 
 // A claudeEntry is a line of a session's file: an event's fields, and some of its own.
@@ -69,14 +67,6 @@ func (s *claudeStream) File(_ string, line []byte) {
 	}
 }
 
-// keepText collects a text call's stdout.
-func (s *claudeStream) keepText(text []byte) {
-	if s.tooLong = s.tooLong || s.output.Len()+len(text) > LongestLine; !s.tooLong {
-		s.output.Write(text)
-	}
-	s.settle()
-}
-
 // settle decides how a text run stands. claude prints a message to stdout when its turn is over, after
 // it has written it to the file.
 func (s *claudeStream) settle() {
@@ -119,9 +109,12 @@ func (e *claudeEntry) text() (text string, usesTool bool) {
 // shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty text
 // claude prints at least a newline.
 func (s *claudeStream) shows(text string) bool {
-	lines := func(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
-	text = lines(strings.TrimSpace(text))
-	return s.output.Len() >= max(1, len(text)) && strings.Contains(lines(s.output.String()), text)
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
+	shown := s.text
+	if bytes.Contains(shown, []byte("\r\n")) {
+		shown = bytes.ReplaceAll(shown, []byte("\r\n"), []byte("\n"))
+	}
+	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
 }
 
 // addUsage adds up the usage of the run's messages, each of which has an entry for each of its parts.

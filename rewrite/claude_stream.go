@@ -12,7 +12,7 @@ import (
 // json also the session's file (claude_file.go). It changes only the figures of a resumed call, which
 // claude counts over the whole session.
 type claudeStream struct {
-	streamBase
+	shownText // of text alone
 	previous  Totals
 	results   int
 	malformed bool // an event had an unexpected shape
@@ -23,7 +23,7 @@ type claudeStream struct {
 }
 
 func (claude) Stream(c Call, p Plan, previous Totals) Stream {
-	return &claudeStream{streamBase: streamBase{call: c, plan: p}, previous: previous}
+	return &claudeStream{shownText: shownText{streamBase: streamBase{call: c, plan: p}}, previous: previous}
 }
 
 func (s *claudeStream) PrintsAtEnd() bool { return s.call.Format != StreamJSON }
@@ -32,10 +32,10 @@ func (s *claudeStream) HoldsOutput() bool {
 	return s.call.Format == JSON || s.call.Format == JSONVerbose
 }
 
-// MaxLine returns NoLines for text, which is shown unchanged.
+// MaxLine implements Stream.
 func (s *claudeStream) MaxLine() int {
 	if s.call.Format == Text {
-		return NoLines
+		return s.shownText.MaxLine()
 	}
 	return s.streamBase.MaxLine()
 }
@@ -96,7 +96,8 @@ func (s *claudeStream) Line(line []byte) []byte {
 		}
 		return line
 	case s.call.Format == Text:
-		s.keepText(line)
+		s.keep(line)
+		s.settle()
 		return line
 	}
 	return s.jsonLine(line)

@@ -252,7 +252,7 @@ func FuzzPlans(f *testing.F) {
 		}
 		without := func(args []string) []string { // a caller's own call with such options is not managed
 			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-				return arg == "--output-dir" || strings.Contains(arg, Scratch) || arg == "--session-id" || arg == foreignID
+				return arg == "--output-dir" || strings.Contains(arg, Scratch) || arg == "--session-id" || arg == foreignID || arg == "--session-id="+foreignID
 			})
 		}
 		plan := tool.Plan(call, ToFresh(prompt.Text).Beginning(foreignID))

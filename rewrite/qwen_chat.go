@@ -66,6 +66,9 @@ func followQwen(home string, p Plan) Follow {
 // HoldsOutput implements Stream.
 func (s *qwenText) HoldsOutput() bool { return true }
 
+// PrintsAtEnd implements Stream.
+func (s *qwenText) PrintsAtEnd() bool { return true }
+
 // Line implements Stream.
 func (s *qwenText) Line(piece []byte) []byte {
 	s.keep(piece)
