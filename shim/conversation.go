@@ -2,6 +2,8 @@ package shim
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -123,7 +125,7 @@ func (t *conversation) keep(f rewrite.Frame) {
 	}
 }
 
-// read sends the caller's frames to the event loop. It starts with the first run.
+// read sends the caller's frames to the event loop.
 func (t *conversation) read() {
 	defer close(t.input)
 	fd := int(t.from.Fd())
@@ -141,20 +143,39 @@ func (t *conversation) read() {
 // opening returns the frames up to the first message.
 func (t *conversation) opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
-// staged returns everything that was read. No run may have begun.
-func (t *conversation) staged() staged {
+func (t *conversation) forRun(plan rewrite.Plan) (input, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return input{}, fmt.Errorf("make pipe: %w", err)
+	}
+	return input{file: r, talk: &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
+}
+
+// again has nothing to prepare: what another run needs is in frames.
+func (t *conversation) again([]byte) {}
+
+var errConsumed = errors.New("a run has consumed of stdin")
+
+func (t *conversation) handOn() (*os.File, error) {
+	if t.run > 0 {
+		return nil, errConsumed
+	}
+	text := t.consumed()
+	return (&staged{from: t.from, data: text, used: text != "", more: !t.ended}).handOn()
+}
+
+// consumed returns everything that was read before the first run.
+func (t *conversation) consumed() string {
 	var all []byte
 	for _, f := range t.frames {
 		all = append(all, f.Line...)
 	}
-	all = append(all, t.data...)
-	return staged{data: string(all), used: len(all) > 0}
+	return string(append(all, t.data...))
 }
 
-// begin starts a run and returns its first input: everything the caller has sent, with the prompt as
+// compose returns the first input of a run: everything the caller has sent, with the prompt as
 // planned. It leaves out answers, which belong to requests of an earlier run.
-func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
-	t.run++
+func (t *conversation) compose(plan rewrite.Plan) (input []byte) {
 	for i, f := range t.frames {
 		switch {
 		case f.Kind == rewrite.ResponseFrame:
@@ -164,11 +185,16 @@ func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
 			input = append(input, f.Line...)
 		}
 	}
+	return input
+}
+
+// begin counts a run that has started. With the first, the reader starts.
+func (t *conversation) begin() {
+	t.run++
 	if t.input == nil {
 		t.input = make(chan []byte)
 		go t.read()
 	}
-	return input
 }
 
 // settle drops what only another run would need: there will be none.

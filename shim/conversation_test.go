@@ -57,8 +57,8 @@ func TestOpenConversation(t *testing.T) {
 		if reason != tt.reason || err != nil || c.waits != tt.waits || len(c.frames) != tt.frames {
 			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.waits, len(c.frames))
 		}
-		if got := c.staged(); got.data != tt.text {
-			t.Errorf("%q: kept %q", tt.text, got.data)
+		if got := c.consumed(); got != tt.text {
+			t.Errorf("%q: kept %q", tt.text, got)
 		}
 	}
 }
@@ -139,23 +139,20 @@ func TestAnsweredOnce(t *testing.T) {
 
 // A run that takes another's place is given all but answers, with its own prompt.
 func TestGivenAgain(t *testing.T) {
-	r, _ := pipeWith(t, "", false)
-	c := newConversation(r)
+	c := newConversation(nil)
 	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
 		c.keep(sent(line))
 	}
-	if got := string(c.begin(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
+	if got := string(c.compose(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
 		t.Errorf("fresh: %s", got)
 	}
-	if got := string(c.begin(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
+	if got := string(c.compose(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
 		t.Errorf("resumed: %s", got)
 	}
 	c.settle()
 	c.keep(sent(userFrame))
 	if len(c.frames) > 0 {
 		t.Error("kept for nobody")
-	}
-	for range c.input { // until its reader has ended
 	}
 }
 
