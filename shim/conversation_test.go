@@ -64,14 +64,76 @@ func TestOpenConversation(t *testing.T) {
 }
 
 func TestLongOpening(t *testing.T) {
-	r, w := pipeWith(t, "", true)
-	go func() {
-		for range maxStdin/pieceSize + 4 {
-			_, _ = w.Write(make([]byte, pieceSize))
+	half := strings.Repeat("x", pieceSize)
+	for name, piece := range map[string]string{"one frame": half, "many frames": half[1:] + "\n"} {
+		r, w := pipeWith(t, "", true)
+		go func() {
+			for range maxStdin/pieceSize + 4 {
+				_, _ = io.WriteString(w, piece)
+			}
+		}()
+		c := newConversation(r)
+		if reason, err := c.open(); reason != rewrite.StdinTooBig || err != nil {
+			t.Errorf("%s: %q, %v", name, reason, err)
 		}
-	}()
-	if reason, err := newConversation(r).open(); reason != rewrite.StdinTooBig || err != nil {
-		t.Errorf("%q, %v", reason, err)
+		if n := len(c.consumed()); n <= maxStdin || n > maxStdin+2*pieceSize {
+			t.Errorf("%s: %d bytes are read", name, n)
+		}
+	}
+}
+
+// Until a run has started, all that was read can be handed on, with the rest. A run that was only prepared takes nothing.
+func TestConversationIsHandedOn(t *testing.T) {
+	for _, open := range []bool{true, false} {
+		text := initFrame + userFrame + "{"
+		r, w := pipeWith(t, text, open)
+		c := newConversation(r)
+		if _, err := c.open(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.forRun(rewrite.Plan{}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.handOn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if open {
+			_, _ = io.WriteString(w, "}\n")
+			w.Close()
+			text += "}\n"
+		}
+		if got, err := io.ReadAll(f); err != nil || string(got) != text {
+			t.Errorf("open %v: %q, %v", open, got, err)
+		}
+		c.begin()
+		if _, err := c.handOn(); err == nil {
+			t.Error("it is handed on although a run has consumed of it")
+		}
+		if got := string(<-c.input); !open && got != "{" {
+			t.Errorf("the event loop gets %q", got)
+		}
+		for range c.input { // until its reader has ended
+		}
+	}
+}
+
+// What a relay held is handed on, with the rest.
+func TestLateStdinIsHandedOn(t *testing.T) {
+	r, _ := pipeWith(t, " and more", false)
+	s := &relayed{from: r}
+	if f, err := s.handOn(); f != nil || err != nil {
+		t.Errorf("%v, %v", f, err)
+	}
+	s.again([]byte("late"))
+	f, err := s.handOn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f); err != nil || string(got) != "late and more" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
