@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -22,10 +21,11 @@ const (
 // several runs of the tool, so it keeps what the caller has sent and was asked until no other run
 // can need it. Once the tool runs, only the event loop uses it.
 type conversation struct {
-	from  *os.File
-	data  []byte // read, but not in a frame yet
-	ended bool   // the caller has closed its end
-	waits bool   // the caller waits for an answer before its first message
+	from   *os.File
+	data   []byte // read, but not in a frame yet
+	looked int    // bytes of data that have no newline
+	ended  bool   // the caller has closed its end
+	waits  bool   // the caller waits for an answer before its first message
 
 	frames  []rewrite.Frame // sent by the caller; dropped by settle
 	kept    int             // bytes of frames
@@ -79,9 +79,11 @@ func (t *conversation) open() (rewrite.Reason, error) {
 	return "", nil
 }
 
-// more reads once into data.
+// more reads once into data. That doubles for a long frame, to leave little garbage of growing sizes.
 func (t *conversation) more(fd int) error {
-	t.data = slices.Grow(t.data, pieceSize)
+	if cap(t.data)-len(t.data) < pieceSize {
+		t.data = append(make([]byte, 0, 2*max(len(t.data), pieceSize)), t.data...)
+	}
 	n, err := readSome(fd, t.data[len(t.data):cap(t.data)])
 	t.ended = err != nil || n == 0
 	t.data = t.data[:len(t.data)+n]
@@ -102,16 +104,23 @@ func (t *conversation) cut() {
 // line removes and returns the next whole line of data, nil if there is none. The last line of the
 // input may lack its newline.
 func (t *conversation) line() []byte {
-	n := bytes.IndexByte(t.data, '\n') + 1
-	if n == 0 && t.ended {
+	n := t.looked + bytes.IndexByte(t.data[t.looked:], '\n') + 1
+	if n == t.looked && t.ended {
 		n = len(t.data)
-	}
-	if n == 0 {
+	} else if n == t.looked {
+		t.looked = len(t.data)
 		return nil
 	}
-	line := bytes.Clone(t.data[:n])
-	t.data = t.data[n:]
-	return line
+	if t.looked = 0; n == 0 {
+		return nil
+	}
+	line, rest := t.data[:n:n], t.data[n:]
+	if len(rest) < n { // the shorter part is copied
+		t.data = bytes.Clone(rest)
+		return line
+	}
+	t.data = rest
+	return bytes.Clone(line)
 }
 
 // keep adds a frame of the caller to frames.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -260,5 +261,36 @@ func TestFeedClosed(t *testing.T) {
 	case <-ended:
 	case <-time.After(10 * time.Second):
 		t.Error("the feed goes on")
+	}
+}
+
+// A long frame is neither copied nor searched many times.
+func TestLongFrameTakesLittleMemory(t *testing.T) {
+	const size = 32 << 20
+	r, w := pipeWith(t, "", true)
+	go func() {
+		_, _ = io.WriteString(w, strings.Replace(userFrame, "hi", strings.Repeat("x", size), 1)+userFrame)
+		w.Close()
+	}()
+	c := newConversation(r)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var got []int
+	d := &dialogue{conversation: c}
+	for !c.ended {
+		if err := c.more(int(r.Fd())); err != nil {
+			t.Fatal(err)
+		}
+		for line := c.line(); line != nil; line = c.line() {
+			d.note(rewrite.ReadInput(line))
+			got = append(got, len(line))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if rest := len(userFrame) - len("hi"); len(got) != 2 || got[0] != rest+size || got[1] != len(userFrame) {
+		t.Errorf("frames of %d bytes", got)
+	}
+	if taken := int(after.TotalAlloc - before.TotalAlloc); taken > 10*size {
+		t.Errorf("%d MB are allocated for %d", taken>>20, size>>20)
 	}
 }

@@ -137,7 +137,10 @@ func (d *dialogue) note(f rewrite.Frame) {
 		d.unlike = d.unlike || f.ChangesSession()
 		return
 	}
-	text, reason := f.Prompt()
+	text, reason := "", rewrite.MessageContent
+	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times its length
+		text, reason = f.Prompt()
+	}
 	if reason != "" { // the session gets it all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}
