@@ -54,7 +54,11 @@ func TestOpenConversation(t *testing.T) {
 	for _, tt := range tests {
 		r, _ := pipeWith(t, tt.text, tt.open)
 		c := newConversation(r)
+		began := time.Now()
 		reason, err := c.open()
+		if spent := time.Since(began); (spent >= waitOpening) != (tt.waits && tt.frames == 0) {
+			t.Errorf("%q, open %v: it takes %v", tt.text, tt.open, spent)
+		}
 		if reason != tt.reason || err != nil || c.waits != tt.waits || len(c.frames) != tt.frames {
 			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.waits, len(c.frames))
 		}
@@ -86,7 +90,7 @@ func TestLongOpening(t *testing.T) {
 // Until a run has started, all that was read can be handed on, with the rest. A run that was only prepared takes nothing.
 func TestConversationIsHandedOn(t *testing.T) {
 	for _, open := range []bool{true, false} {
-		text := initFrame + userFrame + "{"
+		text := initFrame + userFrame + "{" // not a whole line
 		r, w := pipeWith(t, text, open)
 		c := newConversation(r)
 		if _, err := c.open(); err != nil {
