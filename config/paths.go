@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ConfigFile returns the path of the configuration file: REPRISE_CONFIG, or config.toml in the
@@ -21,22 +23,22 @@ func PricesFile(getenv func(string) string) (string, error) {
 
 // StateDir returns the directory of the ledger and the log.
 func StateDir(getenv func(string) string) (string, error) {
-	return under(getenv, "XDG_STATE_HOME", ".local/state", "")
+	return state(getenv, "")
 }
 
 // LedgerFile returns the path of the SQLite file of chains, sessions and invocations.
 func LedgerFile(getenv func(string) string) (string, error) {
-	return under(getenv, "XDG_STATE_HOME", ".local/state", "ledger.db")
+	return state(getenv, "ledger.db")
 }
 
 // LogFile returns the path of the shim's log.
 func LogFile(getenv func(string) string) (string, error) {
-	return under(getenv, "XDG_STATE_HOME", ".local/state", "shim.log")
+	return state(getenv, "shim.log")
 }
 
 // StoreFailureFile returns the path of the note of the store's last failure.
 func StoreFailureFile(getenv func(string) string) (string, error) {
-	return under(getenv, "XDG_STATE_HOME", ".local/state", "store-failure.json")
+	return state(getenv, "store-failure.json")
 }
 
 // BinDir returns the directory of the shims and shimctl. install.sh finds it by the same rules.
@@ -44,6 +46,25 @@ func BinDir(getenv func(string) string) (string, error) {
 	return override(getenv, "REPRISE_BIN_DIR", func() (string, error) {
 		return under(getenv, "XDG_DATA_HOME", ".local/share", "bin")
 	})
+}
+
+// ErrNotOurs is the error for files of ours that would be below another user's directory.
+var ErrNotOurs = errors.New("belongs to another user")
+
+// state returns the path of name in our directory for state. It fails if the base directory belongs to another
+// user, as under sudo -E: files there would keep that user out. A directory of root is everyone's who may write to it:
+// containers run as any user in such a HOME.
+func state(getenv func(string) string, name string) (string, error) {
+	base := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		base = getenv("HOME")
+	}
+	if info, err := os.Stat(base); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 && int(owner.Uid) != os.Geteuid() {
+			return "", fmt.Errorf("%s %w, number %d", base, ErrNotOurs, owner.Uid)
+		}
+	}
+	return under(getenv, "XDG_STATE_HOME", ".local/state", name)
 }
 
 // override returns the path that the variable names, or otherwise's. A relative path is an error:

@@ -1,6 +1,41 @@
 package config
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Below another user's directory nothing of ours is made, wherever its name comes from. One of root's that a container
+// lends to any user is fine.
+func TestStateInAnotherUsersHome(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	theirs, ours := t.TempDir(), t.TempDir()
+	if err := os.Chown(theirs, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		env  []string
+		want string
+	}{
+		{env("HOME=" + theirs), ""},
+		{env("HOME=" + ours), ours + "/.local/state/reprise/ledger.db"},
+		{env("HOME=" + theirs, "XDG_STATE_HOME=" + ours), ours + "/reprise/ledger.db"},
+		{env("HOME=" + theirs, "XDG_STATE_HOME=" + ours + "/new"), ours + "/new/reprise/ledger.db"},
+		{env("HOME=" + ours, "XDG_STATE_HOME=" + theirs), ""},
+	} {
+		path, err := LedgerFile(lookup(test.env))
+		if path != test.want || errors.Is(err, ErrNotOurs) != (test.want == "") {
+			t.Errorf("want %q: %q, %v", test.want, path, err)
+		}
+	}
+	if left, err := filepath.Glob(theirs + "/.*/*"); err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
 
 func TestPaths(t *testing.T) {
 	const home = "HOME=/h"

@@ -394,6 +394,7 @@ func TestDecideInATree(t *testing.T) {
 		{"taken back", []node{{2, 1, changed, 2, nil}, {1, 0, identical, 1, nil}}, identical, identical, 0, 0},
 		{"the copy failed", []node{{2, 1, identical, 2, failed}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
 		{"the copy failed, by name", []node{{2, 1, revises, 2, failed}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
+		{"the copy failed beside another, by name", []node{{2, 1, revises, 2, func(c *ChainFacts) { failed(c); atOnce(c) }}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
 		{"the copy died unseen", []node{{2, 1, extends, 2, crashed}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
 		{"the copy was refused", []node{{2, 1, extends, 2, dead}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
 		{"the copy runs", []node{{2, 1, extends, 2, running}, {1, 0, extends, 1, nil}}, "", "", 1, 0},

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"reprise/rewrite"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // A spool is a directory beside the ledger for outcomes that could not be written in time: the end
@@ -126,7 +128,8 @@ func (s spool) read(path, ledger string) (e pendingOutcome, ok bool) {
 }
 
 // Settle records the outcomes in the spool, each exactly once: an outcome that was recorded by a
-// process that died before it could remove the file is recognized by its invocation.
+// process that died before it could remove the file is recognized by its invocation. One that
+// cannot be recorded although the ledger can be written is dropped, so that the others are recorded.
 func (l *Ledger) Settle() error {
 	if len(l.spool.list()) == 0 {
 		return nil
@@ -135,10 +138,12 @@ func (l *Ledger) Settle() error {
 	err := l.write(func(tx *sql.Tx) error {
 		settled = l.spool.list()
 		for _, path := range settled {
-			if e, ok := l.spool.read(path, l.name()); ok {
-				if err := e.record(tx); err != nil {
-					return err
-				}
+			e, ok := l.spool.read(path, l.name())
+			if !ok {
+				continue
+			}
+			if err := alone(tx, e.record); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -150,6 +155,25 @@ func (l *Ledger) Settle() error {
 		_ = os.Remove(path) // harmless
 	}
 	return nil
+}
+
+// alone runs a part of a transaction, and takes back only that if it fails for a reason of its own.
+// It returns the error if the whole transaction has failed.
+func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
+	if _, err := tx.Exec("SAVEPOINT part"); err != nil {
+		return err
+	}
+	err := part(tx)
+	if err == nil {
+		_, err = tx.Exec("RELEASE part")
+		return err
+	}
+	var failed sqlite3.Error
+	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint && failed.Code != sqlite3.ErrTooBig && failed.Code != sqlite3.ErrMismatch {
+		return err // the ledger is busy, the disk full or broken
+	}
+	_, err = tx.Exec("ROLLBACK TO part; RELEASE part")
+	return err
 }
 
 // name distinguishes this ledger from others.

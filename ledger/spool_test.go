@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -142,6 +143,36 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	finish(t, l, next, goodOutcome(someID, "done", 4000))
 	late(t, l, path, ticket, goodOutcome(someID, "done", 5000))
 	if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 6000); d.Mode != rewrite.Resume {
+		t.Errorf("%s (%s)", d.Mode, d.Reason)
+	}
+}
+
+// One record that the ledger does not take keeps no other from being recorded.
+func TestABadRecordIsSetAside(t *testing.T) {
+	l, path := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, ticket := begin(t, l, prompt, 1000)
+	late(t, l, path, ticket, goodOutcome(someID, "done", 2000))
+	text, err := os.ReadFile(l.spool.list()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad map[string]any
+	if err := json.Unmarshal(text, &bad); err != nil {
+		t.Fatal(err)
+	}
+	bad["Blocks"] = nil // may not be NULL
+	text, err = json.Marshal(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path+".spool", "0000000000000001-7"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
+		t.Errorf("%v, %d left", err, len(l.spool.list()))
+	}
+	if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.NativeID != someID {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 }

@@ -128,7 +128,7 @@ func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script strin
 	c := &call{
 		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), Stdin: caller[0], Stdout: caller[1], Stderr: caller[2], Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path}, signals: tool.stream.signals,
+		real: target{path: path}, signals: tool.stream.signals, stdin: &staged{from: caller[0]},
 	}
 	c.config.GateTimeout = gateTimeout
 	a, st, err := c.runPlan(plan)

@@ -74,16 +74,19 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = limit / 20
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := startAlone(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // the program has succeeded; a child keeps its output open
 	}
-	if len(out) == 0 {
-		out = stderr.Bytes()
+	if stdout.Len() == 0 {
+		return stderr.Bytes(), err
 	}
-	return out, err
+	return stdout.Bytes(), err
 }
 
 // A Place says what a tool's name on PATH refers to.

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A child that a program leaves behind with its output is not waited for, and does not lose what the program said.
@@ -21,6 +24,26 @@ func TestAskWaitsForNoChild(t *testing.T) {
 	child, _ := strconv.Atoi(pid)
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
 		t.Errorf("the child: %v", err)
+	}
+}
+
+// What the caller has left open is for the tool, not for the probe, which may live longer.
+func TestAskKeepsDescriptorsBack(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	path := executableFile(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", w.Fd()))
+	if out, err := ask(path, os.Environ(), 10*time.Second); err != nil || string(out) != "closed\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if flags, err := unix.FcntlInt(w.Fd(), unix.F_GETFD, 0); err != nil || flags != 0 {
+		t.Errorf("the tool does not get it: flags %d, %v", flags, err)
 	}
 }
 

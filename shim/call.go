@@ -11,6 +11,7 @@
 package shim
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ type call struct {
 	talk   *conversation // where stdin is one
 	tool   rewrite.Tool
 	parsed rewrite.Call
-	stdin  staged
+	stdin  source
 	ledger *ledger.Ledger
 	shared *sharing // nil if sessions are not shared with other machines
 	real   target
@@ -63,11 +64,11 @@ type call struct {
 func Main(env Env) int {
 	ignoreAsCaller()
 	c := newCall(env)
+	if !startPoller() {
+		return c.execReal(nil) // at once: opening any file would end the process
+	}
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(rewrite.SwitchedOff)
-	}
-	if !startPoller() {
-		return c.passthrough(rewrite.Fault) // not logged: there are no descriptors to open the log with
 	}
 	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
@@ -101,7 +102,9 @@ func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) 
 }
 
 func newCall(env Env) *call {
-	c := &call{env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox()}
+	c := &call{
+		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox(), stdin: &staged{from: env.Stdin},
+	}
 	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
 	c.skip = c.guard.skip()
 	return c
@@ -221,21 +224,9 @@ func (c *call) passthrough(reason rewrite.Reason) int {
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Passthrough, reason)
 	c.runSteps(func() rewrite.Reason { return c.countPassed(reason) })
-	var stdin *os.File
-	var err error
-	if c.talk != nil {
-		if c.talk.run > 0 {
-			return c.cannotRun(c.failed) // a run has taken of it
-		}
-		c.stdin = c.talk.staged()
-	}
-	if reason == rewrite.StdinTooBig || c.talk != nil {
-		stdin, err = c.stdin.ahead(c.env.Stdin)
-	} else {
-		stdin, err = c.stdin.file()
-	}
+	stdin, err := c.stdin.handOn()
 	if err != nil {
-		return c.cannotRun(err)
+		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure
 	}
 	if c.shared != nil && c.shared.client != nil {
 		c.shared.client.Stop()

@@ -2,8 +2,9 @@ package shim
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -20,10 +21,11 @@ const (
 // several runs of the tool, so it keeps what the caller has sent and was asked until no other run
 // can need it. Once the tool runs, only the event loop uses it.
 type conversation struct {
-	from  *os.File
-	data  []byte // read, but not in a frame yet
-	ended bool   // the caller has closed its end
-	waits bool   // the caller waits for an answer before its first message
+	from   *os.File
+	data   []byte // read, but not in a frame yet
+	looked int    // bytes of data that have no newline
+	ended  bool   // the caller has closed its end
+	waits  bool   // the caller waits for an answer before its first message
 
 	frames  []rewrite.Frame // sent by the caller; dropped by settle
 	kept    int             // bytes of frames
@@ -77,9 +79,11 @@ func (t *conversation) open() (rewrite.Reason, error) {
 	return "", nil
 }
 
-// more reads once into data.
+// more reads once into data. That doubles for a long frame, to leave little garbage of growing sizes.
 func (t *conversation) more(fd int) error {
-	t.data = slices.Grow(t.data, pieceSize)
+	if cap(t.data)-len(t.data) < pieceSize {
+		t.data = append(make([]byte, 0, 2*max(len(t.data), pieceSize)), t.data...)
+	}
 	n, err := readSome(fd, t.data[len(t.data):cap(t.data)])
 	t.ended = err != nil || n == 0
 	t.data = t.data[:len(t.data)+n]
@@ -100,16 +104,23 @@ func (t *conversation) cut() {
 // line removes and returns the next whole line of data, nil if there is none. The last line of the
 // input may lack its newline.
 func (t *conversation) line() []byte {
-	n := bytes.IndexByte(t.data, '\n') + 1
-	if n == 0 && t.ended {
+	n := t.looked + bytes.IndexByte(t.data[t.looked:], '\n') + 1
+	if n == t.looked && t.ended {
 		n = len(t.data)
-	}
-	if n == 0 {
+	} else if n == t.looked {
+		t.looked = len(t.data)
 		return nil
 	}
-	line := bytes.Clone(t.data[:n])
-	t.data = t.data[n:]
-	return line
+	if t.looked = 0; n == 0 {
+		return nil
+	}
+	line, rest := t.data[:n:n], t.data[n:]
+	if len(rest) < n { // the shorter part is copied
+		t.data = bytes.Clone(rest)
+		return line
+	}
+	t.data = rest
+	return bytes.Clone(line)
 }
 
 // keep adds a frame of the caller to frames.
@@ -123,7 +134,7 @@ func (t *conversation) keep(f rewrite.Frame) {
 	}
 }
 
-// read sends the caller's frames to the event loop. It starts with the first run.
+// read sends the caller's frames to the event loop.
 func (t *conversation) read() {
 	defer close(t.input)
 	fd := int(t.from.Fd())
@@ -141,20 +152,39 @@ func (t *conversation) read() {
 // opening returns the frames up to the first message.
 func (t *conversation) opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
-// staged returns everything that was read. No run may have begun.
-func (t *conversation) staged() staged {
+func (t *conversation) forRun(plan rewrite.Plan) (input, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return input{}, fmt.Errorf("make pipe: %w", err)
+	}
+	return input{file: r, talk: &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
+}
+
+// again has nothing to prepare: what another run needs is in frames.
+func (t *conversation) again([]byte) {}
+
+var errConsumed = errors.New("a run has consumed of stdin")
+
+func (t *conversation) handOn() (*os.File, error) {
+	if t.run > 0 {
+		return nil, errConsumed
+	}
+	text := t.consumed()
+	return (&staged{from: t.from, data: text, used: text != "", more: !t.ended}).handOn()
+}
+
+// consumed returns everything that was read before the first run.
+func (t *conversation) consumed() string {
 	var all []byte
 	for _, f := range t.frames {
 		all = append(all, f.Line...)
 	}
-	all = append(all, t.data...)
-	return staged{data: string(all), used: len(all) > 0}
+	return string(append(all, t.data...))
 }
 
-// begin starts a run and returns its first input: everything the caller has sent, with the prompt as
+// compose returns the first input of a run: everything the caller has sent, with the prompt as
 // planned. It leaves out answers, which belong to requests of an earlier run.
-func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
-	t.run++
+func (t *conversation) compose(plan rewrite.Plan) (input []byte) {
 	for i, f := range t.frames {
 		switch {
 		case f.Kind == rewrite.ResponseFrame:
@@ -164,11 +194,16 @@ func (t *conversation) begin(plan rewrite.Plan) (input []byte) {
 			input = append(input, f.Line...)
 		}
 	}
+	return input
+}
+
+// begin counts a run that has started. With the first, the reader starts.
+func (t *conversation) begin() {
+	t.run++
 	if t.input == nil {
 		t.input = make(chan []byte)
 		go t.read()
 	}
-	return input
 }
 
 // settle drops what only another run would need: there will be none.

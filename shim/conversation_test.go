@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -53,25 +54,91 @@ func TestOpenConversation(t *testing.T) {
 	for _, tt := range tests {
 		r, _ := pipeWith(t, tt.text, tt.open)
 		c := newConversation(r)
+		began := time.Now()
 		reason, err := c.open()
+		if spent := time.Since(began); (spent >= waitOpening) != (tt.waits && tt.frames == 0) {
+			t.Errorf("%q, open %v: it takes %v", tt.text, tt.open, spent)
+		}
 		if reason != tt.reason || err != nil || c.waits != tt.waits || len(c.frames) != tt.frames {
 			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.waits, len(c.frames))
 		}
-		if got := c.staged(); got.data != tt.text {
-			t.Errorf("%q: kept %q", tt.text, got.data)
+		if got := c.consumed(); got != tt.text {
+			t.Errorf("%q: kept %q", tt.text, got)
 		}
 	}
 }
 
 func TestLongOpening(t *testing.T) {
-	r, w := pipeWith(t, "", true)
-	go func() {
-		for range maxStdin/pieceSize + 4 {
-			_, _ = w.Write(make([]byte, pieceSize))
+	half := strings.Repeat("x", pieceSize)
+	for name, piece := range map[string]string{"one frame": half, "many frames": half[1:] + "\n"} {
+		r, w := pipeWith(t, "", true)
+		go func() {
+			for range maxStdin/pieceSize + 4 {
+				_, _ = io.WriteString(w, piece)
+			}
+		}()
+		c := newConversation(r)
+		if reason, err := c.open(); reason != rewrite.StdinTooBig || err != nil {
+			t.Errorf("%s: %q, %v", name, reason, err)
 		}
-	}()
-	if reason, err := newConversation(r).open(); reason != rewrite.StdinTooBig || err != nil {
-		t.Errorf("%q, %v", reason, err)
+		if n := len(c.consumed()); n <= maxStdin || n > maxStdin+2*pieceSize {
+			t.Errorf("%s: %d bytes are read", name, n)
+		}
+	}
+}
+
+// Until a run has started, all that was read can be handed on, with the rest. A run that was only prepared takes nothing.
+func TestConversationIsHandedOn(t *testing.T) {
+	for _, open := range []bool{true, false} {
+		text := initFrame + userFrame + "{" // not a whole line
+		r, w := pipeWith(t, text, open)
+		c := newConversation(r)
+		if _, err := c.open(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.forRun(rewrite.Plan{}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.handOn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if open {
+			_, _ = io.WriteString(w, "}\n")
+			w.Close()
+			text += "}\n"
+		}
+		if got, err := io.ReadAll(f); err != nil || string(got) != text {
+			t.Errorf("open %v: %q, %v", open, got, err)
+		}
+		c.begin()
+		if _, err := c.handOn(); err == nil {
+			t.Error("it is handed on although a run has consumed of it")
+		}
+		if got := string(<-c.input); !open && got != "{" {
+			t.Errorf("the event loop gets %q", got)
+		}
+		for range c.input { // until its reader has ended
+		}
+	}
+}
+
+// What a relay held is handed on, with the rest.
+func TestLateStdinIsHandedOn(t *testing.T) {
+	r, _ := pipeWith(t, " and more", false)
+	s := &relayed{from: r}
+	if f, err := s.handOn(); f != nil || err != nil {
+		t.Errorf("%v, %v", f, err)
+	}
+	s.again([]byte("late"))
+	f, err := s.handOn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f); err != nil || string(got) != "late and more" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
@@ -139,23 +206,20 @@ func TestAnsweredOnce(t *testing.T) {
 
 // A run that takes another's place is given all but answers, with its own prompt.
 func TestGivenAgain(t *testing.T) {
-	r, _ := pipeWith(t, "", false)
-	c := newConversation(r)
+	c := newConversation(nil)
 	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
 		c.keep(sent(line))
 	}
-	if got := string(c.begin(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
+	if got := string(c.compose(rewrite.Plan{Whole: true})); got != initFrame+userFrame+userFrame {
 		t.Errorf("fresh: %s", got)
 	}
-	if got := string(c.begin(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
+	if got := string(c.compose(rewrite.Plan{Resume: "id", Prompt: "new"})); got != initFrame+strings.Replace(userFrame, "hi", "new", 1)+userFrame {
 		t.Errorf("resumed: %s", got)
 	}
 	c.settle()
 	c.keep(sent(userFrame))
 	if len(c.frames) > 0 {
 		t.Error("kept for nobody")
-	}
-	for range c.input { // until its reader has ended
 	}
 }
 
@@ -201,5 +265,36 @@ func TestFeedClosed(t *testing.T) {
 	case <-ended:
 	case <-time.After(10 * time.Second):
 		t.Error("the feed goes on")
+	}
+}
+
+// A long frame is neither copied nor searched many times.
+func TestLongFrameTakesLittleMemory(t *testing.T) {
+	const size = 32 << 20
+	r, w := pipeWith(t, "", true)
+	go func() {
+		_, _ = io.WriteString(w, strings.Replace(userFrame, "hi", strings.Repeat("x", size), 1)+userFrame)
+		w.Close()
+	}()
+	c := newConversation(r)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var got []int
+	d := &dialogue{conversation: c}
+	for !c.ended {
+		if err := c.more(int(r.Fd())); err != nil {
+			t.Fatal(err)
+		}
+		for line := c.line(); line != nil; line = c.line() {
+			d.note(rewrite.ReadInput(line))
+			got = append(got, len(line))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if rest := len(userFrame) - len("hi"); len(got) != 2 || got[0] != rest+size || got[1] != len(userFrame) {
+		t.Errorf("frames of %d bytes", got)
+	}
+	if taken := int(after.TotalAlloc - before.TotalAlloc); taken > 10*size {
+		t.Errorf("%d MB are allocated for %d", taken>>20, size>>20)
 	}
 }

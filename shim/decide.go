@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"reprise/config"
@@ -135,25 +136,34 @@ func (c *call) begin() (err error) {
 	}
 }
 
+// mostOpened is more than the number of descriptors that are opened once stdin is being read. Without
+// them the tool could not be started, and stdin could not be handed on.
+const mostOpened = 20
+
 // readPrompt reads stdin and composes the prompt as the tool does.
 func (c *call) readPrompt() rewrite.Reason {
+	if c.parsed.Stdin != rewrite.StdinUnused && c.talk == nil && !spare(mostOpened) {
+		return c.fault("read stdin", syscall.EMFILE)
+	}
 	if c.parsed.Stdin == rewrite.StdinFrames {
 		return c.readOpening()
 	}
-	var reason rewrite.Reason
-	var err error
 	silence := c.parsed.Silence
 	if c.preview && silence == rewrite.SilenceAwaited {
 		silence = rewrite.SilenceFails // a preview does not wait
 	}
-	if c.stdin, reason, err = stage(c.env.Stdin, c.parsed.Stdin, silence); err != nil {
-		return c.fault("read stdin", err)
+	stdin, reason, err := stage(c.env.Stdin, c.parsed.Stdin, silence)
+	c.stdin, c.parsed.Silent = stdin, stdin.silent
+	if stdin.silent {
+		c.stdin = &relayed{from: c.env.Stdin}
 	}
-	if reason != "" {
+	switch {
+	case err != nil:
+		return c.fault("read stdin", err)
+	case reason != "":
 		return reason
 	}
-	c.parsed.Silent = c.stdin.silent
-	text := c.tool.EffectivePrompt(c.parsed, c.stdin.data)
+	text := c.tool.EffectivePrompt(c.parsed, stdin.data)
 	if strings.TrimSpace(text) == "" {
 		return rewrite.BadUsage
 	}
@@ -168,6 +178,7 @@ func (c *call) readPrompt() rewrite.Reason {
 func (c *call) readOpening() (reason rewrite.Reason) {
 	if c.talk == nil {
 		c.talk = newConversation(c.env.Stdin)
+		c.stdin = c.talk
 		if reason, err := c.talk.open(); err != nil {
 			return c.fault("read stdin", err)
 		} else if reason != "" {

@@ -87,6 +87,5 @@ func (c *call) startShimctl(args ...string) error {
 	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
 	cmd.Env, cmd.Dir = c.env.Environ, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	keepInherited()
-	return cmd.Start()
+	return startAlone(cmd)
 }

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -55,20 +54,12 @@ func (t turn) began() time.Time {
 	return t.prompts[0].at
 }
 
-// dialogueFor starts a run's part of the conversation.
-func (t *conversation) dialogueFor(plan rewrite.Plan) (*dialogue, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make pipe: %w", err)
-	}
-	return &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.begin(plan)}, nil
-}
-
-// converse starts feeding the tool.
+// converse starts feeding the tool, which has started.
 func (a *attempt) converse() {
 	if a.talk == nil {
 		return
 	}
+	a.talk.begin()
 	a.talk.tool.Close()
 	a.talk.feed.add(a.talk.input)
 	for _, f := range a.talk.frames {
@@ -146,7 +137,10 @@ func (d *dialogue) note(f rewrite.Frame) {
 		d.unlike = d.unlike || f.ChangesSession()
 		return
 	}
-	text, reason := f.Prompt()
+	text, reason := "", rewrite.MessageContent
+	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times its length
+		text, reason = f.Prompt()
+	}
 	if reason != "" { // the session gets it all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}

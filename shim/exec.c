@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
@@ -380,8 +381,9 @@ static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 	execve("/bin/sh", script, envp);
 }
 
-// run becomes a target, with the guard in its environment. Its arrays are about as large as argv
-// and the environment, which are on this stack already.
+// run becomes a target, with the guard in its environment, or without it if that is more than the
+// system allows. Its arrays are about as large as argv and the environment, which are on this stack
+// already.
 static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
 {
 	static const char name[] = "REPRISE_GUARD=";
@@ -399,6 +401,8 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 	envp[kept++] = entry;
 	envp[kept] = NULL;
 	exec_or_sh(target->path, s->argc, s->argv, envp);
+	if (errno == E2BIG)
+		exec_or_sh(target->path, s->argc, s->argv, s->envp);
 }
 
 // become becomes the real binary. It returns if there is none or it cannot be run; Go then fails
@@ -473,6 +477,20 @@ static void witness(const struct reprise_start *s)
 }
 #endif
 
+// tight reports whether a limit is so low that Go may not start, or that the shim could not hand on
+// a stdin that it has read.
+static bool tight(void)
+{
+	static const struct { int what; rlim_t least; } needs[] = {
+		{RLIMIT_NOFILE, 32}, {RLIMIT_NPROC, 64}, {RLIMIT_AS, (rlim_t)2 << 30},
+	};
+	struct rlimit limit;
+	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+		if (getrlimit(needs[i].what, &limit) == 0 && limit.rlim_cur < needs[i].least)
+			return true;
+	return false;
+}
+
 // tty reports what go-isatty reports. musl's isatty uses another ioctl.
 static bool tty(int fd)
 {
@@ -509,6 +527,6 @@ __attribute__((constructor(101))) static void start(void)
 		return; // shimctl, a test: not called as a shim
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
-	if (reprise_unmanaged(&s) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
+	if ((tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
 		become(&s, tool->name);
 }

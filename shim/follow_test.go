@@ -73,7 +73,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
 			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
 		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path}, signals: childrensInbox(t),
+		real: target{path: path}, signals: childrensInbox(t), stdin: &staged{from: devNull(t)},
 	}
 	c.config.GateTimeout = 10 * time.Second
 	a, st, err := c.runPlan(plan)

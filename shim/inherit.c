@@ -113,11 +113,10 @@ static int write_all(int fd, const char *data, ssize_t size) {
 	return 0;
 }
 
-// leave_two makes two descriptors a child's 0 and 1, and closes all others.
+// leave_two makes two descriptors a child's 0 and 1, and closes all others. It needs no free
+// descriptor: to is never 0, so the first dup2 does not close it.
 static void leave_two(int from, int to) {
-	from = fcntl(from, F_DUPFD, 3);
-	to = fcntl(to, F_DUPFD, 3);
-	if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(1);
+	if (dup2(from, 0) < 0 || dup2(to, 1) < 0) _exit(errno);
 	reprise_close_others(2);
 }
 
@@ -139,21 +138,28 @@ static void copy(void) {
 }
 
 // inherit_feeder starts a process that writes data to one descriptor and then copies another to
-// it. The process is no child of the shim, which becomes a program that expects no children.
+// it. The process is no child of the shim, which becomes a program that expects no children. All
+// that can fail is done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD
+// would hide that code.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
-	int failed = 0;
+	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
+	int status = 0, failed = 0;
 	sigset_t old = block_all();
+	sigaction(SIGCHLD, &keep, &was);
 	pid_t child = fork();
 	if (child == 0) {
-		if ((child = fork()) != 0) _exit(child < 0 ? errno : 0);
 		leave_two(from, to);
+		if ((child = fork()) != 0) _exit(child < 0 ? errno : 0);
 		if (write_all(1, data, size) == 0) copy();
 		_exit(0);
 	}
 	if (child < 0) failed = errno;
-	else while (waitpid(child, &failed, 0) < 0 && errno == EINTR) {}
+	else while (waitpid(child, &status, 0) < 0 && !failed)
+		if (errno != EINTR) failed = errno;
+	sigaction(SIGCHLD, &was, 0);
 	pthread_sigmask(SIG_SETMASK, &old, 0);
-	return child < 0 ? failed : WIFEXITED(failed) ? WEXITSTATUS(failed) : 0;
+	if (failed) return failed;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
 }
 
 // inherit_copier starts a process that copies one descriptor to another until the end or until

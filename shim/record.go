@@ -3,6 +3,7 @@ package shim
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // startPrune starts shimctl prune once a day if the configuration asks for it.
@@ -32,18 +35,21 @@ func (c *call) startPrune() {
 	}
 }
 
-// keepInherited sets close-on-exec on all descriptors that the caller has left open: another
-// process may be waiting for their end.
-func keepInherited() {
-	open, err := os.ReadDir("/dev/fd")
-	if err != nil {
-		return // this system has no /dev/fd
-	}
+// startAlone starts a program without the descriptors that the caller has left open: another process
+// may be waiting for their end.
+func startAlone(cmd *exec.Cmd) error {
+	open, _ := os.ReadDir("/dev/fd") // some systems have none
 	for _, entry := range open {
-		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
 			syscall.CloseOnExec(fd)
+			defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags) }() // the tool inherits it
 		}
 	}
+	return cmd.Start()
 }
 
 // pinPause is the time between two attempts to write to a locked ledger.

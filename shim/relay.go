@@ -4,8 +4,32 @@ import (
 	"errors"
 	"os"
 
+	"reprise/rewrite"
+
 	"golang.org/x/sys/unix"
 )
+
+// A relayed is a source on which nothing has come so far. A tool that waits for it only for some time
+// gets it by a relay.
+type relayed struct {
+	from *os.File
+	late []byte // what an earlier run's relay held
+}
+
+func (s *relayed) forRun(plan rewrite.Plan) (in input, err error) {
+	if plan.HasStdin {
+		in.file, err = textFile(plan.Stdin)
+		return in, err
+	}
+	in.relay, in.file, err = newRelay(s.from, s.late, plan.Resume != "")
+	return in, err
+}
+
+func (s *relayed) again(late []byte) { s.late = late }
+
+func (s *relayed) handOn() (*os.File, error) {
+	return (&staged{from: s.from, data: string(s.late), used: len(s.late) > 0, more: true}).handOn()
+}
 
 // A relay copies the caller's stdin to a tool that waits for data for some time and then goes on
 // without. So the tool itself decides how long it waits, and what it prints about it.

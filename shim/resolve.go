@@ -139,11 +139,21 @@ func (c *call) execReal(stdin *os.File) int {
 	C.inherit_ignore()
 	C.inherit_close()
 	environ := setEnv(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
-	err = unix.Exec(t.path, c.env.Args, environ)
-	if errors.Is(err, unix.ENOEXEC) { // a script without "#!", which shells run themselves
-		err = unix.Exec("/bin/sh", append([]string{"sh", t.path}, c.env.Args[1:]...), environ)
+	err = execOrSh(t.path, c.env.Args, environ)
+	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
+		err = execOrSh(t.path, c.env.Args, c.env.Environ)
 	}
 	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+}
+
+// execOrSh replaces this process by a program, or like a shell by a script without "#!". It returns
+// only if that fails.
+func execOrSh(path string, args, environ []string) error {
+	err := unix.Exec(path, args, environ)
+	if errors.Is(err, unix.ENOEXEC) {
+		err = unix.Exec("/bin/sh", append([]string{"sh", path}, args[1:]...), environ)
+	}
+	return err
 }
 
 // cannotRun reports on stderr why no tool can be run, and returns the exit code.

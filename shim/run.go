@@ -2,6 +2,7 @@ package shim
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
@@ -31,8 +34,7 @@ func (c *call) run() int {
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
 		a.process.witness.close()
-		c.stdin.late = a.lateStdin
-		c.stdin.used = c.stdin.used || c.stdin.data != "" // the refused run may have read the caller's file
+		c.stdin.again(a.lateStdin)
 		c.fallBack(a.refusal)
 		c.noteNoResume(a.refusal)
 		a, st, err = c.runPlan(c.freshPlan())
@@ -73,14 +75,11 @@ func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
-	stdin, relay, talk, err := c.stdinFor(plan)
+	in, err := c.stdin.forRun(plan)
 	if err != nil {
 		return nil, status{}, err
 	}
-	defer relay.end()
-	if stdin != c.env.Stdin {
-		defer stdin.Close()
-	}
+	defer in.close(c.env.Stdin)
 	plan, remove, err := withScratch(plan)
 	if err != nil {
 		return nil, status{}, err
@@ -92,12 +91,12 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 	}()
 	plan.Started = c.env.Now().UnixMilli()
 	a := &attempt{
-		plan: plan, tool: c.tool, relay: relay, fault: c.log.fault, signals: c.signals, talk: talk,
+		plan: plan, tool: c.tool, relay: in.relay, fault: c.log.fault, signals: c.signals, talk: in.talk,
 		finishEarly: c.finishEarly,
 	}
 	if c.ticket == nil {
 		a.stream = c.tool.Stream(c.parsed, plan, "")
-		talk.scout = func() bool { return c.opened(a) }
+		in.talk.scout = func() bool { return c.opened(a) }
 	} else {
 		a.stream, a.pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
@@ -120,10 +119,14 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		environ = setEnv(environ, name, value)
 	}
 	args := append([]string{c.env.Args[0]}, plan.Args...)
-	files := [3]*os.File{stdin, c.env.Stdout, c.env.Stderr}
+	files := [3]*os.File{in.file, c.env.Stdout, c.env.Stderr}
 	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
-	if err != nil && talk != nil {
-		talk.feed.close()
+	if err == nil && a.state != stateRefused && in.end > 0 {
+		// The next program of the caller's group reads on where the tool would have left the file.
+		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.end, io.SeekStart)
+		if err != nil {
+			c.log.fault("move to the end of stdin", err)
+		}
 	}
 	return a, st, err
 }
@@ -135,30 +138,6 @@ func (c *call) resumed(plan rewrite.Plan) string {
 		return c.parsed.SessionID
 	}
 	return plan.Resume
-}
-
-// stdinFor returns the tool's stdin, a relay if the caller's stdin is silent so far, and a dialogue if
-// it is a conversation.
-func (c *call) stdinFor(plan rewrite.Plan) (*os.File, *relay, *dialogue, error) {
-	switch {
-	case c.talk != nil:
-		talk, err := c.talk.dialogueFor(plan)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return talk.tool, nil, talk, nil
-	case plan.HasStdin:
-		f, err := textFile(plan.Stdin)
-		return f, nil, nil, err
-	case c.stdin.silent:
-		r, stdin, err := newRelay(c.env.Stdin, c.stdin.late, plan.Resume != "")
-		return stdin, r, nil, err
-	}
-	f, err := c.stdin.file()
-	if f == nil && err == nil {
-		return c.env.Stdin, nil, nil, nil
-	}
-	return f, nil, nil, err
 }
 
 // observe runs a call whose session the caller manages. It changes nothing, and records ID and

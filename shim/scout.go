@@ -39,9 +39,9 @@ func (c *call) opened(a *attempt) (stays bool) {
 	unset := c.unset
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" {
-		c.printVerbose(c.decision.Mode, c.decision.Reason)
 		a.plan.Prompt, a.pinned = c.record.Prompt.Text, c.pin
 		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset); stays { // a rule may take variables away
+			c.printVerbose(c.decision.Mode, c.decision.Reason)
 			c.renewHold()
 		}
 		return stays

@@ -29,31 +29,98 @@ const (
 	waitAppended = 200 * time.Millisecond
 )
 
-// A staged is what was read of the caller's stdin. It can be handed on to the tool whatever
+// A source is the caller's stdin, with what was read of it. All of that reaches the tool whatever
 // becomes of the call.
+type source interface {
+	// forRun returns the stdin of a planned run. Nothing is consumed before the run has started.
+	forRun(plan rewrite.Plan) (input, error)
+	// again prepares another run, after one that was given up. late is what that one's relay held.
+	again(late []byte)
+	// handOn returns the stdin of the real binary: what was read, and the rest. It is nil if the
+	// caller's own descriptor has all of it. It fails if a run has consumed some of it.
+	handOn() (*os.File, error)
+}
+
+// An input is the stdin of one run.
+type input struct {
+	file  *os.File
+	relay *relay    // nil unless stdin is silent so far
+	talk  *dialogue // nil unless stdin is a conversation
+	// end is the offset at which the tool would leave the caller's own file, which it does not get.
+	// It is 0 if stdin is no file.
+	end int64
+}
+
+// close closes what the shim still has open of a run's stdin, except the caller's own.
+func (in input) close(own *os.File) {
+	in.relay.end()
+	if in.talk != nil {
+		in.talk.feed.close()
+	}
+	if in.file != own {
+		in.file.Close()
+	}
+}
+
+// A staged is a source that was read to its end, or to the limit.
 type staged struct {
+	from *os.File
 	data string
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
+	more bool  // more may follow data
+	end  int64 // the offset after data, in a file
 	// silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
-	// does. A relay then passes on what comes later, late first.
+	// does.
 	silent bool
-	late   []byte
+}
+
+func (s *staged) forRun(plan rewrite.Plan) (in input, err error) {
+	switch {
+	case plan.HasStdin:
+		in.file, err = textFile(plan.Stdin)
+		in.end = s.end
+	case s.used:
+		in.file, err = textFile(s.data)
+	default:
+		in.file = s.from
+	}
+	return in, err
+}
+
+// again sets a file back to where it was. The run that was given up may have read it.
+func (s *staged) again([]byte) {
+	if s.end > 0 {
+		_, err := unix.Seek(int(s.from.Fd()), s.end-int64(len(s.data)), io.SeekStart)
+		s.used = err != nil
+	}
+}
+
+func (s *staged) handOn() (*os.File, error) {
+	switch {
+	case !s.used:
+		return nil, nil
+	case s.more:
+		return ahead(s.data, s.from)
+	}
+	return textFile(s.data)
 }
 
 // stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
 // known; what was read is then in staged too.
-func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (staged, rewrite.Reason, error) {
+func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*staged, rewrite.Reason, error) {
+	s := &staged{from: stdin}
 	if use == rewrite.StdinUnused {
-		return staged{}, "", nil
+		return s, "", nil
 	}
 	info, err := stdin.Stat()
 	if err != nil {
-		return staged{}, rewrite.StdinOpen, nil // closed; tools differ in what they do then
+		return s, rewrite.StdinOpen, nil // closed; tools differ in what they do then
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
-		return stageFile(fd, info.Size())
+		reason, err := s.readFile(fd, info.Size())
+		return s, reason, err
 	}
 	wait := waitAppended
 	switch {
@@ -64,42 +131,45 @@ func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (stage
 	}
 	switch ready, err := readable(fd, wait); {
 	case err != nil:
-		return staged{}, rewrite.StdinOpen, err
+		return s, rewrite.StdinOpen, err
 	case !ready && silence == rewrite.SilenceSkipped:
-		return staged{silent: true}, "", nil
+		s.silent = true
+		return s, "", nil
 	case !ready:
-		return staged{}, rewrite.StdinOpen, nil
+		return s, rewrite.StdinOpen, nil
 	}
-	return drain(fd)
+	reason, err := s.drain(fd)
+	return s, reason, err
 }
 
-// stageFile reads a file from the descriptor's offset on, without changing the offset.
-func stageFile(fd int, size int64) (staged, rewrite.Reason, error) {
+// readFile reads a file from the descriptor's offset on, without changing the offset.
+func (s *staged) readFile(fd int, size int64) (rewrite.Reason, error) {
 	at, err := unix.Seek(fd, 0, io.SeekCurrent)
 	if err != nil || at >= size {
-		return staged{}, "", err
+		return "", err
 	}
 	if size-at > maxStdin {
-		return staged{}, rewrite.StdinTooBig, nil
+		return rewrite.StdinTooBig, nil
 	}
-	text, err := readAt(fd, at, size-at)
-	return staged{data: text}, "", err
+	s.data, err = readAt(fd, at, size-at)
+	s.end = at + int64(len(s.data))
+	return "", err
 }
 
 // drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
-func drain(fd int) (staged, rewrite.Reason, error) {
+func (s *staged) drain(fd int) (reason rewrite.Reason, err error) {
 	var data []byte
-	for {
-		data = slices.Grow(data, 4<<10)
-		n, err := readSome(fd, data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		switch {
-		case err != nil || n == 0:
-			return staged{data: string(data), used: len(data) > 0}, "", err
-		case len(data) > maxStdin:
-			return staged{data: string(data), used: true}, rewrite.StdinTooBig, nil
+	for n := 1; n > 0 && err == nil; {
+		if len(data) > maxStdin {
+			reason = rewrite.StdinTooBig
+			break
 		}
+		data = slices.Grow(data, 4<<10)
+		n, err = readSome(fd, data[len(data):cap(data)])
+		data = data[:len(data)+n]
 	}
+	s.data, s.used, s.more = string(data), len(data) > 0, reason != "" || err != nil
+	return reason, err
 }
 
 // readSome reads once. If the descriptor is non-blocking, it waits for data or the end. n is 0 at
@@ -136,35 +206,29 @@ func readable(fd int, wait time.Duration) (bool, error) {
 	}
 }
 
-// file returns the staged data as an unnamed file, or nil if the caller's own descriptor still
-// has it. If no file can hold it, file returns a pipe that holds it all: the caller's limit on
-// the size of files (ulimit -f) also applies to a memfd.
-func (s staged) file() (*os.File, error) {
-	if !s.used {
-		return nil, nil
-	}
-	f, err := s.inFile()
+// textFile returns an unnamed file that contains text. If no file can hold it, textFile returns a
+// pipe that holds it all: the caller's limit on the size of files (ulimit -f) also applies to a
+// memfd.
+func textFile(text string) (*os.File, error) {
+	f, err := inFile(text)
 	if err != nil {
-		if pipe, pipeErr := s.inPipe(); pipeErr == nil {
+		if pipe, pipeErr := inPipe(text); pipeErr == nil {
 			return pipe, nil
 		}
 	}
 	return f, err
 }
 
-// ahead returns a pipe with the staged data followed by the rest of the caller's stdin, or nil
-// if nothing was consumed. A separate process fills the pipe.
-func (s staged) ahead(of *os.File) (*os.File, error) {
-	if !s.used {
-		return nil, nil
-	}
+// ahead returns a pipe with text followed by the rest of the caller's stdin. A separate process
+// fills the pipe.
+func ahead(text string, of *os.File) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
 	defer w.Close()
-	data := unsafe.StringData(s.data)
-	errno := C.inherit_feeder((*C.char)(unsafe.Pointer(data)), C.size_t(len(s.data)), C.int(of.Fd()), C.int(w.Fd()))
+	data := unsafe.StringData(text)
+	errno := C.inherit_feeder((*C.char)(unsafe.Pointer(data)), C.size_t(len(text)), C.int(of.Fd()), C.int(w.Fd()))
 	if errno != 0 {
 		r.Close()
 		return nil, fmt.Errorf("hand on stdin: %w", syscall.Errno(errno))
@@ -172,9 +236,8 @@ func (s staged) ahead(of *os.File) (*os.File, error) {
 	return r, nil
 }
 
-// inPipe returns a pipe that already holds all of the staged data. It fails if there is too
-// much of it.
-func (s staged) inPipe() (*os.File, error) {
+// inPipe returns a pipe that already holds all of a text. It fails if there is too much of it.
+func inPipe(text string) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -183,9 +246,9 @@ func (s staged) inPipe() (*os.File, error) {
 	widen(w)
 	fd := int(w.Fd())
 	err = unix.SetNonblock(fd, true)
-	for n := 0; err == nil && n < len(s.data); {
+	for n := 0; err == nil && n < len(text); {
 		var m int
-		m, err = unix.Write(fd, []byte(s.data[n:]))
+		m, err = unix.Write(fd, []byte(text[n:]))
 		n += max(m, 0)
 	}
 	if err != nil {
@@ -195,21 +258,18 @@ func (s staged) inPipe() (*os.File, error) {
 	return r, nil
 }
 
-func (s staged) inFile() (*os.File, error) {
+func inFile(text string) (*os.File, error) {
 	f, err := unnamedFile()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.WriteString(f, s.data); err != nil {
+	if _, err := io.WriteString(f, text); err != nil {
 		f.Close()
 		return nil, err
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return f, err
 }
-
-// textFile returns an unnamed file that contains text.
-func textFile(text string) (*os.File, error) { return staged{data: text, used: true}.file() }
 
 // unnamedFile makes a file that has no name, so that no other process can open it.
 func unnamedFile() (*os.File, error) {

@@ -126,7 +126,7 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 		t.Fatalf("%q, %v", s.data, err)
 	}
 	rest, err := io.ReadAll(f)
-	if again, _ := s.file(); err != nil || string(rest) != "llo" || again != nil {
+	if again, _ := s.handOn(); err != nil || string(rest) != "llo" || again != nil {
 		t.Errorf("the caller's descriptor gives %q, %v", rest, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 		if reason != rewrite.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, reason, err)
 		}
-		f, err := s.ahead(r)
+		f, err := s.handOn()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -191,7 +191,7 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, reason, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
-	if again, _ := s.ahead(f); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
+	if again, _ := s.handOn(); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, reason, err)
 	}
 }

@@ -37,6 +37,8 @@ func fixFor(err error) string {
 		return "shimctl ledger reset moves it away"
 	case errors.Is(err, ledger.ErrNewer):
 		return "install the newer reprise again, or begin a new ledger with shimctl ledger reset"
+	case errors.Is(err, config.ErrNotOurs):
+		return "set HOME or XDG_STATE_HOME to a directory of your own"
 	case errors.Is(err, ledger.ErrLocked):
 		return "end the program that holds it, a database browser perhaps"
 	}

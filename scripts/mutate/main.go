@@ -34,7 +34,7 @@ var targets = []target{
 		"prompt.go", "clock.go",
 		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
 	}, []string{"./rewrite"}},
-	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go"}, []string{"./shim"}},
+	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go", "conversation.go", "dialogue.go"}, []string{"./shim"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }
 

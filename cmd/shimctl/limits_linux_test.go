@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// However few descriptors, processes or bytes of memory there are: where the tool alone runs, it runs behind the
+// shim, with all of its stdin.
+func TestTightLimits(t *testing.T) {
+	const opening = `{"type":"control_request","request_id":"init","request":{"subtype":"initialize"}}` + "\n"
+	frames := []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}
+	tests := []struct {
+		name, stdin string
+		args        []string
+	}{
+		{"a conversation", opening + `{"type":"user","message":{"role":"user","content":"hi"}}` + "\n", frames},
+		{"a message of two parts", opening + `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}` + "\n", frames},
+		{"text", "fix it", []string{"-p"}},
+		{"20 MB", strings.Repeat("x", 20<<20), []string{"-p"}},
+	}
+	limits := []struct {
+		ulimit string
+		leaked int
+	}{
+		{"-v 1000000", 0}, {"-n 1024", 990}, {"-n 1024", 1000}, {"-n 1024", 1006}, {"-n 1024", 1010}, {"-n 1024", 1016},
+	}
+	for n := 12; n < 34; n++ {
+		limits = append(limits, struct {
+			ulimit string
+			leaked int
+		}{fmt.Sprint("-n ", n), 0})
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := shimmed(t, "echo $(wc -c) bytes\n", test.args...)
+			link := filepath.Join(t.TempDir(), "claude")
+			if err := os.Symlink(cmd.Path, link); err != nil {
+				t.Fatal(err)
+			}
+			for _, limit := range limits {
+				args := append([]string{"-c", "ulimit " + limit.ulimit + ` && exec "$0" "$@"`, link}, cmd.Args[1:]...)
+				limited := exec.Command("/bin/sh", args...)
+				limited.Env, limited.Dir, limited.Stdin = cmd.Env, cmd.Dir, strings.NewReader(test.stdin)
+				for range limit.leaked {
+					limited.ExtraFiles = append(limited.ExtraFiles, os.Stderr)
+				}
+				out, err := limited.CombinedOutput()
+				if want := fmt.Sprintf("%d bytes\n", len(test.stdin)); err != nil || string(out) != want {
+					t.Errorf("ulimit %s, %d descriptors open: %v, %.300s", limit.ulimit, limit.leaked, err, out)
+				}
+			}
+		})
+	}
+}
+
+// Arguments and environment that are just short enough for the system: the guard is left out.
+func TestLongestEnvironment(t *testing.T) {
+	for name, args := range map[string][]string{"before Go": {"mcp"}, "in Go": {"-p", "hi", "--no-session-persistence"}} {
+		t.Run(name, func(t *testing.T) {
+			cmd := shimmed(t, "echo it runs\n", args...)
+			link := filepath.Join(t.TempDir(), "claude")
+			if err := os.Symlink(cmd.Path, link); err != nil {
+				t.Fatal(err)
+			}
+			run := func(path string, fill int) ([]byte, error) {
+				c := exec.Command("/bin/sh", append([]string{"-c", `ulimit -s 512 && exec "$0" "$@"`, path}, args...)...)
+				c.Env, c.Dir = cmd.Env, cmd.Dir
+				for ; fill > 0; fill -= 50_000 {
+					c.Env = append(c.Env, strings.Repeat("x", min(fill, 50_000))+"=")
+				}
+				return c.CombinedOutput()
+			}
+			most := sort.Search(1<<20, func(fill int) bool { _, err := run(cmd.Dir+"/claude", fill); return err != nil }) - 1
+			most -= max(0, len(link)-len(cmd.Dir+"/claude")) // the path counts too
+			if out, err := run(link, most); err != nil || string(out) != "it runs\n" {
+				t.Errorf("%d bytes: %v, %.200s", most, err, out)
+			}
+		})
+	}
+}

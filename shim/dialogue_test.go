@@ -1,0 +1,238 @@
+package shim
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
+)
+
+// A talk is an attempt with a conversation, and what the caller has seen and the tool was sent.
+type talk struct {
+	*attempt
+	tool, caller *os.File
+	early        [][]turn
+}
+
+// newTalk returns a talk whose tool has started, with nothing sent.
+func newTalk(t *testing.T, state runState) *talk {
+	t.Helper()
+	from, callers := pipeWith(t, "", true)
+	t.Cleanup(func() { callers.Close() })
+	in, err := newConversation(from).forRun(rewrite.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Dup(int(in.file.Fd())) // converse closes the tool's end
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := os.NewFile(uintptr(fd), "stdin")
+	out := outputFile(t)
+	k := &talk{tool: tools, caller: out}
+	k.attempt = &attempt{
+		stream: &scriptedStream{}, state: state, talk: in.talk, fault: func(string, error) {},
+		finishEarly: func(turns []turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
+	}
+	w := newWriter()
+	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
+	t.Cleanup(func() { in.close(nil); tools.Close() })
+	k.converse()
+	return k
+}
+
+// sent returns what the tool was sent, and ends its stdin.
+func (k *talk) sent(t *testing.T) string {
+	t.Helper()
+	k.talk.feed.end()
+	got, err := io.ReadAll(k.tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` + "\n"
+
+// The turns of a conversation, by what was sent and when results came: m is a message, r a result, c a request
+// that changes the session, s a slash command, e the caller's end.
+func TestTurns(t *testing.T) {
+	for _, test := range []struct {
+		events string
+		turns  string // messages in each
+		early  bool
+	}{
+		{"mre", "1", true},
+		{"mrmre", "11", true},
+		{"mer", "1", true},
+		{"mmre", "2", false},   // which message is answered is not known
+		{"mmmre", "3", false},  //
+		{"mrre", "1", false},   // a result without a message continues the turn
+		{"re", "0", false},     //
+		{"rmre", "01", false},  //
+		{"mrm", "11", false},   // one without a result
+		{"mrme", "11", false},  //
+		{"mr", "1", false},     // the caller may send more
+		{"e", "0", false},      //
+		{"cmre", "1", false},   //
+		{"smre", "2", false},   //
+		{"srmre", "11", false}, //
+		{"mrer", "10", true},   // what may be in the ledger already is not changed
+	} {
+		k := newTalk(t, stateShowing)
+		for _, event := range test.events {
+			switch event {
+			case 'm':
+				k.takeFrame([]byte(userFrame), true)
+			case 's':
+				k.takeFrame([]byte(strings.Replace(userFrame, "hi", "/compact", 1)), true)
+			case 'c':
+				k.takeFrame([]byte(modelFrame), true)
+			case 'r':
+				k.talk.endTurn(rewrite.StreamState{Final: true})
+				k.checkOver()
+			case 'e':
+				k.takeFrame(nil, false)
+			}
+		}
+		got := ""
+		for _, turn := range k.talk.took(rewrite.StreamState{}, time.Now()) {
+			got += strconv.Itoa(len(turn.prompts))
+		}
+		if early := len(k.early) == 1; got != test.turns || early != test.early || len(k.early) > 1 {
+			t.Errorf("%s: turns %s, recorded early %d times", test.events, got, len(k.early))
+		}
+	}
+}
+
+// What the caller sends reaches the tool; a held answer is let out before its frames fill the memory.
+func TestTakeFrame(t *testing.T) {
+	k := newTalk(t, stateHolding)
+	k.takeFrame([]byte(userFrame), true)
+	if k.state != stateHolding || len(k.talk.conversation.frames) != 1 {
+		t.Errorf("state %d, %d frames", k.state, len(k.talk.conversation.frames))
+	}
+	k.talk.kept = maxStdin - len(modelFrame)
+	k.takeFrame([]byte(modelFrame), true)
+	if k.state != stateHolding {
+		t.Error("it is let out too early")
+	}
+	k.takeFrame([]byte(initFrame), true)
+	if k.state != stateShowing || k.talk.kept != 0 || k.talk.conversation.frames != nil {
+		t.Errorf("state %d, %d bytes kept", k.state, k.talk.kept)
+	}
+	if got := k.sent(t); got != userFrame+modelFrame+initFrame {
+		t.Errorf("the tool is sent %q", got)
+	}
+
+	k = newTalk(t, stateHolding)
+	k.talk.scout, k.talk.kept = func() bool { return true }, maxStdin
+	k.takeFrame([]byte(initFrame), true)
+	if k.state != stateHolding {
+		t.Error("a scout's output is let out, although it may be ended")
+	}
+}
+
+// The first message decides on a scout.
+func TestScoutDecides(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		k := newTalk(t, stateHolding)
+		asked := 0
+		k.talk.scout = func() bool { asked++; return stays }
+		k.takeFrame([]byte(initFrame), true)
+		if asked > 0 {
+			t.Error("it is decided before the first message")
+		}
+		k.takeFrame([]byte(userFrame), true)
+		want, state := initFrame, stateRefusing
+		if stays {
+			want, state = initFrame+userFrame, stateShowing
+			k.takeFrame([]byte(userFrame), true)
+			want += userFrame
+		} else if k.overdue() == nil || k.frames() != nil {
+			t.Error("a scout may take for ever to end, or is sent more")
+		}
+		if got := k.sent(t); asked != 1 || got != want || k.state != state || k.talk.retired == stays {
+			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.state, got)
+		}
+	}
+}
+
+// When frames are taken from the caller.
+func TestFramesTaken(t *testing.T) {
+	k := newTalk(t, stateShowing)
+	if k.frames() == nil || k.fed() == nil || k.overdue() != nil {
+		t.Error("nothing is taken")
+	}
+	for name, change := range map[string]func(*talk){
+		"closed": func(k *talk) { k.talk.closed = true }, "ended": func(k *talk) { k.ended = &status{} },
+		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.talk.feed.size = maxAhead },
+	} {
+		k := newTalk(t, stateShowing)
+		if change(k); k.frames() != nil {
+			t.Errorf("%s: frames are taken", name)
+		}
+	}
+	none := &attempt{}
+	if none.frames() != nil || none.fed() != nil || none.overdue() != nil {
+		t.Error("a call without a conversation has frames")
+	}
+	none.converse()
+}
+
+// A tool's line: control frames pass the gate, events are held with the rest.
+func TestTakeLine(t *testing.T) {
+	const event, idle = "content of the model\n", `{"type":"keep_alive"}` + "\n"
+	const ask = `{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool"}}` + "\n"
+	k := newTalk(t, stateHolding)
+	for _, line := range []string{idle, ask} {
+		if shown := k.takeLine([]byte(line)); shown != nil {
+			t.Errorf("%s is held: %q", line, shown)
+		}
+	}
+	if got := string(k.talk.passing); got != idle+ask {
+		t.Errorf("%q passes", got)
+	}
+	k.pass(nil)
+	if len(k.talk.passing) > 0 {
+		t.Error("it passes twice")
+	}
+	k.state = stateShowing
+	if shown := k.takeLine([]byte(ask)); string(shown) != ask || len(k.talk.passing) > 0 {
+		t.Errorf("%q, and %q passes", shown, k.talk.passing)
+	}
+	if shown := k.takeLine([]byte(event)); string(shown) != event {
+		t.Errorf("an event becomes %q", shown)
+	}
+	k.state = stateRefusing
+	if k.takeLine([]byte(strings.Replace(ask, `"q"`, `"r"`, 1))); len(k.talk.asks) != 2 {
+		t.Errorf("%d requests of a refused run are kept", len(k.talk.asks))
+	}
+}
+
+func TestOwnUsage(t *testing.T) {
+	with := func(input int64) turn {
+		return turn{seen: rewrite.StreamState{Usage: rewrite.Usage{Known: true, Input: input}}}
+	}
+	given := []turn{with(10), with(30), with(35)}
+	got := ownUsage(given)
+	if got[0].seen.Usage.Input != 10 || got[1].seen.Usage.Input != 20 || got[2].seen.Usage.Input != 5 || given[2].seen.Usage.Input != 35 {
+		t.Errorf("%+v of %+v", got, given)
+	}
+}
+
+func TestTurnBegan(t *testing.T) {
+	sent, ended := time.Unix(1, 0), time.Unix(2, 0)
+	if got := (turn{ended: ended}).began(); got != ended {
+		t.Error(got)
+	}
+	if got := (turn{ended: ended, prompts: []prompt{{"hi", sent}, {"ho", ended}}}).began(); got != sent {
+		t.Error(got)
+	}
+}
