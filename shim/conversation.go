@@ -266,9 +266,6 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 // askedBefore returns the same request of an earlier run, unless it has been matched in this run
 // already; nil if there is none.
 func (t *conversation) askedBefore(f rewrite.Frame) *request {
-	if t.run == 1 {
-		return nil
-	}
 	key := f.Key()
 	for _, k := range t.asks {
 		if k.run < t.run && k.nowIn < t.run && k.key == key {

@@ -206,6 +206,11 @@ func TestAnsweredOnce(t *testing.T) {
 
 // A run that takes another's place is given all but answers, with its own prompt.
 func TestGivenAgain(t *testing.T) {
+	two := newConversation(nil)
+	two.keep(sent(userFrame))
+	if two.keep(sent(userFrame)); two.first != 0 {
+		t.Errorf("frame %d is the first message", two.first)
+	}
 	c := newConversation(nil)
 	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
 		c.keep(sent(line))

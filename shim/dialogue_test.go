@@ -216,6 +216,55 @@ func TestTakeLine(t *testing.T) {
 	}
 }
 
+// A tool's request that an earlier run has made is answered with the caller's answer, and a result opens the gate.
+func TestTakeLineOfAnotherRun(t *testing.T) {
+	const ask = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool"}}` + "\n"
+	const answer = `{"type":"control_response","response":{"request_id":"q1"}}` + "\n"
+	k := newTalk(t, stateHolding)
+	k.talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
+	k.talk.run = 2
+	k.takeFrame([]byte(answer), true)
+	k.takeLine([]byte(strings.Replace(ask, "q1", "q2", 1)))
+	if got := k.sent(t); len(k.talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
+		t.Errorf("%q passes, the tool is sent %q", k.talk.passing, got)
+	}
+
+	k = newTalk(t, stateHolding)
+	k.stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
+	k.takeFrame([]byte(userFrame), true)
+	k.takeFrame(nil, false)
+	if k.takeLine([]byte("result\n")); k.state != stateShowing || len(k.early) != 1 {
+		t.Errorf("state %d, recorded early %d times", k.state, len(k.early))
+	}
+}
+
+// A resultStream reads every line as a result.
+type resultStream struct {
+	*scriptedStream
+	seen *rewrite.StreamState
+}
+
+func (s resultStream) Line(line []byte) []byte {
+	s.seen.Results, s.seen.Final = s.seen.Results+1, true
+	return line
+}
+
+func (s resultStream) Seen() *rewrite.StreamState { return s.seen }
+
+// The last turn is final only if it has a result of its own.
+func TestTurnsThatAreCutOff(t *testing.T) {
+	k := newTalk(t, stateShowing)
+	k.takeFrame([]byte(userFrame), true)
+	if got := k.talk.took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].seen.Final {
+		t.Errorf("%+v", got)
+	}
+	k.talk.endTurn(rewrite.StreamState{Final: true})
+	k.takeFrame([]byte(userFrame), true)
+	if got := k.talk.took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].seen.Final {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestOwnUsage(t *testing.T) {
 	with := func(input int64) turn {
 		return turn{seen: rewrite.StreamState{Usage: rewrite.Usage{Known: true, Input: input}}}
