@@ -24,7 +24,6 @@ var geminiDescriptor = Descriptor{
 	Home:        geminiHome,
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
-	AsksVersion: true,
 
 	ResumeLosesCache: true,
 

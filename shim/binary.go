@@ -65,13 +65,15 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 
 // ask runs a program and returns its stdout, or its stderr if that is empty: opencode writes its help
 // there. After the limit the program's process group is killed. A child that keeps the output open is
-// not waited for. The program runs in a session of its own, so that it has no terminal.
+// not waited for. The program runs in a session of its own, so that it has no terminal, and ends with the
+// shim, which a signal may end meanwhile.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = environ
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = endsWithUs()
+	cmd.SysProcAttr.Setsid = true
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = limit / 20
 	var stdout, stderr bytes.Buffer

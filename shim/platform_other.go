@@ -20,7 +20,7 @@ const (
 )
 
 // endsWithUs returns nil: this system cannot kill a child with its parent.
-func endsWithUs() *syscall.SysProcAttr { return nil }
+func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func ownProgram() string { return executablePath() }
 

@@ -296,7 +296,7 @@ func TestTerminatedAtAnyMoment(t *testing.T) {
 // digested. One that came to a good end all the same has answered.
 func TestAnAnswerThatIsCutShort(t *testing.T) {
 	for exit, kept := range map[int]bool{0: true, 7: false} {
-		cmd := shimmed(t, fmt.Sprintf(`trap 'exit %d' TERM; echo '%s'; echo '%s'; : >up; while :; do sleep 0.01; done`, exit, claudeBegins, claudeEnds), "-p", "hi")
+		cmd := shimmed(t, fmt.Sprintf(`trap 'exit %d' TERM; echo '%s'; echo '%s'; : >up; while :; do sleep 0.01; done`, exit, claudeBegins, claudeEnds), "-p", "hi", "--output-format", "stream-json", "--verbose")
 		if ws := terminated(t, cmd, eager, 200*time.Millisecond, syscall.SIGTERM); ws.ExitStatus() != exit {
 			t.Fatalf("%x", ws)
 		}
@@ -336,7 +336,7 @@ func outcomes(t *testing.T, home string) (all []string) {
 }
 
 const longAnswer = `printf '{"type":"result","subtype":"success","is_error":false,"result":"'
-	head -c 400000 /dev/zero | tr '\0' x; echo '"}'; : >up`
+	head -c 100000 /dev/zero | tr '\0' x; echo '"}'; : >up`
 
 // A tool that has ended while its output waits for a caller that does not read: a
 // terminating signal ends us then, in its place.

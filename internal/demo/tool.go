@@ -84,7 +84,7 @@ type bundledTool struct {
 // An entry is a line of a session's file.
 type entry struct {
 	Type    string       `json:"type"`
-	Time    time.Time    `json:"timestamp"`
+	Time    string       `json:"timestamp"`
 	Message entryMessage `json:"message"`
 }
 
@@ -276,7 +276,7 @@ func (t *bundledTool) save() error {
 		return fmt.Errorf("save session: %w", err)
 	}
 	for _, m := range t.history[t.kept:] {
-		e := entry{m.Role, time.Now(), entryMessage{message: m}}
+		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), entryMessage{message: m}}
 		if m.Role == "assistant" {
 			e.Message.Model, e.Message.Usage = "stand-in", &t.asked[0]
 			t.asked = t.asked[1:]

@@ -53,7 +53,7 @@ func main() {
 	}
 	time.Sleep(time.Duration(number("FAKE_MS")) * time.Millisecond)
 	entry, err := json.Marshal(map[string]any{
-		"type": "assistant", "timestamp": time.Now(),
+		"type": "assistant", "timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
 		"message": map[string]any{"model": "m", "content": []any{map[string]string{"type": "text", "text": answer}}},
 	})
 	check(err)
