@@ -35,17 +35,19 @@ func runMatrix(tools []string, shims, run string) error {
 		return err
 	}
 	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
-	fmt.Println("| tool | version | passed through | managed, fresh | notices | resume |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- |")
+	fmt.Println("| tool | version | passed through | managed, fresh | notices | places | resume |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
+		var news changes
 		for _, version := range tried(tool) {
 			if !match.MatchString(version) {
 				continue
 			}
-			if err := tryVersion(tool, version, shims); err != nil {
+			if err := tryVersion(tool, version, shims, &news); err != nil {
 				return err
 			}
 		}
+		news.print()
 	}
 	return nil
 }
@@ -60,7 +62,7 @@ func tried(tool string) []string {
 }
 
 // tryVersion prints a version's row. It removes what it installs for that.
-func tryVersion(tool, version, shims string) error {
+func tryVersion(tool, version, shims string, news *changes) error {
 	pin := realcli.Pins[tool]
 	pin.Version = version
 	folder, err := os.MkdirTemp("", "reprise-matrix-")
@@ -70,17 +72,18 @@ func tryVersion(tool, version, shims string) error {
 	defer os.RemoveAll(folder)
 	bin, err := realcli.InstallIn(folder, pin)
 	if err != nil {
-		fmt.Printf("| %s | %s | cannot be installed | | | |\n", tool, version)
+		fmt.Printf("| %s | %s | cannot be installed | | | | |\n", tool, version)
 		return nil
 	}
 	st := stage{real: bin, shims: shims}
 	if why := st.broken(tool); why != "" {
-		fmt.Printf("| %s | %s | does not run here: %s | | | |\n", tool, version, why)
+		fmt.Printf("| %s | %s | does not run here: %s | | | | |\n", tool, version, why)
 		return nil
 	}
 	c := clis[tool]
-	fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, version, st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)),
-		st.tally(c.notices(tool)), st.resumes(tool))
+	asking := news.count(tool, version, installation(bin))
+	fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", tool, version, st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)),
+		st.tally(c.notices(tool)), asking, st.resumes(tool))
 	return nil
 }
 
