@@ -18,7 +18,7 @@ import (
 type place = string
 
 // code is where a tool's readable code is, as a regexp of paths below its installation. codex is missing: a compiled
-// condition leaves no text, so its strings do not show which of them depend on the format.
+// condition leaves no text, so its strings do not show which of them depend on the format. vibe is compiled from 3.0 on.
 var code = map[string]*regexp.Regexp{
 	"claude":   regexp.MustCompile(`@anthropic-ai/claude-code(/cli\.js|-linux-\w+/claude)$`),
 	"copilot":  regexp.MustCompile(`/\.unpacked/pkg/.*/(cli-main|index|app)\.js$`), // its binary has it compressed
