@@ -74,7 +74,7 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 		all = append(all, scenario{kind: "jobs", name: name, calls: calls})
 	}
 	for kind, more := range map[string][]scenario{"resumed": c.resumed(), "inputs": c.inputs(), "outputs": c.outputs(), "sizes": c.sizes(), "tool use": c.toolUse(),
-		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "terminals": c.terminals(tool), "moments": c.moments(parity.Dice(seed, tool))} {
+		"opt-outs": c.optOuts(), "signals": c.signals(), "timing": c.timing(), "terminals": c.terminals(tool), "moments": c.moments(parity.Dice(seed, tool)), "notices": c.notices(tool)} {
 		for _, s := range more {
 			s.kind = kind
 			all = append(all, s)
@@ -82,6 +82,19 @@ func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
 	}
 	for i := range all {
 		all[i].tool = tool
+	}
+	return all
+}
+
+// notices returns the tool's notices in each format.
+func (c cli) notices(tool string) (all []scenario) {
+	for name, n := range parity.Notices[tool] {
+		for _, f := range c.formats {
+			f.args = append(f.args[:len(f.args):len(f.args)], n.Options...)
+			s := one(name+", "+f.name, n.Call(c.ask(f, n.Prompt)))
+			s.tool = tool
+			all = append(all, s)
+		}
 	}
 	return all
 }

@@ -18,10 +18,12 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
 	"reprise/scripts/parity"
+	"reprise/scripts/realcli"
 )
 
 // parallel is how many scenarios run at a time: some of them only wait.
@@ -36,6 +38,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
 	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind of each tool, and each row of some tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
+	flag.BoolVar(&o.notices, "notices", false, "print where the code of a -tool asks for its output format: what changed between the versions that -run lists, apart by commas")
 	flag.Parse()
 	undoIgnored()
 	if err := o.main(); err != nil {
@@ -58,6 +61,7 @@ func undoIgnored() {
 type options struct {
 	tool, run, shims string
 	verbose, matrix  bool
+	notices          bool
 	seed             uint64
 	sample           bool
 }
@@ -69,6 +73,12 @@ func (o options) main() error {
 			return fmt.Errorf("no scenarios for the tool %q", o.tool)
 		}
 		tools = []string{o.tool}
+	}
+	if o.notices {
+		if o.tool == "" {
+			return errors.New("-notices needs -tool")
+		}
+		return comparePlaces(o.tool, strings.Split(cmp.Or(o.run, realcli.Pins[o.tool].Version), ","))
 	}
 	shims, err := o.shimDirectory()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"reprise/scripts/realcli"
 )
 
-// versions are those of the matrix, spread over a year. Each tool's pin is the last.
+// versions are those of the matrix, spread over a year. Each tool's pin follows, and a newer one if there is one.
 var versions = map[string][]string{
 	"claude":   {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
 	"codex":    {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
@@ -34,23 +35,34 @@ func runMatrix(tools []string, shims, run string) error {
 		return err
 	}
 	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
-	fmt.Println("| tool | version | passed through | managed, fresh | resume |")
-	fmt.Println("| --- | --- | --- | --- | --- |")
+	fmt.Println("| tool | version | passed through | managed, fresh | notices | places | resume |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
-		for _, version := range append(versions[tool], realcli.Pins[tool].Version) {
+		var news changes
+		for _, version := range tried(tool) {
 			if !match.MatchString(version) {
 				continue
 			}
-			if err := tryVersion(tool, version, shims); err != nil {
+			if err := tryVersion(tool, version, shims, &news); err != nil {
 				return err
 			}
 		}
+		news.print()
 	}
 	return nil
 }
 
+// tried returns the versions of a tool that the matrix tries, the oldest first.
+func tried(tool string) []string {
+	all := append(slices.Clone(versions[tool]), realcli.Pins[tool].Version)
+	if newest, ok := realcli.Newest[tool]; ok {
+		all = append(all, newest.Version)
+	}
+	return all
+}
+
 // tryVersion prints a version's row. It removes what it installs for that.
-func tryVersion(tool, version, shims string) error {
+func tryVersion(tool, version, shims string, news *changes) error {
 	pin := realcli.Pins[tool]
 	pin.Version = version
 	folder, err := os.MkdirTemp("", "reprise-matrix-")
@@ -60,16 +72,18 @@ func tryVersion(tool, version, shims string) error {
 	defer os.RemoveAll(folder)
 	bin, err := realcli.InstallIn(folder, pin)
 	if err != nil {
-		fmt.Printf("| %s | %s | can not be installed | | |\n", tool, version)
+		fmt.Printf("| %s | %s | cannot be installed | | | | |\n", tool, version)
 		return nil
 	}
 	st := stage{real: bin, shims: shims}
 	if why := st.broken(tool); why != "" {
-		fmt.Printf("| %s | %s | does not run here: %s | | |\n", tool, version, why)
+		fmt.Printf("| %s | %s | does not run here: %s | | | | |\n", tool, version, why)
 		return nil
 	}
 	c := clis[tool]
-	fmt.Printf("| %s | %s | %s | %s | %s |\n", tool, version, st.tally(tool, c.passed), st.tally(tool, c.managed), st.resumes(tool))
+	asking := news.count(tool, version, installation(bin))
+	fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", tool, version, st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)),
+		st.tally(c.notices(tool)), asking, st.resumes(tool))
 	return nil
 }
 
@@ -103,24 +117,32 @@ func (st stage) lone(tool, shims string) (w *parity.World, done func(), err erro
 	return w, func() { w.Close(); os.RemoveAll(root) }, nil
 }
 
+// named returns the tool's own calls with these names.
+func (c cli) named(tool string, names []string) (all []scenario) {
+	for _, name := range names {
+		all = append(all, scenario{tool: tool, name: name, calls: []call{c.own[name]}})
+	}
+	return all
+}
+
 // tally plays scenarios and names those in which the shim is noticeable. They may be repeated:
 // claude 2.0.76 may or may not count in its result what it asks other models at the same time.
-func (st stage) tally(tool string, names []string) string {
-	var all []scenario
-	for _, name := range names {
-		all = append(all, scenario{tool: tool, name: name, calls: []call{clis[tool].own[name]}, racy: true})
-	}
+func (st stage) tally(all []scenario) string {
 	var noticed []string
+	for i := range all {
+		all[i].racy = true
+	}
 	for v := range verdicts(all, st.judge) {
 		if v.failed {
 			noticed = append(noticed, v.name)
-			fmt.Fprintf(os.Stderr, "%s %s: %s\n", tool, v.name, strings.Join(v.detail, "\n"))
+			fmt.Fprintf(os.Stderr, "%s %s: %s\n", v.tool, v.name, strings.Join(v.detail, "\n"))
 		}
 	}
 	if len(noticed) == 0 {
 		return "ok"
 	}
-	return fmt.Sprintf("%d of %d: not %s", len(names)-len(noticed), len(names), strings.Join(noticed, "; "))
+	slices.Sort(noticed)
+	return fmt.Sprintf("%d of %d: not %s", len(all)-len(noticed), len(all), strings.Join(noticed, "; "))
 }
 
 // resumes plays two rounds of a job. It reports whether the second one resumed the session of the

@@ -25,6 +25,7 @@ type Call struct {
 	Env    []string
 	Dir    string            // below the project
 	Files  map[string]string // put into the project before
+	Home   map[string]string // likewise into the home
 	Wrap   string            // a shell script around the tool, which is $REAL in it
 	Around string            // a shell script around the command, which is "$0" "$@" in it
 	Signal syscall.Signal    // sent to the process, 0 for none
@@ -111,10 +112,8 @@ func (w *World) RunAs(name string, c Call) (Result, error) {
 }
 
 func (w *World) command(name string, c Call, asked func() bool) (r Result, err error) {
-	for file, text := range c.Files {
-		if err := os.WriteFile(filepath.Join(w.Project, file), []byte(text), 0o600); err != nil {
-			return r, err
-		}
+	if err := errors.Join(put(w.Project, c.Files), put(filepath.Join(w.Root, "home"), c.Home)); err != nil {
+		return r, err
 	}
 	if c.Wrap != "" {
 		unwrap, err := w.wrap(name, c)
@@ -167,6 +166,20 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	default:
 	}
 	return r, nil
+}
+
+// put writes files below a directory.
+func put(dir string, files map[string]string) error {
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wrap replaces the real tool by a script until unwrap is called.

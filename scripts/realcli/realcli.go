@@ -40,6 +40,12 @@ var (
 // arch is the processor in the names of npm packages.
 var arch = map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 
+// NewestClaude is the newest claude that was tried. It comes out weekly, so it may be newer than Claude.
+var NewestClaude = Pin{"claude", Claude.Package, "2.1.330", false, nil}
+
+// Newest are the versions beside Pins that are newer.
+var Newest = map[string]Pin{"claude": NewestClaude}
+
 // SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
 var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
 
