@@ -335,8 +335,12 @@ func outcomes(t *testing.T, home string) (all []string) {
 	return all
 }
 
-const longAnswer = `printf '{"type":"result","subtype":"success","is_error":false,"result":"'
+const (
+	longAnswerBegins = `{"type":"result","subtype":"success","is_error":false,"result":"`
+	longAnswer       = `printf '` + longAnswerBegins + `'
 	head -c 100000 /dev/zero | tr '\0' x; echo '"}'; : >up`
+	longAnswerBytes = len(longAnswerBegins) + 100_000 + len("\"}\n")
+)
 
 // A tool that has ended while its output waits for a caller that does not read: a
 // terminating signal ends us then, in its place.
@@ -381,7 +385,7 @@ func TestTheAnswerWaits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := cmd.Wait(); err != nil || len(got) != 400001 {
+			if err := cmd.Wait(); err != nil || len(got) != longAnswerBytes {
 				t.Errorf("%d bytes arrive, %v", len(got), err)
 			}
 		})
