@@ -23,9 +23,9 @@ func TestStateInAnotherUsersHome(t *testing.T) {
 	}{
 		{env("HOME=" + theirs), ""},
 		{env("HOME=" + ours), ours + "/.local/state/reprise/ledger.db"},
-		{env("HOME=" + theirs, "XDG_STATE_HOME=" + ours), ours + "/reprise/ledger.db"},
-		{env("HOME=" + theirs, "XDG_STATE_HOME=" + ours + "/new"), ours + "/new/reprise/ledger.db"},
-		{env("HOME=" + ours, "XDG_STATE_HOME=" + theirs), ""},
+		{env("HOME="+theirs, "XDG_STATE_HOME="+ours), ours + "/reprise/ledger.db"},
+		{env("HOME="+theirs, "XDG_STATE_HOME="+ours+"/new"), ours + "/new/reprise/ledger.db"},
+		{env("HOME="+ours, "XDG_STATE_HOME="+theirs), ""},
 	} {
 		path, err := LedgerFile(lookup(test.env))
 		if path != test.want || errors.Is(err, ErrNotOurs) != (test.want == "") {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"reprise/models"
 	"reprise/rewrite"
+	"reprise/rewrite/models"
 	"reprise/store"
 )
 

@@ -338,25 +338,6 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// agree looks whether what was learned of a run is the same in every format that is
-// rendered from one stream.
-func agree(t *testing.T, tool Tool, stdout []byte, formats ...Format) {
-	t.Helper()
-	var first StreamState
-	for i, format := range formats {
-		s := tool.Stream(Call{Format: format, Mode: Fresh}, Plan{Prompt: "hi", Whole: true}, "")
-		codexRun(s, stdout, nil)
-		seen := *s.Seen()
-		seen.Exit, seen.Unshown = 0, nil // they belong to the format
-		if i == 0 {
-			first = seen
-		}
-		if !reflect.DeepEqual(seen, first) {
-			t.Fatalf("%s: of %q %s sees %+v, and %s %+v", tool.Descriptor().Name, stdout, formats[0], first, format, seen)
-		}
-	}
-}
-
 // Whatever a tool prints, it is shown as it is where the caller's format is the tool's
 // own; and an id is one of the right form that stands there.
 func FuzzStreams(f *testing.F) {

@@ -11,8 +11,8 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/models"
 	"reprise/rewrite"
+	"reprise/rewrite/models"
 	"reprise/shim"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"reprise/models"
+	"reprise/rewrite/models"
 )
 
 //go:embed prices.toml

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/models"
+	"reprise/rewrite/models"
 )
 
 func day(text string) time.Time {
