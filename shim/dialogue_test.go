@@ -24,7 +24,6 @@ type talk struct {
 func newTalk(t *testing.T, state runState) *talk {
 	t.Helper()
 	from, callers := pipeWith(t, "", true)
-	t.Cleanup(func() { callers.Close() })
 	in, err := newConversation(from).forRun(rewrite.Plan{})
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +43,11 @@ func newTalk(t *testing.T, state runState) *talk {
 	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
 	t.Cleanup(func() { in.close(nil); tools.Close() })
 	k.converse()
+	t.Cleanup(func() { // the reader ends before its file is closed
+		callers.Close()
+		for range in.talk.conversation.input {
+		}
+	})
 	return k
 }
 
