@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -55,6 +56,61 @@ func TestTightLimits(t *testing.T) {
 				if want := fmt.Sprintf("%d bytes\n", len(test.stdin)); err != nil || string(out) != want {
 					t.Errorf("ulimit %s, %d descriptors open: %v, %.300s", limit.ulimit, limit.leaked, err, out)
 				}
+			}
+		})
+	}
+}
+
+// With few processes the shim becomes the tool at once, since Go's threads and a process that hands on stdin count
+// too. The limit does not hold for root, so the ledger shows what was done.
+func TestFewProcesses(t *testing.T) {
+	for processes, managed := range map[string]bool{"32": false, "1000": true} {
+		cmd := shimmed(t, "echo $(wc -c) bytes\n", "-p")
+		args := append([]string{"-c", "ulimit -u " + processes + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+		limited := exec.Command("/bin/bash", args...)
+		limited.Args[3] = filepath.Join(t.TempDir(), "claude")
+		if err := os.Symlink(cmd.Path, limited.Args[3]); err != nil {
+			t.Fatal(err)
+		}
+		limited.Env, limited.Dir, limited.Stdin = cmd.Env, cmd.Dir, strings.NewReader("fix it")
+		if out, err := limited.CombinedOutput(); err != nil || string(out) != "6 bytes\n" {
+			t.Errorf("%s processes: %v, %.300s", processes, err, out)
+		}
+		if _, err := os.Stat(filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db")); (err == nil) != managed {
+			t.Errorf("%s processes: managed %v, want %v", processes, err == nil, managed)
+		}
+	}
+}
+
+// Where /proc is missing and a signal is ignored, the tool cannot be started by way of the shim's own program: the
+// shim becomes it, with all of stdin.
+func TestWithoutProc(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may mount over /proc")
+	}
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+	}{
+		"text":           {"fix it", []string{"-p"}},
+		"a conversation": {`{"type":"user","message":{"role":"user","content":"hi"}}` + "\n", []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := shimmed(t, "echo $(wc -c) bytes\n", test.args...)
+			link := filepath.Join(t.TempDir(), "claude")
+			if err := os.Symlink(cmd.Path, link); err != nil {
+				t.Fatal(err)
+			}
+			args := append([]string{"-c", `/bin/mount -t tmpfs none /proc || exit 77; trap '' HUP; exec "$0" "$@"`, link}, cmd.Args[1:]...)
+			without := exec.Command("/bin/sh", args...)
+			without.Env, without.Dir, without.Stdin = cmd.Env, cmd.Dir, strings.NewReader(test.stdin)
+			without.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} // Go makes its mounts private
+			out, err := without.CombinedOutput()
+			if without.ProcessState != nil && without.ProcessState.ExitCode() == 77 || without.ProcessState == nil {
+				t.Skipf("no mount here: %v", err)
+			}
+			if want := fmt.Sprintf("%d bytes\n", len(test.stdin)); err != nil || string(out) != want {
+				t.Errorf("%v, %.300s", err, out)
 			}
 		})
 	}
