@@ -303,3 +303,23 @@ func TestChatsTooLong(t *testing.T) {
 		}
 	}
 }
+
+// qwen's file is in the project's directory: a fresh session's under its ID, a copy's under an ID that is not known yet.
+func TestQwenFollows(t *testing.T) {
+	const any = "????????-????-????-????-????????????.jsonl"
+	long := "/" + strings.Repeat("d", 200)
+	for _, tt := range []struct {
+		dir    string
+		target Target
+		want   Follow
+	}{
+		{"/work/my.app", ToFresh("hi"), Follow{"/h/.qwen/projects/-work-my-app/chats", foreignID + ".jsonl", true, true}},
+		{"/work/my.app", Target{id: someID, copied: true, prompt: "hi", whole: true}, Follow{"/h/.qwen/projects/-work-my-app/chats", any, false, true}},
+		{long, ToFresh("hi"), Follow{"/h/.qwen/projects", foreignID + ".jsonl", false, true}},
+	} {
+		c := qwen{}.ResolveWithEnv(Call{Mode: Fresh, Format: Text, Home: "/h/.qwen", Prompt: "hi"}, HostEnv{Dirs: []string{tt.dir}, Version: "0.24.4"})
+		if got := (qwen{}).Plan(c, tt.target.Beginning(foreignID)).Follow; len(got) != 1 || got[0] != tt.want {
+			t.Errorf("in %.20s: %+v, want %+v", tt.dir, got, tt.want)
+		}
+	}
+}

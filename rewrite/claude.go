@@ -372,7 +372,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 		}
 	}
 	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
-	c.project = newClaudeProject(c.Home, s.Dirs)
+	c.project = newProject(c.Home, s.Dirs)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
@@ -381,20 +381,20 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	return c
 }
 
-// A claudeProject is where claude keeps the sessions of a working directory: in dir itself if exact,
-// or somewhere below.
-type claudeProject struct {
+// A project is where a tool keeps the sessions of a working directory: in dir itself if exact, or
+// somewhere below.
+type project struct {
 	dir   string
 	exact bool
 }
 
-// newClaudeProject finds the directory of the first of dirs. claude cuts and hashes a long name.
-func newClaudeProject(home string, dirs []string) claudeProject {
+// newProject finds the directory of the first of dirs. claude cuts and hashes a long name.
+func newProject(home string, dirs []string) project {
 	const longest = 200 // bytes
 	if len(dirs) == 0 || len(dirs[0]) > longest {
-		return claudeProject{home + "/projects", false}
+		return project{home + "/projects", false}
 	}
-	return claudeProject{home + "/projects/" + dashed(dirs[0]), true}
+	return project{home + "/projects/" + dashed(dirs[0]), true}
 }
 
 // startHooks are settings that make claude run something when it starts or ends.

@@ -251,6 +251,9 @@ func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 			c.Mode, c.Reason = Passthrough, HookSetting
 		}
 	}
+	if c.project = newProject(c.Home, s.Dirs); c.project.exact {
+		c.project.dir += "/chats"
+	}
 	c.Copies = s.Version != "" && atLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == Fresh {
 		c.Mode, c.Reason = Passthrough, NoResume // with stream-json 0.15.10 ends well where the API has refused
@@ -292,7 +295,7 @@ func (qwen) Plan(c Call, t Target) Plan {
 	plan := c.planYargs(t)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	if c.Format == Text {
-		plan.Follow = []Follow{followQwen(c.Home, plan)}
+		plan.Follow = []Follow{followQwen(c.project, plan)}
 	}
 	return plan
 }

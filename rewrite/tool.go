@@ -154,9 +154,9 @@ type Call struct {
 	formatArg    argSpan   // place of the caller's output format in Args
 	promptArgs   []argSpan // places of the prompt in Args if there may be several
 	noColor      bool
-	outputDir    string // vibe: the caller's own --output-dir
-	project      claudeProject
-	namesDefault bool // claude: a resume must name the default model
+	outputDir    string  // vibe: the caller's own --output-dir
+	project      project // claude, qwen
+	namesDefault bool    // claude: a resume must name the default model
 	maxTurns     string
 	silent       bool     // copilot: text without figures
 	secrets      []string // copilot: what it blanks in json
