@@ -90,6 +90,7 @@ type entry struct {
 
 type entryMessage struct {
 	message
+	ID    string        `json:"id,omitempty"`
 	Model string        `json:"model,omitempty"`
 	Usage *requestUsage `json:"usage,omitempty"`
 }
@@ -275,10 +276,10 @@ func (t *bundledTool) save() error {
 	if err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
-	for _, m := range t.history[t.kept:] {
+	for i, m := range t.history[t.kept:] {
 		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), entryMessage{message: m}}
 		if m.Role == "assistant" {
-			e.Message.Model, e.Message.Usage = "stand-in", &t.asked[0]
+			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i), "stand-in", &t.asked[0]
 			t.asked = t.asked[1:]
 		}
 		err = errors.Join(err, json.NewEncoder(file).Encode(e))

@@ -96,7 +96,7 @@ var deliberate = []struct{ tool, scenario, reason string }{
 	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output"},
 	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 	{"opencode", `^own log`, "opencode logs what it does at the same time in any order"},
-	{"opencode", `^own resume of each id$`, "a copied session loses opencode's cached prefix, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+	{"opencode", `^own resume of each id$`, "as for codex: a copy loses the cached prefix"},
 	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
 }
 

@@ -31,7 +31,7 @@ echo "$*" >>"$HOME/calls"
 case $1 in --resume | --session-id) id=$2 ;; esac
 dir=$HOME/.claude/projects/$(pwd | tr -c 'A-Za-z0-9\n' -)
 mkdir -p "$dir"
-cat >>"$dir/$id.jsonl"
+{ cat; echo; } >>"$dir/$id.jsonl"
 echo '{"type":"assistant","timestamp":"'"$(date -u +%Y-%m-%dT%H:%M:%S).999Z"'","message":{"model":"m","content":[{"type":"text","text":"answer"}]}}' >>"$dir/$id.jsonl"
 echo answer
 `
