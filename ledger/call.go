@@ -34,6 +34,11 @@ type Call struct {
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
+	Caller          Caller
+	Project         string // the root of the directory's repository, or the directory
+	// WorkGone reports whether files that a session changed have been thrown away since, given how its
+	// runs left them and the commit that was checked out then. It may be nil.
+	WorkGone func(left, head string) bool
 	// Stored compares a session with the stamp that our last run left, given its file and its ID.
 	Stored func(path, id string, stamp Stamp) StoredState
 	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call

@@ -102,7 +102,10 @@ type ChainFacts struct {
 	Reset           bool    // another role's answer, or its own, has ended it
 	Share           float64 // the chain's fixed number from 0 to 1
 	base            []rewrite.Digest
+	WorkGone        bool   // files that it changed have been thrown away since
+	Caller          Caller // of its latest call
 	file            string // in which the session is stored
+	left            string // the files that its runs changed, as they left them
 	stamp           Stamp  // as our last run left it
 
 	bundle      store.Bundle // its packed files, if a store has it
@@ -134,6 +137,7 @@ type Limits struct {
 	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
 	ResumeDearer  bool    // resume even if it costs more
+	Unrelated     bool    // under a name, another template goes on with the session
 	LosesCache    bool    // a resume with this tool loses the provider's cache
 	Budget        Budget  // of its job
 	Stop          bool    // a call of a job that is over its budget does not run

@@ -245,4 +245,18 @@ ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;       -- how o
 ALTER TABLE sessions ADD COLUMN holder TEXT NOT NULL DEFAULT '';        -- the run that has taken it, '' for none
 ALTER TABLE sessions ADD COLUMN held_until INTEGER NOT NULL DEFAULT 0;  -- until when that run is waited for
 CREATE INDEX sessions_shared ON sessions (shared) WHERE shared <> '';
+`, `
+ALTER TABLE sessions ADD COLUMN root BLOB NOT NULL DEFAULT x'';       -- digests of the first prompt that it was sent whole: its first line, its blocks
+ALTER TABLE sessions ADD COLUMN caller TEXT NOT NULL DEFAULT '';      -- the processes above its latest call
+ALTER TABLE sessions ADD COLUMN left_files TEXT NOT NULL DEFAULT '';  -- the files that its runs changed, as they left them
+ALTER TABLE invocations ADD COLUMN caller TEXT NOT NULL DEFAULT '';   -- the processes above the call
+
+CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
+	invocation INTEGER PRIMARY KEY REFERENCES invocations (id) ON DELETE CASCADE,
+	session    INTEGER NOT NULL,
+	project    TEXT NOT NULL,    -- the root of the repository, or the directory
+	ended      INTEGER NOT NULL,
+	lines      BLOB NOT NULL     -- digests of those that a prompt cannot hold by chance
+);
+CREATE INDEX answers_project ON answers (project, ended);
 `}

@@ -95,6 +95,7 @@ const (
 	DirectoryReplaced   Reason = "directory_replaced"   // another directory or repository under the same name
 	BranchChanged       Reason = "branch_changed"
 	CommitGone          Reason = "commit_gone" // the commit at the end of the last run is not an ancestor of HEAD
+	WorkGone            Reason = "work_gone"   // files that the session changed were thrown away: reset, checkout, stash, clean
 	JobChanged          Reason = "job_changed" // another CI job or tenant, for calls without a name
 	UserChanged         Reason = "user_changed"
 	PreviousFailed      Reason = "previous_failed"
