@@ -3,6 +3,7 @@ package parity
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -59,11 +60,31 @@ func (w *World) sorted(files []string) string {
 }
 
 func body(r standin.Request) string {
+	dropRepeatedResults(r.Body)
 	text, err := json.MarshalIndent(r.Body, "", " ")
 	if err != nil {
 		panic(err) // it came from JSON
 	}
 	return r.Path + "\n" + string(text)
+}
+
+// dropRepeatedResults removes a tool's result that repeats the part before it. gemini 0.61.0 stores a result
+// twice, and depending on how fast it is it sends one or both when it resumes a session.
+func dropRepeatedResults(body any) {
+	request, _ := body.(map[string]any)
+	contents, _ := request["contents"].([]any)
+	for _, one := range contents {
+		content, _ := one.(map[string]any)
+		parts, _ := content["parts"].([]any)
+		if len(parts) > 0 {
+			content["parts"] = slices.CompactFunc(parts, func(a, b any) bool { return isResult(a) && reflect.DeepEqual(a, b) })
+		}
+	}
+}
+
+func isResult(part any) bool {
+	fields, _ := part.(map[string]any)
+	return fields["functionResponse"] != nil
 }
 
 // Differ returns where two texts differ, "" if they do not.
