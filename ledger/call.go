@@ -181,7 +181,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	case d.Mode == rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
 	}
-	return t.newSession(tx, d.Reason != rewrite.Ambiguous)
+	return t.newSession(tx, d.Reason != rewrite.Ambiguous && d.Reason != rewrite.BaseChanged)
 }
 
 // chainHeld reports whether another call of the chain is running.
@@ -251,16 +251,16 @@ func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, er
 func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, attempt,
+		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
 			repository, branch, head)
-		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), c.attempt(),
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]rewrite.Digest{base.First}, base.Blocks...)), c.attempt(),
 		c.Place.Repository, c.Place.Branch, c.Place.Head)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, anew)
+	return t.takeSession(tx, anew, false)
 }
 
 // copySession creates the session that a copy of another one will be. It was sent and answered the
@@ -270,26 +270,27 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	place := t.call.Place
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
+			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
 			repository, branch, head)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			things, gist, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
+			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
 			?, ?, ?
 		FROM sessions WHERE id = ? RETURNING id, totals`,
 		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, source).Scan(&t.Session, &t.Totals)
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, false)
+	return t.takeSession(tx, false, true)
 }
 
 // takeSession makes the call's session its chain's newest, and takes its lease. The chain begins anew
-// with it only if no two of its calls have ever run at once.
-func (t *Ticket) takeSession(tx *sql.Tx, anew bool) error {
+// with it only if no two of its calls have ever run at once. Where a session is continued, the chain is
+// still found by the line that it began with.
+func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,
 		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
-		session_id = ?3, first_line = ?4, updated = max(updated, ?5) WHERE id = ?6`,
-		t.crowded, anew, t.Session, t.call.firstLine(), t.call.Now, t.chain)
+		session_id = ?3, first_line = CASE WHEN ?4 THEN first_line ELSE ?5 END, updated = max(updated, ?6) WHERE id = ?7`,
+		t.crowded, anew, t.Session, continued, t.call.firstLine(), t.call.Now, t.chain)
 	if err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	if err != nil {
 		return err
 	}
-	return t.takeSession(tx, false)
+	return t.takeSession(tx, false, true)
 }
 
 // Pin records the session's ID and the tool's process as soon as they are known. A lease that

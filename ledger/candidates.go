@@ -51,6 +51,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
 		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+		Caller: c.Caller, PromptBytes: len(c.Prompt.Text),
 		Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -101,23 +102,65 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		return err
 	}
 	f.More = n.sessions > maxCandidates
-	if n.sessions == 0 {
-		var others int
-		err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
-		f.Others = others > 0
+	answers, err := l.answers(c)
+	if err != nil {
 		return err
 	}
+	addFlow(f.Chains, answers)
 	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
-		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || cf.Continuity.Relation == rewrite.Extends && c.Limits.goesOn(&cf))
+		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || f.goesOn(&cf))
 	}) {
 		return nil // it continues an end, or repeats one
 	}
-	if n.copies == 0 && !f.More {
-		return nil // nor was any other session continued in a copy
+	if n.copies > 0 || f.More {
+		more, _, err := read(c, inner, beginningAlike+newest, args...)
+		if err != nil {
+			return err
+		}
+		f.addInner(slices.DeleteFunc(more, func(cf ChainFacts) bool { return !f.Limits.goesBack(&cf) }))
 	}
-	more, _, err := read(c, inner, beginningAlike+newest, args...)
-	f.addInner(more)
+	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
+		return err
+	}
+	var others int
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
+	f.Others = others > 0
 	return err
+}
+
+// goesBack reports whether a call may go on where a session stood before it was continued: only if the
+// prompt shows its answer.
+func (l Limits) goesBack(c *ChainFacts) bool {
+	e := &c.Continuity.Evidence
+	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == rewrite.Identical || e.Answer > 0 || e.Transcript
+}
+
+// addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
+// prompt shows.
+func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
+	lines := c.Prompt.FirstLines()
+	if len(lines) < 2 {
+		return nil
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(lines)-1), ", ")
+	args := append(c.job(), c.firstLine())
+	for i := range lines[1:] {
+		args = append(args, encodeDigests(lines[i+1:i+2]))
+	}
+	where := ofJob + " AND c.first_line <> ? AND (c.first_line IN (" + marks + ")"
+	if shown := shownSessions(c.Prompt, answers); shown != "" {
+		where += " OR s.id IN (" + shown + ")"
+	}
+	others, _, err := l.chains(c, ends, where+")"+newest, args...)
+	if err != nil {
+		return err
+	}
+	others = slices.DeleteFunc(others, func(cf ChainFacts) bool {
+		return !cf.retains() && cf.Continuity.Evidence.Answer < rewrite.LongAnswer
+	})
+	addFlow(others, answers)
+	f.Chains = append(f.Chains, others...)
+	return nil
 }
 
 // namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
@@ -211,7 +254,7 @@ func scan(rows *sql.Rows, columns []column) error {
 type sentRow struct {
 	sent                              rewrite.Sent
 	base, lines, shape, answers, said sql.RawBytes
-	things, gist                      sql.RawBytes
+	root, things                      sql.RawBytes
 }
 
 func (r *sentRow) columns() []column {
@@ -219,15 +262,18 @@ func (r *sentRow) columns() []column {
 		{"s.base", &r.base}, {"s.base_opening", &r.sent.Base.Opening}, {"s.base_bytes", &r.sent.Base.Bytes},
 		{"s.base_lines", &r.lines}, {"s.shape", &r.shape},
 		{"s.answers", &r.answers}, {"s.said", &r.said}, {"s.transcript", &r.sent.Transcript},
-		{"s.things", &r.things}, {"s.gist", &r.gist},
+		{"s.things", &r.things}, {"s.root", &r.root},
 	}
 }
 
 func (r *sentRow) compare(c *Call) rewrite.Continuity {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
 	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
-	r.sent.Things, r.sent.Gist = decodeMarks(r.things), decodeMarks(r.gist)
-	r.sent.Named = c.named()
+	r.sent.Things, r.sent.Root, r.sent.RootFirst = decodeMarks(r.things), nil, rewrite.Digest{}
+	if root := decodeDigests(r.root); len(root) > 0 {
+		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
+	}
+	r.sent.Named = c.named() && c.Role != ""
 	return rewrite.Compare(r.sent, c.Prompt)
 }
 
@@ -266,8 +312,8 @@ func (r *factsRow) held(now Millis) bool {
 
 // A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
 type kinship struct {
-	relation, verdict rewrite.Reason
-	answer            bool
+	relation                         rewrite.Reason
+	transcript, answer, trace, shown bool
 }
 
 // related compares a prompt with sessions and reads the full facts only for those that it may
@@ -301,9 +347,10 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 			continue // one more that was sent the same: samplers leave hundreds
 		}
 		continuity := r.compare(c)
-		kin := kinship{continuity.Relation, continuity.Evidence.Verdict, continuity.Evidence.Answer}
+		e := &continuity.Evidence
+		kin := kinship{continuity.Relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
 		known := len(alike[kin]) > 0
-		if continuity.Relation == rewrite.Extends {
+		if continuity.Relation == rewrite.Extends || continuity.Relation == rewrite.Revises {
 			known = len(alike[kin]) > 1 && !slices.Contains(alike[kin], id)
 		}
 		if known {
@@ -312,7 +359,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if !slices.Contains(alike[kin], id) {
 			alike[kin] = append(alike[kin], id)
 		}
-		if continuity.Retains() || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
+		if continuity.Retains() || continuity.Relation == rewrite.Revises || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
 			wanted = append(wanted, strconv.FormatInt(session, 10))
 		} else {
 			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
@@ -352,7 +399,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.held(c.Now), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains()) {
+		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == rewrite.Revises || cf.Continuity.Evidence.Answer > 0) {
 			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)
 		}
 		chains = append(chains, cf)

@@ -54,6 +54,8 @@ type Facts struct {
 	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Place        Place // of the call's directory
+	Caller       Caller
+	PromptBytes  int
 	Limits       Limits
 	Meters       Meters // costs of the runs of its rule, tool and model
 	// Chains are the sessions that the call may continue: the most recently used chain first, and
@@ -97,10 +99,14 @@ type ChainFacts struct {
 	Compacted       bool // the tool has shortened its history
 	BaseBytes       int
 	Continuity      rewrite.Continuity
-	Attempt         int     // of its latest call, or rewrite.NoAttempt
-	CallersOwn      bool    // the caller has continued it by its ID
-	Reset           bool    // another role's answer, or its own, has ended it
-	Share           float64 // the chain's fixed number from 0 to 1
+	Attempt         int             // of its latest call, or rewrite.NoAttempt
+	CallersOwn      bool            // the caller has continued it by its ID
+	Reset           bool            // another role's answer, or its own, has ended it
+	Share           float64         // the chain's fixed number from 0 to 1
+	Proof           Proof           // what shows that the call continues it, once it is decided
+	Flow            int64           // the call whose answer, given after the session's latest run, the prompt shows; 0 for none
+	AnswerShared    bool            // another session gave the same answer
+	quoted          map[string]bool // lines of the prompt that are such an answer's
 	base            []rewrite.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call
@@ -156,7 +162,8 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity rewrite.Continuity
-	Whole      bool // send the whole prompt, never a delta
+	Proof      Proof // what showed that the call continues it
+	Whole      bool  // send the whole prompt, never a delta
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
 	// Context is how full the chain's session is. NearlyFull reports that it will soon be too full
@@ -216,7 +223,7 @@ func Decide(f Facts) Decision {
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
-	d.Reason, d.Continuity = chain.Continuity.Relation, chain.Continuity
+	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, f.proof(chain)
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }
@@ -257,7 +264,7 @@ func (f *Facts) unrecorded() bool {
 		case f.Named:
 			return c.Continuity.Relation != rewrite.Identical
 		}
-		return c.Continuity.ShowsMore() || c.Continuity.Relation == rewrite.Extends && f.Limits.goesOn(&c)
+		return c.Continuity.ShowsMore() || c.Continuity.Relation == rewrite.Extends && f.goesOn(&c)
 	})
 }
 
@@ -292,19 +299,41 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 		return nil, rewrite.FirstCall
 	}
 	end, reason := byName(f, busy)
-	c, several := repeated(f.Chains, func(*ChainFacts) bool { return true })
+	c, several := repeated(f.Chains, (*ChainFacts).retains)
 	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
 	switch {
 	case same:
 		return c, rewrite.Identical
 	case reason == "":
-		return end, ""
+		return end, f.ended(end)
 	case several:
 		return end, rewrite.Ambiguous
 	case c == nil:
 		return end, reason
 	}
-	return c, ""
+	return c, f.ended(c)
+}
+
+// retains reports whether the prompt has what the session was sent first.
+func (c *ChainFacts) retains() bool {
+	return c.Continuity.Relation == rewrite.Extends || c.Continuity.Relation == rewrite.Revises
+}
+
+// ended returns why a named call does not continue a session, "" if it does: the prompt ends the
+// conversation, shows an answer as the session's that is not, or is another template.
+func (f *Facts) ended(c *ChainFacts) rewrite.Reason {
+	e := &c.Continuity.Evidence
+	switch {
+	case f.Limits.Unrelated:
+		return ""
+	case c.Continuity.Relation == rewrite.Unrelated:
+		return rewrite.BaseChanged
+	case c.Continuity.Relation == rewrite.Identical, e.Transcript:
+		return ""
+	case e.Shown != "" && e.Answer == 0:
+		return rewrite.HistoryEdited
+	}
+	return rewrite.ReasonAgainst(e.Ends())
 }
 
 // byName returns the session that a name leads to, or why the name alone does not suffice: there
@@ -336,7 +365,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 	some := func(r rewrite.Reason) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
 	}
-	switch c, several := repeated(f.Chains, f.Limits.goesOn); {
+	switch c, several := repeated(f.Chains, f.goesOn); {
 	case several:
 		return nil, rewrite.Ambiguous
 	case c == nil:
@@ -348,9 +377,10 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 		return nil, rewrite.Ambiguous
 	case c.BaseBytes < f.Limits.minBase():
 		return nil, rewrite.BaseTooSmall
-	case !f.Limits.goesOn(c) && c.Continuity.Evidence.Verdict != "":
-		return nil, c.Continuity.Evidence.Verdict
 	default:
+		if reason := f.verdict(c); reason != "" {
+			return nil, reason
+		}
 		return c, ""
 	}
 	switch {
@@ -371,22 +401,13 @@ func (l Limits) minBase() int {
 	return l.MinEvident
 }
 
-// goesOn reports whether the evidence suffices for a call that extends the session's prompt.
-// Evidence cannot justify an edited history. A run stopped by its turn limit gave no answer, so
-// only a request to go on can refer to it.
-func (l Limits) goesOn(c *ChainFacts) bool {
-	e := c.Continuity.Evidence
-	if l.Unnamed == UnnamedExtends {
-		return e.Verdict != rewrite.HistoryEdited
-	}
-	return e.Verdict == "" && (c.StateWhy != rewrite.TurnLimit || e.GoOn())
-}
+// goesOn reports whether the call continues the session's work as far as its prompt and what happened show.
+func (f *Facts) goesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
-// repeated returns the session whose prompt this one repeats. Of the sessions that the prompt
-// extends and continues, it is the one that was sent most; else the newest that was sent the same;
-// else the newest that the prompt extends without continuing it. several reports that more than one
-// may be meant: none of them was sent everything the others were, and the prompt does not single
-// one out by its answer.
+// repeated returns the session whose prompt this one repeats. Of the sessions that the call goes on with
+// it is the one whose answer the prompt shows, or else that was sent most; if it goes on with none, the
+// newest that was sent the same; else the newest that the prompt extends. several reports that more than
+// one may be meant.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
 	var going []*ChainFacts
 	var identical, extended *ChainFacts
@@ -394,10 +415,9 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 		switch s := &sessions[i]; {
 		case s.Continuity.Relation == rewrite.Identical:
 			identical = cmp.Or(identical, s)
-		case s.Continuity.Relation != rewrite.Extends:
 		case goesOn(s):
 			going = append(going, s)
-		default:
+		case s.Continuity.Relation == rewrite.Extends:
 			extended = cmp.Or(extended, s)
 		}
 	}
@@ -407,15 +427,15 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if len(going) == 0 {
 		return cmp.Or(identical, extended), false
 	}
+	if shown := slices.DeleteFunc(slices.Clone(going), func(s *ChainFacts) bool { return s.Continuity.Evidence.Answer == 0 }); len(shown) > 0 {
+		going = shown
+	}
 	if c = mostSent(going, sessions); c == nil {
-		shown := slices.DeleteFunc(slices.Clone(going), func(s *ChainFacts) bool { return !s.Continuity.Evidence.Answer })
-		if c = mostSent(shown, sessions); c == nil {
-			return nil, true
-		}
+		return nil, true
 	}
 	for i := range sessions { // one that gave the same answer may be meant as well
 		s := &sessions[i]
-		if s.Continuity.Evidence.Answer && !slices.Contains(going, s) && !s.within(c, sessions) {
+		if s.Continuity.Evidence.Answer > 0 && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
 			return nil, true
 		}
 	}
@@ -520,9 +540,6 @@ const clockSlack Millis = 2000
 func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
 	if reason = stateReason(c); reason != "" && !c.Held {
 		return reason, c.StateWhy
-	}
-	if !f.Named && c.Continuity.Relation == rewrite.Extends && !f.Limits.goesOn(c) {
-		return rewrite.PreviousFailed, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
 	if f.NoResume {

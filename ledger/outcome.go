@@ -133,7 +133,7 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
 func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutcome {
-	e := pendingOutcome{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd,
+	e := pendingOutcome{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Project: t.call.Project,
 		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
 	for i := range later {
 		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
@@ -141,6 +141,9 @@ func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutc
 		e.Later = append(e.Later, turn)
 	}
 	if t.Session == 0 {
+		if t.call.Prompt != nil {
+			e.AnswerLines = encodeMarks(rewrite.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key).Lines)
+		}
 		return e
 	}
 	base := t.call.Prompt.Footprint()
@@ -166,7 +169,7 @@ func (e *pendingOutcome) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
 	}
 	traces := rewrite.NewTraces(t.call.Prompt, answers, files, t.key)
-	e.Things, e.Gist = encodeMarks(traces.Things), encodeMarks(traces.Gist)
+	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
 // withoutTexts returns the outcome without what the model said.
@@ -191,6 +194,11 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 	}
 	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
 		return err
+	}
+	if last := e.last(); last.Good() {
+		if err := recordAnswer(tx, e.Invocation, e.Session, e.Project, last.Now, e.AnswerLines); err != nil {
+			return err
+		}
 	}
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
@@ -314,13 +322,13 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
 		base = ?, base_opening = ?, base_bytes = ?, base_lines = coalesce(?, x''), shape = coalesce(?, x''),
-		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''), gist = coalesce(?, x''),
+		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''),
 		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
 		repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Gist, e.Answer, e.Said,
+		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
 		o.Place.Repository, o.Place.Branch, o.Place.Head, s.Model, e.Session)
 	if err != nil || state == Live {

@@ -249,7 +249,9 @@ CREATE INDEX sessions_shared ON sessions (shared) WHERE shared <> '';
 ALTER TABLE sessions ADD COLUMN root BLOB NOT NULL DEFAULT x'';       -- digests of the first prompt that it was sent whole: its first line, its blocks
 ALTER TABLE sessions ADD COLUMN caller TEXT NOT NULL DEFAULT '';      -- the processes above its latest call
 ALTER TABLE sessions ADD COLUMN left_files TEXT NOT NULL DEFAULT '';  -- the files that its runs changed, as they left them
+ALTER TABLE sessions DROP COLUMN gist;
 ALTER TABLE invocations ADD COLUMN caller TEXT NOT NULL DEFAULT '';   -- the processes above the call
+ALTER TABLE invocations ADD COLUMN proof TEXT NOT NULL DEFAULT '';    -- what showed that it continues a session, or would have
 
 CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
 	invocation INTEGER PRIMARY KEY REFERENCES invocations (id) ON DELETE CASCADE,

@@ -28,25 +28,26 @@ const maxSpooled = 256
 // A pendingOutcome is everything that is recorded at the end of a run. It names its ledger, which
 // another one may have replaced by the time it is recorded.
 type pendingOutcome struct {
-	Ledger     string
-	Invocation int64
-	Session    int64 // 0 if there is none
-	Chain      int64
-	Cwd, Task  string
-	FellBack   rewrite.Reason // why its resume was given up, if that is not recorded yet
-	Transcript bool
-	Opening    int // of the prompt's footprint
-	Bytes      int
-	Blocks     []byte
-	Lines      []byte
-	Shape      []byte
-	Things     []byte // of the run's traces
-	Gist       []byte
-	Answer     []byte
-	Said       []byte
-	Outcome    Outcome // without what the model said
-	Later      []pendingTurn
-	Finished   bool // the call has its outcome: only the later turns are news, or the state of the session
+	Ledger      string
+	Invocation  int64
+	Session     int64 // 0 if there is none
+	Chain       int64
+	Cwd, Task   string
+	Project     string
+	FellBack    rewrite.Reason // why its resume was given up, if that is not recorded yet
+	Transcript  bool
+	Opening     int // of the prompt's footprint
+	Bytes       int
+	Blocks      []byte
+	Lines       []byte
+	Shape       []byte
+	Things      []byte // of the run's traces
+	AnswerLines []byte
+	Answer      []byte
+	Said        []byte
+	Outcome     Outcome // without what the model said
+	Later       []pendingTurn
+	Finished    bool // the call has its outcome: only the later turns are news, or the state of the session
 }
 
 // A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.

@@ -10,10 +10,12 @@ type Sent struct {
 	Base       Footprint // the caller's last whole prompt to it
 	Answers    []Answer
 	Transcript bool // the caller sends it a growing transcript
-	// Things and Gist are the traces of its runs: the files they touched and names they said first,
-	// and a sample of the newest answer.
-	Things, Gist []Mark
-	// Named reports that a name identifies the prompt's task: evidence need not be weighed.
+	// Root is the first prompt that it was sent whole: the digest of its first line, and its blocks.
+	RootFirst Digest
+	Root      []Digest
+	Things    []Mark // the files that its runs touched and the names that they said first
+	// Named reports that the caller names the prompt's task and role. A prompt that has most of what the
+	// session was sent then revises it.
 	Named bool
 }
 
@@ -25,10 +27,9 @@ type Continuity struct {
 	// Transcript reports that the prompt is a conversation so far.
 	Transcript bool
 	// Has reports for each block of the prompt whether the session was sent it, in this order.
-	Has []bool
-	// Evidence is weighed if the prompt extends what the session was sent and no name identifies
-	// the task.
-	Evidence Evidence
+	Has      []bool
+	Evidence Evidence // what the prompt shows of the session
+	LedIn    bool     // the prompt has a few lines before the text that the session was sent
 
 	whole bool        // the prompt repeats everything that the session was sent
 	known map[int]int // by block: how many lines of a grown block the session was sent
@@ -49,6 +50,7 @@ func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == HistoryEd
 // Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
 // the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
+	p.cutAt(sent.RootFirst)
 	c := Continuity{Relation: Unrelated, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
 	c.Has, c.known, c.whole = m.has, m.known, m.whole
@@ -56,26 +58,70 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.Relation = Identical
 		return c
 	}
-	extends := m.whole && p.sameOpening(sent.Base, m.known)
+	c.LedIn = m.whole && p.ledIn(sent.Base, m.has)
+	extends := m.whole && (c.LedIn || p.sameOpening(sent.Base, m.known))
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName && !h.tools {
 		c.turn = h.end
 	}
+	c.Evidence = p.evidence(sent, &c, h)
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends):
-		c.Relation, c.Evidence = HistoryEdited, Evidence{Verdict: HistoryEdited, Answer: (h.newest || h.part || h.within) && p.sameOpening(sent.Base, m.known)}
+		c.Relation = HistoryEdited
 	case m.retained == len(p.blocks) && len(m.known) == 0:
 		c.Relation = BaseChanged
-	case extends:
-		c.Relation, c.Evidence = Extends, Evidence{Answer: h.newest}
-		if !sent.Named {
-			c.Evidence = p.evidence(sent, &c, h)
-		}
-	case 2*m.retained > len(sent.Base.Blocks):
+	case extends && !m.filled:
+		c.Relation = Extends
+	case extends, p.revises(sent), sent.Named && 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = Revises
 	}
 	return c
+}
+
+// revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
+// that only what later rounds added to it is replaced.
+func (p *Prompt) revises(sent Sent) bool {
+	if len(sent.Root) == 0 {
+		return false
+	}
+	root := Footprint{Blocks: sent.Root, Opening: 1}
+	m := p.match(root)
+	return m.whole && (p.sameOpening(root, nil) || p.ledIn(root, m.has))
+}
+
+// longestLeadIn is how many blocks may stand before the text that the session was sent.
+const longestLeadIn = 8
+
+// ledIn reports whether the prompt repeats the base after a few lines that are new and shorter than it.
+func (p *Prompt) ledIn(base Footprint, has []bool) bool {
+	first := slices.Index(has, true)
+	return first > 0 && first <= longestLeadIn && 2*p.blocks[first].at < len(p.Text)
+}
+
+// cutAt cuts the block in which the first line of an earlier prompt stands below other lines, so that the
+// blocks are those of that prompt: "Original task:" may stand right above it.
+func (p *Prompt) cutAt(first Digest) {
+	if first == (Digest{}) {
+		return
+	}
+	line := slices.Index(p.FirstLines(), first)
+	if line <= 0 {
+		return
+	}
+	at := p.lineStarts[line]
+	i, begins := slices.BinarySearchFunc(p.blocks, at, func(b block, at int) int { return b.at - at })
+	if begins || i == 0 || p.blocks[i-1].message != nil {
+		return
+	}
+	above := p.blocks[i-1]
+	below := block{text: above.text[at-above.at:], at: at}
+	above.text = strings.TrimRight(above.text[:at-above.at], "\n")
+	for _, b := range []*block{&above, &below} {
+		b.digest = p.digest(normal(b.text))
+	}
+	p.blocks = slices.Replace(p.blocks, i-1, i, above, below)
+	p.lines, p.print, p.first, p.next, p.parts = nil, nil, nil, nil, nil
 }
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
@@ -129,6 +175,7 @@ type matched struct {
 	known    map[int]int // by block: how many lines of a grown block were there before
 	retained int         // in any order
 	whole    bool        // all of the base, in order
+	filled   bool        // a place of the base that said that it was empty has a text
 }
 
 // match finds base in the prompt's blocks. If base occurs whole and in order, has marks its places;
@@ -165,6 +212,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		} else if grow && p.grew(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
 			m.known[i] = base.Lines[m.retained]
 			m.retained++
+		} else if known, ok := p.fills(&p.blocks[i], base.Blocks[m.retained]); grow && ok {
+			m.known[i], m.filled = known, true
+			m.retained++
 		}
 	}
 	m.whole = m.retained == len(base.Blocks)
@@ -175,6 +225,31 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 func (p *Prompt) grew(b *block, before Digest, lines int) bool {
 	begins := strings.SplitN(b.text, "\n", lines+1)
 	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
+}
+
+// emptySlots are the texts by which callers say that a place has nothing yet.
+var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none yet", "None yet.", "N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)",
+	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)", "(ninguno)"}
+
+// fills reports whether a block has a text in the place of one that said that it was empty, alone or below
+// the same line or behind the same name. lines is how many of the block's lines were there before.
+func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
+	first, _, several := strings.Cut(b.text, "\n")
+	prefixes := []string{""}
+	if several {
+		prefixes = append(prefixes, first+"\n")
+	}
+	if i := strings.LastIndex(first, ": "); i > 0 {
+		prefixes = append(prefixes, first[:i+2])
+	}
+	for i, prefix := range prefixes {
+		for _, slot := range emptySlots {
+			if p.digest(normal(prefix+slot)) == before {
+				return min(i, strings.Count(prefix, "\n")), true
+			}
+		}
+	}
+	return 0, false
 }
 
 // places returns for each block its place in base, counted from 1, and 0 for a new one. A block

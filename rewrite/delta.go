@@ -222,7 +222,7 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	}
 	if inside {
 		who, _, _ := readLabel(strings.TrimSpace(line))
-		return len(p.sections()) == 1 && who == feedback && balanced(before)
+		return len(p.sections()) == 1 && who == unknownName && balanced(before)
 	}
 	return balanced(before)
 }

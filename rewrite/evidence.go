@@ -5,314 +5,203 @@ import (
 	"strings"
 )
 
-// Evidence is what speaks for and against a prompt continuing a session's own work, when only the
-// prompt can show it. Verdict is "" if the call may be resumed, otherwise the reason why not.
+// Evidence is what a prompt shows of what happened to a session: facts, as far as the prompt and what the
+// ledger keeps of the session can show them. Who made the calls and what others answered is known elsewhere.
 type Evidence struct {
-	Verdict Reason
-	// For and Against quote the prompt. They are shown to the person who sent it and never stored.
-	For, Against []Finding
-	// Answer reports that the prompt shows the session's newest answer. It decides between two
-	// sessions that the prompt may continue.
-	Answer bool
+	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns of a
+	// conversation, and a new turn.
+	Transcript bool
+	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole where it was
+	// not sent before, and it is too long to be a coincidence; 0 otherwise.
+	Answer int
+	// Trace are the names in what is new that the session's runs touched or its answers said first.
+	Trace []string
+	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
+	Shown string
+
+	prompt   *Prompt
+	new, old []*promptLine
 }
 
-// GoOn reports whether the prompt asks to go on where the session stopped.
-func (e Evidence) GoOn() bool {
-	return e.Verdict == "" && slices.ContainsFunc(e.For, func(f Finding) bool { return f.Kind == "goon" })
-}
-
-// A Finding is one piece of evidence.
+// A Finding is a piece of a prompt that speaks for or against a resume.
 type Finding struct {
-	Kind  string // transcript, work, state, ... as listed in evidenceTable
-	Words string // quoted from the prompt, "" if no words carry the finding
+	Kind  string // as listed in words.tsv, or shown
+	Words string // of the prompt
 }
 
-// The kinds of findings that do not come from evidenceTable.
+// kindShown is the kind of an answer in the prompt that is not the session's own.
+const kindShown = "shown"
+
+// The lengths in bytes from which an answer that recurs is no coincidence, and from which it identifies its
+// session although the prompt shows nothing else that the session was sent.
 const (
-	kindTranscript = "transcript" // the prompt shows every answer of the session, unchanged, as turns
-	kindNotes      = "notes"      // the addition is under a heading such as "Review notes"
-	kindThing      = "thing"      // it names a file that the session touched, or a name that its answer said first
-	kindShown      = "shown"      // it shows an answer or a turn that is not the session's own unchanged one
-	kindQuoted     = "quoted"     // it shows the session's answer, but not as a turn of a conversation that continues
-	kindDiff       = "diff"       // it adds a patch
-	kindMaterial   = "material"   // it fills a place that the earlier prompt left for an item
-	kindAside      = "aside"      // below the new turn of a conversation it asks for something else
-	kindFirst      = "first"      // its first words say that the work is not right yet
+	distinctiveAnswer = 40
+	LongAnswer        = 200
 )
 
-// hardAgainst maps the kinds that rule out a resume, whatever speaks for it, to their reasons.
-var hardAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "clean": CleanStart, "sample": NoEvidence, "base": CleanStart,
-	kindAside: NewRole}
+// maxTraceNames bounds how many names of Trace are kept.
+const maxTraceNames = 3
 
-// softAgainst maps the kinds that rule out a resume unless the prompt refers to the session's own
-// work.
-var softAgainst = map[string]Reason{"other": NewRole, "task": NoEvidence, "anew": CleanStart, "vary": NoEvidence,
-	"process": NoEvidence, kindDiff: NoEvidence, kindMaterial: NoEvidence}
-
-// findings collects evidence, up to maxFindings of each kind.
-type findings struct {
-	found map[string][]string
-	order []string
-}
-
-const maxFindings = 3 // of each kind
-
-func (f *findings) add(kind, words string) {
-	if f.found == nil {
-		f.found = map[string][]string{}
+// evidence collects what a prompt shows of a session.
+func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
+	e := Evidence{prompt: p, Transcript: h.proven, Shown: h.foreign}
+	if n := len(sent.Answers); n > 0 && (h.newest || h.within) && sent.Answers[n-1].Bytes >= distinctiveAnswer {
+		e.Answer = sent.Answers[n-1].Bytes
 	}
-	if len(f.found[kind]) == 0 {
-		f.order = append(f.order, kind)
-	}
-	if len(f.found[kind]) < maxFindings && !slices.Contains(f.found[kind], words) {
-		f.found[kind] = append(f.found[kind], words)
-	}
-}
-
-func (f *findings) has(kinds ...string) bool {
-	return slices.ContainsFunc(kinds, func(kind string) bool { return len(f.found[kind]) > 0 })
-}
-
-// firstReason returns the reason of the first finding whose kind is in reasons.
-func (f *findings) firstReason(reasons map[string]Reason) Reason {
-	for _, kind := range f.order {
-		if r, ok := reasons[kind]; ok {
-			return r
+	own := map[Digest]bool{}
+	if e.Answer > 0 {
+		for _, line := range sent.Answers[len(sent.Answers)-1].Lines {
+			own[line] = true
 		}
 	}
-	return ""
+	lines := p.conversation()
+	for i := range lines {
+		switch l := &lines[i]; {
+		case c.old(l):
+			e.old = append(e.old, l)
+		case !h.isAnswer(i) && !own[p.lineDigest(i)] && !p.showsInline(l, own):
+			e.new = append(e.new, l)
+			if e.Shown == "" && namesAnswer(l.line) {
+				e.Shown = l.line
+			}
+			p.findTrace(&e, l, sent.Things)
+		}
+	}
+	return e
 }
 
-func (f *findings) evidence(verdict Reason) Evidence {
-	e := Evidence{Verdict: verdict}
-	for _, kind := range f.order {
-		_, hard := hardAgainst[kind]
-		_, soft := softAgainst[kind]
-		for _, words := range f.found[kind] {
-			if hard || soft || kind == kindShown || kind == kindQuoted {
-				e.Against = append(e.Against, Finding{kind, words})
-			} else {
-				e.For = append(e.For, Finding{kind, words})
+// namesAnswer reports whether a line is or begins with a name over an answer: "Your last report:".
+func namesAnswer(line string) bool {
+	const longest = 60
+	name := line
+	if i := strings.IndexAny(line, ":："); i >= 0 {
+		name = line[:i]
+	} else if headingLevel(line) == 0 && !strings.HasPrefix(line, "**") {
+		return false
+	}
+	return len(name) <= longest && findWords("shown", plainWords(name)) != ""
+}
+
+// showsInline reports whether a line shows a line of an answer behind a name or a sign of a list.
+func (p *Prompt) showsInline(l *promptLine, own map[Digest]bool) bool {
+	return len(own) > 0 && slices.ContainsFunc(l.inner(), func(text string) bool { return own[p.digest(text)] })
+}
+
+// listItem returns a line without the signs of a list or quotation before it.
+func listItem(line string) string {
+	item := strings.TrimLeft(line, "-*+>#•· \t")
+	if number := strings.TrimLeft(item, digitSigns); number != item {
+		if rest := strings.TrimLeft(number, ".)"); rest != number {
+			item = rest
+		}
+	}
+	return strings.TrimSpace(item)
+}
+
+// findTrace adds the names in a new line that the session touched or said first.
+func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
+	if len(things) == 0 || len(e.Trace) == maxTraceNames {
+		return
+	}
+	for name := range names(l.line) {
+		if slices.Contains(things, newMark(p.digest(name))) && !slices.Contains(e.Trace, name) && len(e.Trace) < maxTraceNames {
+			e.Trace = append(e.Trace, name)
+		}
+	}
+}
+
+// A NewLine is a line that a prompt adds to what a session was sent.
+type NewLine struct {
+	Text string
+	Mark Mark // of the line as an answer may have it
+}
+
+// New returns the new lines that no prompt has by chance, without those of the session's own answer.
+func (e *Evidence) New() (lines []NewLine) {
+	for _, l := range e.new {
+		for _, text := range append(l.inner(), l.line) {
+			if plain := plainLine(text); distinctiveLine(plain) {
+				lines = append(lines, NewLine{text, newMark(e.prompt.digest(plain))})
 			}
 		}
 	}
-	return e
+	return lines
 }
 
-// evidence weighs what a prompt adds to the session's last one.
-func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	var f findings
-	added := p.added(c, h)
-	for _, passage := range added {
-		passage.material = passage.material && !h.proven // a turn is no item
-		p.scanPassage(&f, passage, sent.Things)
-	}
-	if h.proven {
-		p.scanAsides(&f, c, h)
-	}
-	p.scanBase(&f, c)
-	switch {
-	case h.proven:
-		f.add(kindTranscript, "")
-	case h.newest && h.foreign == "":
-		f.add(kindQuoted, h.label)
-	case h.part || h.foreign != "" || p.quotes(sent, added):
-		f.add(kindShown, h.foreign)
-	}
-	lines := 0
-	for _, passage := range added {
-		lines += len(passage.lines)
-	}
-	e := f.evidence(f.verdict(lines))
-	e.Answer = h.newest
-	return e
-}
-
-// longestGoOn is the most lines a request to go on may have if it says nothing else about the work.
-// A longer one starts something new.
-const longestGoOn = 3
-
-// verdict weighs the findings in an addition of so many lines.
-func (f *findings) verdict(lines int) Reason {
-	hard := f.firstReason(hardAgainst)
-	switch {
-	case hard != "":
-		return hard
-	case f.has(kindTranscript):
-		return ""
-	case f.has(kindShown):
-		return HistoryEdited
-	case f.has(kindQuoted):
-		return NoEvidence
-	case f.has("work"):
-		return ""
-	}
-	if soft := f.firstReason(softAgainst); soft != "" {
-		return soft
-	}
-	if f.has(kindNotes, kindFirst, "fix") || f.has("goon") && lines <= longestGoOn || f.has(kindThing) && f.has("log", "state") {
-		return ""
-	}
-	return NoEvidence
-}
-
-// A passage is a run of lines that the prompt adds.
-type passage struct {
-	lines    []*promptLine
-	notes    bool   // it is under a heading or label for feedback
-	heading  string // that heading or label
-	material bool   // it fills a place that the earlier prompt left for an item, or is the next of several
-	system   bool   // it contains instructions that are not a user's
-}
-
-// added cuts what the prompt adds into passages, without the session's own unchanged answers.
-func (p *Prompt) added(c *Continuity, h *history) (out []passage) {
+// LineMarks returns the marks of all lines of the prompt that no prompt has by chance.
+func (p *Prompt) LineMarks() (marks []Mark) {
 	lines := p.conversation()
-	notes, under := false, ""
-	var above *promptLine         // the line above, if the prompt does not add it
-	headings := map[string]bool{} // headings that the session was sent
 	for i := range lines {
-		if l := &lines[i]; l.speaker == heading && c.old(l) {
-			headings[l.line] = true
+		for _, text := range append(lines[i].inner(), lines[i].line) {
+			if plain := plainLine(text); distinctiveLine(plain) {
+				marks = append(marks, newMark(p.digest(plain)))
+			}
 		}
 	}
-	for i := range lines {
-		l := &lines[i]
-		if l.speaker != noTurn && l.speaker != everydayWord {
-			notes, under = l.speaker == feedback, l.line
-		}
-		if c.old(l) || h.isAnswer(i) {
-			above = l
-			continue
-		}
-		if above != nil || len(out) == 0 || out[len(out)-1].notes != notes {
-			item := above != nil && !notes && (above.leavesPlace() || p.blocks[above.block].level > 0)
-			out = append(out, passage{notes: notes, heading: under, material: item})
-		}
-		above = nil
-		last := &out[len(out)-1]
-		last.lines = append(last.lines, l)
-		// A section under a repeated heading is the next item of its kind.
-		last.material = last.material || l.speaker == heading && headings[l.line]
-		last.system = last.system || l.label == "system" || l.label == "developer"
-	}
-	return out
+	return marks
 }
 
-// leavesPlace reports whether what follows the line is an item for it.
-func (l *promptLine) leavesPlace() bool {
-	line := strings.TrimRight(l.line, "*_ ")
-	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") || strings.HasPrefix(line, "```")
+// Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
+func (e *Evidence) Past() string { return findWords("past", e.plain(nil)) }
+
+// Against returns what speaks against a resume. quoted reports whether a line is another's answer: it is
+// not the caller who speaks there.
+func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
+	if e.Shown != "" && e.Answer == 0 {
+		found = append(found, Finding{kindShown, e.Shown})
+	}
+	plain := e.plain(quoted)
+	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "sample"} {
+		if words := findWords(kind, plain); words != "" && !(e.Transcript && (kind == "judge" || kind == "rival")) {
+			found = append(found, Finding{kind, words})
+		}
+	}
+	var before strings.Builder
+	for _, l := range e.old {
+		before.WriteString(l.line + "\n")
+	}
+	if words := findWords("base", plainWords(before.String())); words != "" {
+		found = append(found, Finding{"base", words})
+	}
+	return found
 }
 
-// scanPassage searches an addition for the phrases of the table. Fenced and indented lines are
-// data: only logs and names are searched for there.
-func (p *Prompt) scanPassage(f *findings, s passage, things []Mark) {
-	if s.notes {
-		f.add(kindNotes, s.heading)
+// Ends returns the words in what is new that end a conversation although a name says that it goes on.
+func (e *Evidence) Ends() (found []Finding) {
+	plain := e.plain(nil)
+	for _, kind := range kindsEnding {
+		if words := findWords(kind, plain); words != "" {
+			found = append(found, Finding{kind, words})
+		}
 	}
-	if s.material {
-		f.add(kindMaterial, s.lines[0].line)
+	return found
+}
+
+// Reason returns the reason for a fresh call by what speaks against a resume, "" if nothing does.
+func ReasonAgainst(found []Finding) Reason {
+	if len(found) == 0 {
+		return ""
 	}
-	if s.system {
-		f.add("role", s.lines[0].line)
-	}
+	return reasonsAgainst[found[0].Kind]
+}
+
+// plain returns what is new as plain words, without code and logs, and without the lines that are quoted.
+func (e *Evidence) plain(quoted func(text string) bool) string {
+	var text strings.Builder
 	fence := ""
-	var prose, data []*promptLine
-	for _, l := range s.lines {
+	for _, l := range e.new {
 		switch {
 		case fence != "":
 			if closesFence(l.line, fence) {
 				fence = ""
 			}
-			data = append(data, l)
 		case opensFence(l.line) != "":
 			fence = opensFence(l.line)
-			if strings.Contains(l.line, "diff") || strings.Contains(l.line, "patch") {
-				f.add(kindDiff, l.line)
-			}
 		case strings.HasPrefix(l.full, "    ") || strings.HasPrefix(l.full, "\t"):
-			data = append(data, l)
+		case quoted != nil && (quoted(l.line) || quoted(l.text)):
 		default:
-			if strings.HasPrefix(l.line, "diff --git ") || strings.HasPrefix(l.line, "@@ -") {
-				f.add(kindDiff, l.line)
-			}
-			prose = append(prose, l)
+			text.WriteString(l.line + "\n")
 		}
 	}
-	for _, l := range scanned(prose) {
-		for _, found := range l.added() {
-			f.add(found.Kind, found.Words)
-		}
-	}
-	matchPhrases(firstSentence(s.lines[0].line), func(kind, words string) {
-		if kind == "state" {
-			f.add(kindFirst, words)
-		}
-	})
-	for _, l := range scanned(data) {
-		for _, found := range l.added() {
-			if found.Kind == "log" {
-				f.add(found.Kind, found.Words)
-			}
-		}
-	}
-	for _, l := range s.lines {
-		if place := filePlace(l.line); place != "" {
-			f.add("log", place)
-		}
-	}
-	p.findThings(f, s, things)
-}
-
-func firstSentence(line string) string {
-	if i := strings.IndexAny(line, ".!?"); i != -1 {
-		return line[:i]
-	}
-	return line
-}
-
-// filePlace returns the first word of a line if it names a place in a file, as compilers do:
-// "a.go:12:3:".
-func filePlace(line string) string {
-	word, _, _ := strings.Cut(strings.TrimLeft(line, "-*> \t"), " ")
-	name, number, _ := strings.Cut(word, ":")
-	if !namesFile(name) || number == "" || !digits(number[:1]) {
-		return ""
-	}
-	return word
-}
-
-// scanAsides searches below the first paragraph of a conversation's new turn for requests that may
-// not be the speaker's: a caller that wants something else done with the conversation puts them
-// there.
-func (p *Prompt) scanAsides(f *findings, c *Continuity, h *history) {
-	lines := p.conversation()
-	var aside []string
-	for i := h.end; i < len(lines); i++ {
-		if l := &lines[i]; !c.old(l) && l.block != lines[h.end].block && l.speaker == noTurn {
-			aside = append(aside, l.line)
-		}
-	}
-	matchPhrases(strings.Join(aside, "\n"), func(kind, words string) {
-		if _, soft := softAgainst[kind]; soft && kind != "vary" {
-			f.add(kindAside, words)
-		}
-	})
-}
-
-// scanBase searches what the session was sent before for a demand for independent answers.
-func (p *Prompt) scanBase(f *findings, c *Continuity) {
-	var old []*promptLine
-	lines := p.conversation()
-	for i := range lines {
-		if l := &lines[i]; c.old(l) {
-			old = append(old, l)
-		}
-	}
-	for _, l := range scanned(old) {
-		for _, found := range l.base() {
-			f.add(found.Kind, found.Words)
-		}
-	}
+	return plainWords(text.String())
 }

@@ -17,7 +17,6 @@ const (
 	toolOutput   // output of one of the assistant's tools
 	other        // a known role other than the assistant
 	unknownName  // an unknown name
-	feedback     // no name: notes on the work follow
 	everydayWord // no name: a word that introduces a line ("Note:", "File:")
 	heading      // a markdown heading that is no known name
 	closing      // the end of a turn
@@ -270,34 +269,6 @@ const (
 	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence is written
 )
 
-// Signs of a label or heading over notes on the work, in the languages that callers write: whole
-// words, beginnings of words, and parts of words for scripts without spaces.
-var (
-	feedbackWords = wordSet{words: "note qa nit nits ci lint uwag uwagi"}
-	feedbackStems = []string{"feedback", "review", "rejection", "rejected", "finding", "remark", "notes",
-		"problem", "failure", "failing", "failed", "correction", "rückmeld", "anmerk", "beanstand", "mängel", "durchsicht",
-		"relecture", "retour", "remarque", "correcci", "observaci", "revisi", "osservazion",
-		"opmerking", "recenz", "popraw", "blocking", "regression", "followup", "changes"}
-	feedbackParts = []string{"замечан", "отзыв", "правк", "ревью", "意见", "反馈", "评审", "审查", "问题", "指摘", "レビュー",
-		"フィードバック", "修正依頼", "피드백", "리뷰", "要修正"}
-)
-
-// isFeedback reports whether a word marks a label over notes on the work.
-func isFeedback(word string) bool {
-	return feedbackWords.has(word) ||
-		slices.ContainsFunc(feedbackStems, func(stem string) bool { return strings.HasPrefix(word, stem) }) ||
-		slices.ContainsFunc(feedbackParts, func(part string) bool { return strings.Contains(word, part) })
-}
-
-// notFeedback are words that make such a label one over instructions to a reviewer, or over the
-// work itself.
-var notFeedback = wordSet{words: "task instructions guidelines criteria rubric checklist guide policy format role received template rules process " +
-	"request requests summary all previous earlier your customer customers user users student candidate output file files under diff " +
-	"security product app hotel film movie book original author first aufgabe kriterien anleitung"}
-
-// roundWords in a heading mark the notes of a round.
-var roundWords = wordSet{words: "round iteration runde iteración ronda itération iterazione rodada ronde runda раунд итерация"}
-
 // neutralWords introduce a line without opening a turn.
 var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
 	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
@@ -365,9 +336,6 @@ func wordLabel(line string) (who speaker, label, text string) {
 	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
 	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
 		who = labelKind(bare, unknownName)
-		if who == unknownName && !emphasis && speaksOfWork(bare) {
-			who = everydayWord
-		}
 		return who, normalLabel(bare), ""
 	}
 	for i, r := range bare {
@@ -386,24 +354,6 @@ func wordLabel(line string) (who speaker, label, text string) {
 	}
 	return noTurn, "", line
 }
-
-// sayingWords mark a line that ends with a colon as introducing quoted text.
-var sayingWords = wordSet{words: "wrote said says writes answered replied schrieb sagte antwortete écrit dit répondu escribió dijo respondió scrisse disse"}
-
-// speaksOfWork reports whether a line that ends with a colon refers to the session's work instead
-// of naming a speaker: "CI ran your change and failed:".
-func speaksOfWork(line string) bool {
-	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) })
-	if len(words) < 3 || shownWords.has(words[len(words)-1]) || slices.ContainsFunc(words, sayingWords.has) {
-		return false
-	}
-	found := false
-	matchPhrases(line, func(kind, _ string) { found = found || workKinds.has(kind) })
-	return found
-}
-
-// workKinds are the kinds of phrases that refer to the session's work.
-var workKinds = wordSet{words: "work state log fix"}
 
 // shortLabel reports whether a text is short enough for a label and contains no sentence.
 func shortLabel(text string, most, words int) bool {
@@ -450,19 +400,14 @@ func isName(text string) bool {
 // shownWords end a label over such output.
 var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
 
-// labelKind returns what a label introduces: notes on the work, an everyday line, or otherwise.
+// labelKind returns what a label introduces: an everyday line, or otherwise.
 func labelKind(label string, otherwise speaker) speaker {
 	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
-	notes, instructions, plain := false, false, len(words) > 0
+	plain := len(words) > 0 && otherwise != heading
 	for _, word := range words {
-		notes = notes || isFeedback(word) || otherwise == heading && roundWords.has(word)
-		instructions = instructions || notFeedback.has(word)
 		plain = plain && (neutralWords.has(word) || countWords.has(word))
 	}
-	switch {
-	case notes && !instructions:
-		return feedback
-	case plain && otherwise != heading:
+	if plain {
 		return everydayWord
 	}
 	return otherwise

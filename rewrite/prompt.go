@@ -76,6 +76,9 @@ type Prompt struct {
 	first map[Digest]int // by places: the first block of each digest
 	next  []int          // by places: the next block with the same digest
 	parts []part         // by sections
+
+	firstLines []Digest // by FirstLines
+	lineStarts []int    // likewise: where these lines start
 }
 
 // A Footprint is what the ledger stores of a prompt.
@@ -115,6 +118,28 @@ func (p *Prompt) Footprint() Footprint {
 	}
 	p.print = &f
 	return f
+}
+
+// maxFirstLines bounds how many lines may stand before the text that an earlier prompt began with.
+const maxFirstLines = 48
+
+// FirstLines returns the digests of the prompt's first lines that are not blank: an earlier prompt that
+// this one continues began with one of them.
+func (p *Prompt) FirstLines() []Digest {
+	if p.firstLines != nil {
+		return p.firstLines
+	}
+	at := 0
+	for line := range strings.SplitSeq(p.Text, "\n") {
+		if len(p.firstLines) == maxFirstLines {
+			break
+		}
+		if strings.TrimSpace(line) != "" {
+			p.firstLines, p.lineStarts = append(p.firstLines, p.digest(normal(line))), append(p.lineStarts, at)
+		}
+		at += len(line) + 1
+	}
+	return p.firstLines
 }
 
 // Blocks returns the text of each block, to show a prompt to the person who sent it.

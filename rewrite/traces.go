@@ -2,7 +2,8 @@ package rewrite
 
 import (
 	"encoding/binary"
-	"math"
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,21 +16,21 @@ func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
 // Traces is what the ledger stores of a run to recognize a later prompt that refers to it.
 type Traces struct {
-	Things []Mark // the files it touched, and the names that its answer said first
-	Gist   []Mark // a sample of the answer's runs of three words
+	Things []Mark // the files it touched, and the names that its answers said first
+	Lines  []Mark // the newest answer's lines that no prompt has by chance
 }
 
 // The bounds of what is stored.
 const (
 	MaxThings = 128
-	maxGist   = 128
+	MaxLines  = 200
 	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
-	// has ended, and each run of three words costs a digest: megabytes would take seconds.
+	// has ended.
 	maxTraced = 256 << 10
 )
 
 // NewTraces digests the answers of a run that was sent p, the newest last, and the files that the
-// run touched. A sample is kept of the newest answer only.
+// run touched.
 func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 	digest := key.Digester()
 	var said []string
@@ -62,10 +63,45 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 		}
 	}
 	if n := len(answers); n > 0 {
-		t.Gist = gist(answers[n-1][:min(len(answers[n-1]), maxTraced)], digest, maxGist)
+		t.Lines = answerLines(p, answers[n-1], digest)
 	}
 	return t
 }
+
+// answerLines returns the marks of an answer's distinctive lines that its prompt does not have. Callers
+// parse answers in JSON, so the lines of strings in it count too.
+func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []Mark) {
+	asked := map[string]bool{}
+	for line := range strings.SplitSeq(p.Text, "\n") {
+		asked[plainLine(line)] = true
+	}
+	add := func(text string) {
+		for line := range strings.SplitSeq(text, "\n") {
+			if plain := plainLine(line); len(marks) < MaxLines && !asked[plain] && distinctiveLine(plain) {
+				asked[plain] = true
+				marks = append(marks, newMark(digest(plain)))
+			}
+		}
+	}
+	answer = answer[:min(len(answer), maxTraced)]
+	add(answer)
+	for _, quoted := range quotedText.FindAllString(answer, MaxLines) {
+		var text string
+		if json.Unmarshal([]byte(quoted), &text) == nil {
+			add(text)
+		}
+	}
+	return marks
+}
+
+// quotedText matches a string in JSON that is long enough for a distinctive line.
+var quotedText = regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`)
+
+// plainLine returns the words of a line, without the signs of a list or quotation before it.
+func plainLine(line string) string { return strings.ReplaceAll(plainWords(listItem(line)), "\n", " ") }
+
+// distinctiveLine reports whether a line that recurs is no coincidence.
+func distinctiveLine(plain string) bool { return len(plain) >= 30 || strings.Count(plain, " ") >= 4 }
 
 // names yields the words of a text that look like the name of a file, a function or a test. For a
 // path it also yields the file's base name.
@@ -127,97 +163,4 @@ func looksLikeName(word string) bool {
 		}
 	}
 	return letters && (inner || mixed)
-}
-
-// findThings finds names that the session touched or said first.
-func (p *Prompt) findThings(f *findings, s passage, things []Mark) {
-	if len(things) == 0 {
-		return
-	}
-	for _, l := range scanned(s.lines) {
-		for _, t := range p.thingsIn(l) {
-			if slices.Contains(things, t.mark) {
-				f.add(kindThing, t.name)
-			}
-		}
-	}
-}
-
-// A thing is a name in a line.
-type thing struct {
-	name string
-	mark Mark
-}
-
-func (p *Prompt) thingsIn(l *promptLine) []thing {
-	s := l.scan()
-	if !s.thingsDone {
-		s.thingsDone = true
-		for name := range names(l.line) {
-			s.things = append(s.things, thing{name, newMark(p.digest(name))})
-		}
-	}
-	return s.things
-}
-
-// gist returns the marks of a text's runs of three words. For a long text it returns the least
-// ones, so that every text yields the same sample of the same runs.
-func gist(text string, digest func(string) Digest, most int) []Mark {
-	words := textWords(text)
-	var marks []Mark
-	for i := range len(words) - 2 {
-		marks = append(marks, newMark(digest(words[i].text+" "+words[i+1].text+" "+words[i+2].text)))
-	}
-	slices.Sort(marks)
-	marks = slices.Compact(marks)
-	return marks[:min(len(marks), most)]
-}
-
-// quotes reports whether a paragraph of the addition repeats part of the session's newest answer:
-// at least three of its runs of words, and more than a third of them, come from there.
-func (p *Prompt) quotes(sent Sent, added []passage) bool {
-	if len(sent.Gist) == 0 {
-		return false
-	}
-	limit := Mark(math.MaxUint64)
-	if len(sent.Gist) == maxGist { // of a long answer only the least marks are known
-		limit = slices.Max(sent.Gist)
-	}
-	for _, s := range added {
-		for lines := scanned(s.lines); len(lines) > 0; {
-			n := 1
-			for n < len(lines) && lines[n].block == lines[0].block {
-				n++
-			}
-			seen, quoted := 0, 0
-			marks := p.paragraphGist(lines[:n])
-			lines = lines[n:]
-			for _, m := range marks {
-				if m > limit {
-					break
-				}
-				seen++
-				if _, found := slices.BinarySearch(sent.Gist, m); found {
-					quoted++
-				}
-			}
-			if quoted >= 3 && 3*quoted > seen {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// paragraphGist returns the marks of a paragraph.
-func (p *Prompt) paragraphGist(lines []*promptLine) []Mark {
-	kept := lines[0].scan()
-	if kept.gistLines != len(lines) {
-		var text strings.Builder
-		for _, l := range lines {
-			text.WriteString(l.text + "\n")
-		}
-		kept.gist, kept.gistLines = gist(text.String()[:min(text.Len(), maxScanned)], p.digest, maxScanned), len(lines)
-	}
-	return kept.gist
 }

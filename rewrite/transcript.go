@@ -18,7 +18,6 @@ type promptLine struct {
 	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
-	found    *scan // nil until something was looked for in it
 }
 
 // conversation returns the prompt's lines with the turns that they open.
@@ -143,10 +142,6 @@ func (p *Prompt) lineDigest(i int) Digest {
 	return l.digest
 }
 
-// distinctiveAnswer is the length in bytes from which an answer that recurs without a name is no
-// coincidence.
-const distinctiveAnswer = 40
-
 // history is what a prompt shows of a session's answers.
 type history struct {
 	newest   bool   // every answer is there unchanged and in order, the newest in what the prompt adds
@@ -225,7 +220,7 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
-	p.checkForeignTurns(h, known, c)
+	p.checkForeignTurns(h, known, sent, c)
 	for h.end < len(lines) && (lines[h.end].speaker == closing || isRule(lines[h.end].line)) {
 		h.end++
 	}
@@ -241,8 +236,9 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 }
 
 // checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
-func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, c *Continuity) {
+func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent, c *Continuity) {
 	lines := p.conversation()
+	talks := sent.Transcript || slices.ContainsFunc(lines, func(l promptLine) bool { return c.old(&l) && (l.speaker == assistant || l.speaker == other) })
 	first := p.firstKnownTurn(known, c)
 	turned, inside := false, true // turned: a known speaker's turn follows; inside: the turns have begun
 	for i := range slices.Backward(lines) {
@@ -265,7 +261,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, c *Continu
 			h.marked = true
 		case l.speaker == toolOutput && !behind:
 		case behind && (l.speaker == other || known[l.label]) && l.label != h.label:
-		default:
+		case talks || l.speaker != unknownName:
 			h.foreign = l.line
 		}
 	}
@@ -300,7 +296,7 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 // findAnswer reports whether line i opens a turn that is exactly the answer, or begins the answer
 // without a name if it is long enough to be no coincidence.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
-	if l := &p.conversation()[i]; l.speaker.isTurn() || l.speaker == heading || l.speaker == feedback {
+	if l := &p.conversation()[i]; l.speaker.isTurn() || l.speaker == heading {
 		first, named := i, l.text != ""
 		if !named {
 			first++
@@ -331,8 +327,8 @@ func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 		return true
 	}
 	switch who := lines[i].speaker; who {
-	case heading, feedback:
-		return name == heading || name == feedback
+	case heading:
+		return name == heading
 	default:
 		return who.isTurn() || who == closing
 	}
@@ -421,8 +417,13 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 			if l.step != "" {
 				shown[p.digest(stepped(l.step, l.line))] = true
 			}
-			if l.text != l.line {
-				shown[p.digest(l.text)] = true
+			for _, text := range l.inner() {
+				shown[p.digest(text)] = true
+			}
+			for _, text := range l.inner() { // an answer of one line may be followed by something
+				if len(a.Lines) == 1 && len(text) > a.Bytes {
+					shown[p.digest(text[:a.Bytes])] = true
+				}
 			}
 		}
 	}
@@ -432,4 +433,20 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 		}
 	}
 	return found
+}
+
+// inner returns what a line may quote: the text behind a name, the signs of a list, or a colon.
+func (l *promptLine) inner() (texts []string) {
+	add := func(text string) {
+		if text != "" && text != l.line && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	item := listItem(l.line)
+	add(l.text)
+	add(item)
+	if _, after, found := strings.Cut(item, ": "); found {
+		add(strings.TrimSpace(after))
+	}
+	return texts
 }

@@ -148,8 +148,7 @@ func TestEvidence(t *testing.T) {
 						taken++
 					}
 				case d.Mode != rewrite.Fresh:
-					t.Errorf("%s: %s: call %d is a %s (%s), for %v, against %v", file, s.Name, i+1, d.Mode, d.Reason,
-						d.Continuity.Evidence.For, d.Continuity.Evidence.Against)
+					t.Errorf("%s: %s: call %d is a %s (%s): %v", file, s.Name, i+1, d.Mode, d.Reason, d.Proof.Sentences())
 				}
 			}
 		}

@@ -31,9 +31,10 @@ type Explanation struct {
 	Full     bool            // the session's context is nearly or entirely full
 	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
-	WhyWhole rewrite.Reason   // why a resume sends the whole prompt
-	Evidence rewrite.Evidence // if the prompt extends what the nearest session was sent and nothing names the task
-	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
+	WhyWhole rewrite.Reason    // why a resume sends the whole prompt
+	Proof    ledger.Proof      // what shows that the call continues the nearest session, if nothing names the task
+	Against  []rewrite.Finding // what in the prompt speaks against it
+	Nearest  *Nearest          // nil if there is no chain to compare the prompt with
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
 	Stdin    bool // stdin is a part of the prompt
@@ -152,8 +153,8 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 		e.Blocks = append(e.Blocks, Block{Text: text})
 	}
 	if near != nil {
-		if near.Continuity.Relation == rewrite.Extends && (r.Task == "" || r.Strict) {
-			e.Evidence = near.Continuity.Evidence
+		if r.Task == "" || r.Strict {
+			e.Proof, e.Against = near.Proof, near.Against()
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
 		for i, sent := range near.Continuity.Has {

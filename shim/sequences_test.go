@@ -91,7 +91,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()),
+		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project",
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }

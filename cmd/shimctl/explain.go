@@ -161,8 +161,8 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
 			ui.Count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
-	show("evidence for", findings(e.Evidence.For))
-	show("evidence against", findings(e.Evidence.Against))
+	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
+	show("against it", findings(e.Against))
 	showAdvice(e, show)
 	t.Add(ui.TextCell("runs").As(ui.Dim), ui.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
@@ -313,7 +313,7 @@ type explainReport struct {
 	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
 	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
-	For         []findingReport `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
+	For         []string        `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
 	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
 	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with"`
 	Terminal    bool            `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
@@ -382,7 +382,7 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	if n := e.Nearest; n != nil {
 		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}
 	}
-	r.For, r.Against = findingReports(e.Evidence.For), findingReports(e.Evidence.Against)
+	r.For, r.Against = e.Proof.Sentences(), findingReports(e.Against)
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
 	}
