@@ -166,9 +166,12 @@ func runLoop(ctx context.Context, dir string, env []string) (said string, err er
 }
 
 // calls splits the requests into calls: each call begins with a request that contains no tool
-// result yet.
+// result yet. opencode's own request for a title may come before or after it, and does not count.
 func calls(asked []standin.Request, decisions []string) (all []Call) {
 	for _, r := range asked {
+		if standin.AsksTitle(r) {
+			continue
+		}
 		if standin.StartsTurn(r) {
 			c := Call{Role: "coder", Sent: standin.LastUser(r)}
 			if strings.Contains(standin.AllText(r), reviewerOpening) {

@@ -88,6 +88,6 @@ until grep -qs 'DECISION: APPROVE' "$PROMPTS/verdict"; do
 	$TOOL "$(prompt coder)" >"$PROMPTS/answer" </dev/null || exit
 	[ $round -eq 1 ] || printf '\n## Round %s\n\nChanged: src/store.go\n' $round >>"$PROMPTS/reviewer-notes.md"
 	$TOOL "$(prompt reviewer)" >"$PROMPTS/verdict" </dev/null || exit
-	printf '\n## Rejection %s, of src/store.go\n\n%s\n' $round "$(sed 1q "$PROMPTS/verdict")" >>"$PROMPTS/coder-notes.md"
+	printf '\n## Rejection %s, of src/store.go\n\n%s\n' $round "$(sed '/^DECISION/d; /^$/d' "$PROMPTS/verdict" | tail -n 1)" >>"$PROMPTS/coder-notes.md"
 done
 `

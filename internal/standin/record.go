@@ -100,11 +100,11 @@ func credential(r *http.Request) bool {
 func LastUser(r Request) string { return newConversation(r).prompt() }
 
 // StartsTurn reports whether the request is the first one about its last prompt: there is no tool
-// result after it, and it asks for no title.
-func StartsTurn(r Request) bool { return !newConversation(r).toolRan() && !asksTitle(r) }
+// result after it.
+func StartsTurn(r Request) bool { return !newConversation(r).toolRan() }
 
-// asksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
-func asksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
+// AsksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
+func AsksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
 
 // Messages returns the number of messages in the conversation.
 func Messages(r Request) int { return len(newConversation(r)) }
