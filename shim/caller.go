@@ -158,7 +158,7 @@ func (t *processTable) role(p processStat) (callerRole, string) {
 	switch {
 	case fromStdin && !cut && (strings.HasPrefix(args[0], "-") || t.readsTerminal(p)):
 		return roleShell, name
-	case cut || script == "":
+	case script == "":
 		return roleProgram, name
 	}
 	return roleOf(script), script

@@ -163,7 +163,7 @@ func TestCallers(t *testing.T) {
 		"a title of its own":      {[]fakeProcess{typed("node (vitest 1)", "node (vitest 1)"), bash}, "node"},
 		"a parent that has ended": {[]fakeProcess{running("sh", "sh", "-c", "x"), {command: "young", start: 6000}}, "sh"},
 		"a parent as old":         {[]fakeProcess{running("sh", "sh", "-c", "x"), {command: "fast", start: 5000}}, "sh, fast"},
-		"odd names":               {[]fakeProcess{running("a) R 1 (b"), running("x\x1b[1m\xffy"), running(strings.Repeat("é", 7))}, "a), x[1my, " + strings.Repeat("é", 7)},
+		"odd names":               {[]fakeProcess{running("a) R 1 (b"), running("(x y)"), running("x\x1b[1m\xffy"), running(strings.Repeat("é", 7))}, "a), (x y), x[1my, " + strings.Repeat("é", 7)},
 	} {
 		if got := described(findCaller(fakeProc(t, tt.above...), "boot", 1000, 999)); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
