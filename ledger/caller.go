@@ -74,7 +74,7 @@ func parseCaller(text string) Caller {
 	boot, c := fields[0], Caller{Namespace: fields[1]}
 	for _, field := range fields[2:] {
 		shell, person := strings.CutPrefix(field, personMark)
-		c.Person = c.Person || person
+		c.Person = person // its field is the last one
 		if person && shell == "" {
 			continue
 		}
