@@ -73,7 +73,7 @@ type interpreter struct {
 }
 
 var interpreters = interpretersByName(
-	interpreter{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O +o +O --rcfile --init-file"},
+	interpreter{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O --rcfile --init-file"},
 	interpreter{names: "csh tcsh", code: "-c", stdin: "-s"},
 	interpreter{names: "fish", code: "-c --command", value: "-C --init-command -d --debug -f --features -o --debug-output"},
 	interpreter{names: "nu", code: "-c --commands",
@@ -147,8 +147,6 @@ func (p parser) parse(args []string) (script string, fromStdin bool) {
 		switch {
 		case arg == "-":
 			return "", true
-		case arg == "--" && n+1 < len(args):
-			return p.argument(args[n+1]), false
 		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
 			if slices.Contains(strings.Fields(p.verbs), arg) {
 				continue
@@ -201,7 +199,7 @@ func (p parser) option(arg string) (o option, value string) {
 		return o, value
 	}
 	for n, letter := range arg[1:] {
-		if o := p.options[arg[:1]+string(letter)]; o != optionAlone {
+		if o := p.options["-"+string(letter)]; o != optionAlone {
 			return o, arg[n+2:]
 		}
 	}

@@ -240,7 +240,7 @@ func TestScriptOfACommandLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"bash loop.sh": "loop.sh", "bash -e -o pipefail ./loop.sh x": "loop.sh", "bash -euo pipefail dir/loop.sh": "loop.sh",
 		"bash --noprofile --norc -e x.sh": "x.sh", "bash +O extglob x.sh": "x.sh", "bash -c x.sh": "", "bash -lc x.sh": "", "bash -l": stdin,
-		"bash -s secret": stdin, "bash --rcfile x": stdin, "bash -- x.sh": "x.sh", "bash --": stdin, "bash -": stdin, "bash": stdin,
+		"bash -s secret": stdin, "bash --rcfile x": stdin, "bash -- x.sh": "x.sh", "bash --restricted x.sh": "x.sh", "bash --": stdin, "bash -": stdin, "bash": stdin,
 		"zsh -il": stdin, "dash x": "x", "fish -C init x.fish": "x.fish", "fish --init-command=x": stdin, "fish --command=x": "", "nu -e x": stdin,
 		"tcsh -c x": "", "pwsh -NoExit -Command x": stdin, "pwsh -NoLogo -File /x/y.ps1": "y.ps1", "pwsh -c x": "", "pwsh -wd /x": stdin,
 		"python3 -u -W ignore loop.py": "loop.py", "python3.12 -Wignore loop.py": "loop.py", "python -m pkg.mod x": "pkg.mod", "python -Im mod": "mod",
