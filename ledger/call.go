@@ -149,11 +149,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
-		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used))
+		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String())
 }
 
 // join assigns the call its place in a chain, and a session.
@@ -252,11 +252,11 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
-			repository, branch, head)
-		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			repository, branch, head, caller)
+		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]rewrite.Digest{base.First}, base.Blocks...)), c.attempt(),
-		c.Place.Repository, c.Place.Branch, c.Place.Head)
+		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String())
 	if err != nil {
 		return err
 	}
@@ -271,12 +271,12 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
-			repository, branch, head)
+			repository, branch, head, caller)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
-			?, ?, ?
+			?, ?, ?, ?
 		FROM sessions WHERE id = ? RETURNING id, totals`,
-		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, source).Scan(&t.Session, &t.Totals)
+		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals)
 	if err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
 	place := t.call.Place
-	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?
-		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, session).Scan(&t.Totals)
+	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?
+		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals)
 	if err != nil {
 		return err
 	}

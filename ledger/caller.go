@@ -1,26 +1,144 @@
 package ledger
 
+import (
+	"strconv"
+	"strings"
+)
+
 // A Caller is the processes above a call that may have made it, the nearest first, up to a person's
-// shell or terminal or a service manager.
+// shell or terminal or a service manager. The zero value is an unknown caller.
 type Caller struct {
+	Namespace string // of the process IDs
 	Processes []CallerProcess
+	// Person reports whether a person typed the call: there is no process between it and an
+	// interactive shell, a terminal or an editor.
+	Person bool
+	Shell  CallerProcess // the person's interactive shell, the zero value if there is none
 }
 
 // A CallerProcess is one of them.
 type CallerProcess struct {
 	Process
-	Name string // of its program or script, without directory
+	Name string // of its program or script, without directory; no control characters
 }
 
-// String encodes the caller for the ledger.
-func (c Caller) String() string { return "" }
+// personPause is how long after the end of an earlier run a person's next call counts as the same
+// caller's. A typed loop makes its next call within it.
+const personPause Millis = 1000
+
+// Program returns the name of the nearest process, "" if a person made the call or the caller is not
+// known.
+func (c Caller) Program() string {
+	if len(c.Processes) == 0 {
+		return ""
+	}
+	return c.Processes[0].Name
+}
+
+// personMark begins the field of the person's shell. A process's field begins with a digit.
+const personMark = "person"
+
+// String encodes the caller for the ledger: the boot, the namespace and the processes, with tabs
+// between, and the person's shell last.
+func (c Caller) String() string {
+	if len(c.Processes) == 0 && !c.Person {
+		return ""
+	}
+	boot := c.Shell.Boot
+	if len(c.Processes) > 0 {
+		boot = c.Processes[0].Boot
+	}
+	fields := []string{boot, c.Namespace}
+	for _, p := range c.Processes {
+		fields = append(fields, p.encode())
+	}
+	switch {
+	case c.Person && c.Shell.PID > 0:
+		fields = append(fields, personMark+"."+c.Shell.encode())
+	case c.Person:
+		fields = append(fields, personMark)
+	}
+	return strings.Join(fields, "\t")
+}
+
+func (p CallerProcess) encode() string {
+	return strconv.Itoa(p.PID) + "." + strconv.FormatInt(p.Start, 10) + "." + p.Name
+}
 
 // parseCaller decodes it. What cannot be read is no caller.
-func parseCaller(text string) Caller { return Caller{} }
+func parseCaller(text string) Caller {
+	fields := strings.Split(text, "\t")
+	if len(fields) < 3 {
+		return Caller{}
+	}
+	boot, c := fields[0], Caller{Namespace: fields[1]}
+	for _, field := range fields[2:] {
+		shell, person := strings.CutPrefix(field, personMark)
+		c.Person = person // its field is the last one
+		if person && shell == "" {
+			continue
+		}
+		p, ok := parseCallerProcess(boot, strings.TrimPrefix(shell, "."))
+		if !ok {
+			return Caller{}
+		}
+		if person {
+			c.Shell = p
+		} else {
+			c.Processes = append(c.Processes, p)
+		}
+	}
+	return c
+}
 
-// common returns the nearest process that made both calls, ok reports whether there is one.
-func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) { return CallerProcess{}, false }
+func parseCallerProcess(boot, text string) (p CallerProcess, ok bool) {
+	fields := strings.SplitN(text, ".", 3)
+	if len(fields) < 3 {
+		return p, false
+	}
+	pid, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return p, false
+	}
+	start, err := strconv.ParseInt(fields[1], 10, 64)
+	return CallerProcess{Process{boot, pid, start}, fields[2]}, err == nil
+}
 
-// sameAs reports whether the same run of a program made a call and an earlier one, whose run ended idle
-// milliseconds before, and returns its name.
-func (c Caller) sameAs(earlier Caller, idle Millis) (name string, ok bool) { return "loop", true }
+// Scan implements sql.Scanner.
+func (c *Caller) Scan(value any) error {
+	text, _ := value.(string)
+	*c = parseCaller(text)
+	return nil
+}
+
+// common returns the nearest process that made both calls, ok reports whether there is one. Since it
+// is above this call, it has lived through both.
+func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
+	for _, p := range c.Processes {
+		for _, e := range earlier.Processes {
+			if c.isSame(p, earlier, e) {
+				return p, true
+			}
+		}
+	}
+	return CallerProcess{}, false
+}
+
+// isSame reports whether a process of c is one of an earlier caller. Of an unknown boot or start, it
+// is not known.
+func (c Caller) isSame(p CallerProcess, earlier Caller, e CallerProcess) bool {
+	return p.Process == e.Process && p.Boot != "" && p.Start > 0 && c.Namespace == earlier.Namespace && c.Namespace != ""
+}
+
+// sameAs reports whether the same run of the same program made this call and an earlier one, and
+// returns its name. A person who typed both in one shell is the same caller only shortly after the
+// earlier run: idle is the time from its end to this call's start.
+func (c Caller) sameAs(earlier Caller, idle Millis) (name string, ok bool) {
+	if p, ok := c.common(earlier); ok {
+		return p.Name, true
+	}
+	if c.Person && earlier.Person && c.isSame(c.Shell, earlier, earlier.Shell) && idle >= 0 && idle <= personPause {
+		return c.Shell.Name, true
+	}
+	return "", false
+}

@@ -45,6 +45,9 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
 })
 
+// BootID identifies the current boot, "" if the system does not report it.
+func BootID() string { return bootID() }
+
 // systemFile returns the content of a short system file, "" if it does not exist. It makes three
 // system calls where os.ReadFile makes nine.
 func systemFile(path string) string {

@@ -22,11 +22,12 @@ const (
 const fingerprintSize = 8
 
 // guards computes what must be equal between a session and a call that resumes it, and the
-// working directory's place in its repository's history.
+// working directory's place in its repository's history. It also finds the call's caller.
 func (c *call) guards() {
 	r := c.record
 	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
+	r.Caller = findCaller(procRoot, ledger.BootID(), os.Getpid(), os.Getppid())
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/ledger"
+	"reprise/scripts/toolbox"
+)
+
+// The calls of one script have it in common, those of two have nothing. Between these and the program that starts both
+// scripts stands one that starts jobs, by its name.
+func TestCallersOfScripts(t *testing.T) {
+	dir := t.TempDir()
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"real/claude":     string(fake),
+		"bin/supervisord": "#!/bin/sh\nsh ./one.sh\nsh ./two.sh\n",
+		"one.sh":          "claude -p first\nsh -c 'claude -p second; true'\n",
+		"two.sh":          "claude -p third\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(executable(t), filepath.Join(dir, "bin/claude")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(dir, "bin/supervisord"))
+	cmd.Dir = dir
+	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Join(dir, "bin")+":"+filepath.Join(dir, "real")+":"+tools, "FAKE="+dir, "TMPDIR="+dir, hurry)
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "answer") != 3 {
+		t.Fatalf("%s, %v", out, err)
+	}
+	l, err := ledger.OpenExisting(filepath.Join(dir, ".local/state/reprise/ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	calls, err := l.InvocationRows(ledger.Wanted{})
+	if err != nil || len(calls) != 3 {
+		t.Fatalf("%d calls, %v", len(calls), err)
+	}
+	slices.Reverse(calls)
+	first, second, third := calls[0].Caller, calls[1].Caller, calls[2].Caller
+	if len(first.Processes) != 1 || len(second.Processes) != 2 || second.Processes[1] != first.Processes[0] || first.Namespace != second.Namespace {
+		t.Errorf("one script's calls: %q, %q", first, second)
+	}
+	if len(third.Processes) != 1 || slices.Contains(second.Processes, third.Processes[0]) {
+		t.Errorf("another script's call: %q", third)
+	}
+	if first.Program() != "one.sh" || second.Program() != "sh" || third.Program() != "two.sh" {
+		t.Errorf("callers %s, %s, %s", first.Program(), second.Program(), third.Program())
+	}
+	// What is printed names the program.
+	cmd = exec.Command(executable(t), "log", "1", "--json")
+	cmd.Args[0] = "shimctl"
+	cmd.Env = toolbox.Home(dir)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"caller": "one.sh"`) {
+		t.Errorf("%s, %v", out, err)
+	}
+}

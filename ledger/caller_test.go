@@ -1,0 +1,159 @@
+package ledger
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+// callerOf returns a caller with processes that have these PIDs, on one machine.
+func callerOf(pids ...int) Caller {
+	c := Caller{Namespace: "pid:[1]"}
+	for _, pid := range pids {
+		c.Processes = append(c.Processes, callerProcess(pid))
+	}
+	return c
+}
+
+// personOf returns a person whose shell has that PID, or who has none.
+func personOf(pid int) Caller {
+	c := Caller{Namespace: "pid:[1]", Person: true}
+	if pid > 0 {
+		c.Shell = callerProcess(pid)
+	}
+	return c
+}
+
+func callerProcess(pid int) CallerProcess {
+	return CallerProcess{Process{"boot", pid, int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
+}
+
+// What is stored of a caller is read as it was.
+func TestCallerIsStored(t *testing.T) {
+	for want, c := range map[string]Caller{
+		"":                                  {},
+		"boot\tpid:[1]\t7.700.program 7.sh": callerOf(7),
+		"boot\tpid:[1]\t9.900.program 9.sh\t7.700.program 7.sh": callerOf(9, 7),
+		"boot\tpid:[1]\tperson.7.700.program 7.sh":              personOf(7),
+		"\tpid:[1]\tperson": personOf(0),
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%+v is %q, want %q", c.Processes, got, want)
+		}
+		if got := parseCaller(want); !reflect.DeepEqual(got, c) {
+			t.Errorf("%q is %#v, want %#v", want, got, c)
+		}
+	}
+	for _, text := range []string{"boot", "boot\tpid:[1]", "boot\tpid:[1]\t7", "boot\tpid:[1]\t7.700", "boot\tpid:[1]\tx.700.name",
+		"boot\tpid:[1]\t7.x.name", "boot\tpid:[1]\tperson.7", "boot\tpid:[1]\t7.700.name\t", "boot\tpid:[1]\tsomething"} {
+		if got := parseCaller(text); !reflect.DeepEqual(got, Caller{}) {
+			t.Errorf("%q is %#v", text, got)
+		}
+	}
+}
+
+func TestCallerProgram(t *testing.T) {
+	for want, c := range map[string]Caller{"": personOf(7), "program 9.sh": callerOf(9, 7)} {
+		if got := c.Program(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := (Caller{}).Program(); got != "" {
+		t.Errorf("an unknown caller is %q", got)
+	}
+}
+
+// Only the same run of the same program is the same caller, and a person only for a moment.
+func TestSameCaller(t *testing.T) {
+	changed := func(c Caller, change func(*Caller)) Caller {
+		change(&c)
+		return c
+	}
+	noNamespace := func(c *Caller) { c.Namespace = "" }
+	noBoot := func(c *Caller) { c.Processes[0].Boot = "" }
+	noStart := func(c *Caller) { c.Processes[0].Start = 0 }
+	for name, tt := range map[string]struct {
+		now, earlier Caller
+		idle         Millis
+		want         string // "" for another caller
+	}{
+		"one script":               {callerOf(7), callerOf(7), 3_600_000, "program 7.sh"},
+		"through other wrappers":   {callerOf(30, 7, 2), callerOf(20, 7, 2), 0, "program 7.sh"},
+		"at another depth":         {callerOf(30, 31, 7), callerOf(7), 0, "program 7.sh"},
+		"now directly":             {callerOf(7), callerOf(20, 21, 7), 0, "program 7.sh"},
+		"two scripts":              {callerOf(30), callerOf(20), 0, ""},
+		"the PID of another":       {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
+		"another boot":             {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Boot = "other" }), 0, ""},
+		"another namespace":        {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Namespace = "pid:[2]" }), 0, ""},
+		"it has renamed itself":    {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Name = "other" }), 0, "program 7.sh"},
+		"no namespace is known":    {changed(callerOf(7), noNamespace), changed(callerOf(7), noNamespace), 0, ""},
+		"no boot is known":         {changed(callerOf(7), noBoot), changed(callerOf(7), noBoot), 0, ""},
+		"no start is known":        {changed(callerOf(7), noStart), changed(callerOf(7), noStart), 0, ""},
+		"both unknown":             {Caller{}, Caller{}, 0, ""},
+		"a person at once":         {personOf(7), personOf(7), 0, "program 7.sh"},
+		"a person within a second": {personOf(7), personOf(7), 1000, "program 7.sh"},
+		"a person later":           {personOf(7), personOf(7), 1001, ""},
+		"a person meanwhile":       {personOf(7), personOf(7), -1, ""},
+		"a person elsewhere":       {personOf(8), personOf(7), 0, ""},
+		"persons without shells":   {personOf(0), personOf(0), 0, ""},
+		"a person, then a script":  {callerOf(7), personOf(7), 0, ""},
+		"a script, then a person":  {personOf(7), callerOf(7), 0, ""},
+	} {
+		if got, ok := tt.now.sameAs(tt.earlier, tt.idle); got != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s: %q, %v, want %q", name, got, ok, tt.want)
+		}
+	}
+	// Of the shell itself, whoever it is called by.
+	script := changed(callerOf(9), func(c *Caller) { c.Shell = callerProcess(7) })
+	for _, pair := range [][2]Caller{{script, personOf(7)}, {personOf(7), script}} {
+		if _, ok := pair[0].sameAs(pair[1], 0); ok {
+			t.Errorf("%q is the same as %q", pair[0], pair[1])
+		}
+	}
+}
+
+// A session has the caller of its latest call, an invocation its own.
+func TestCallerIsRecorded(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	check := func(what string, ticket *Ticket, want Caller) {
+		t.Helper()
+		for table, id := range map[string]int64{"invocations": ticket.Invocation, "sessions": ticket.Session} {
+			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
+		}
+		i, err := l.FindInvocation(ticket.Invocation)
+		if err != nil || !reflect.DeepEqual(i.Caller, want) {
+			t.Errorf("%s: the call's caller is %#v, %v", what, i.Caller, err)
+		}
+	}
+	c := testCall(l, prompt, 1000)
+	c.Caller = callerOf(9, 7)
+	_, first := beginCall(t, l, c)
+	check("a fresh call", first, c.Caller)
+	finish(t, l, first, goodOutcome(sourceID, "done", 2000))
+
+	c = testCall(l, prompt+"\n\nMore.", 3000)
+	c.Caller = callerOf(10, 7)
+	_, chains, err := l.Preview(c)
+	if err != nil || len(chains) != 1 || !reflect.DeepEqual(chains[0].Caller, callerOf(9, 7)) {
+		t.Errorf("facts %+v, %v", chains, err)
+	}
+	d, second := beginCall(t, l, c)
+	wantSession(t, d, second, first)
+	check("a resumed call", second, c.Caller)
+	finish(t, l, second, goodOutcome(sourceID, "done", 4000))
+
+	c = copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 5000)
+	c.Caller = personOf(3)
+	d, third := beginCall(t, l, c)
+	wantSource(t, "a copy", d, sourceID)
+	check("a copied call", third, c.Caller)
+	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": callerOf(10, 7).String()})
+}
+
+func wantSession(t *testing.T, d Decision, got, want *Ticket) {
+	t.Helper()
+	if !d.Mode.Continues() || got.Session != want.Session {
+		t.Fatalf("%s (%s) in session %d, want %d", d.Mode, d.Reason, got.Session, want.Session)
+	}
+}

@@ -1,0 +1,189 @@
+package shim
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"reprise/ledger"
+)
+
+// Limits on what is read about the processes above a call.
+const (
+	maxCallers     = 16   // processes
+	maxCommandLine = 4096 // bytes
+	maxCallerName  = 40   // bytes
+)
+
+// procRoot is where Linux shows its processes. Without it the caller is unknown.
+const procRoot = "/proc"
+
+// findCaller returns the processes above a process that may have made its call. proc is where the
+// processes are shown, boot the current boot.
+func findCaller(proc, boot string, pid, parent int) ledger.Caller {
+	self, err := os.Readlink(filepath.Join(proc, "self"))
+	namespace, noNamespace := os.Readlink(filepath.Join(proc, "self/ns/pid"))
+	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
+		return ledger.Caller{} // other PIDs are shown than the process's own namespace has
+	}
+	t, c := &processTable{root: proc}, ledger.Caller{Namespace: namespace}
+	below := processStat{parent: parent, start: math.MaxInt64}
+	for range maxCallers {
+		p, ok := t.read(below.parent)
+		if !ok || p.start > below.start { // the parent has ended, and its PID is another process's
+			return c
+		}
+		role, name := t.role(p)
+		found := ledger.CallerProcess{Process: ledger.Process{Boot: boot, PID: p.pid, Start: p.start}, Name: cleanName(name)}
+		switch {
+		case role == roleProgram && !c.Person:
+			c.Processes = append(c.Processes, found)
+		case role == roleShell && len(c.Processes) == 0:
+			c.Person, c.Shell = true, found // the outermost: a typed loop may run in a subshell
+		default:
+			c.Person = c.Person || role == rolePerson && len(c.Processes) == 0
+			return c
+		}
+		below = p
+	}
+	return c
+}
+
+// A processTable is a mounted proc file system. It is for one goroutine.
+type processTable struct {
+	root   string
+	buffer [maxCommandLine]byte
+}
+
+// A processStat is what the file stat shows of a process.
+type processStat struct {
+	pid, parent int
+	terminal    bool // it has a controlling terminal
+	start       int64
+	command     string // the name of its program or script, at most maxCommand bytes; it may have changed that
+}
+
+// read returns what is known of a process, ok reports whether it is known.
+func (t *processTable) read(pid int) (p processStat, ok bool) {
+	text := t.file(pid, "stat")
+	first, last := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
+	if first < 0 || last < first {
+		return p, false
+	}
+	p.pid, p.command = pid, text[first+1:last]
+	var errs [2]error
+	n := 2 // the fields are numbered from 1; the first two are the PID and the name
+	for field := range strings.FieldsSeq(text[last+1:]) {
+		switch n++; n {
+		case 4:
+			p.parent, errs[0] = strconv.Atoi(field)
+		case 7:
+			p.terminal = field != "0"
+		case 22:
+			p.start, errs[1] = strconv.ParseInt(field, 10, 64)
+			return p, errs == [2]error{}
+		}
+	}
+	return p, false
+}
+
+// arguments returns a process's command line. A process that has overwritten it, or that is hidden,
+// has none. cut reports whether it is longer than what was read.
+func (t *processTable) arguments(pid int) (args []string, cut bool) {
+	text := t.file(pid, "cmdline")
+	args = strings.Split(text, "\x00")
+	return args[:len(args)-1], len(text) == maxCommandLine
+}
+
+// file returns the start of a process's file, "" if it cannot be read. It makes three system calls
+// where os.ReadFile makes nine.
+func (t *processTable) file(pid int, name string) string {
+	fd, err := unix.Open(t.root+"/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	n, _ := unix.Read(fd, t.buffer[:])
+	return string(t.buffer[:max(n, 0)])
+}
+
+// readsTerminal reports whether a process's stdin is a terminal. If that is hidden, it is taken to be
+// if the process has one.
+func (t *processTable) readsTerminal(p processStat) bool {
+	stdin, err := os.Readlink(filepath.Join(t.root, strconv.Itoa(p.pid), "fd/0"))
+	if err != nil {
+		return p.terminal
+	}
+	for _, device := range []string{"/dev/pts/", "/dev/tty", "/dev/console", "/dev/hvc"} {
+		if strings.HasPrefix(stdin, device) {
+			return true
+		}
+	}
+	return false
+}
+
+// A callerRole is the part of a process in a call.
+type callerRole int
+
+const (
+	roleProgram callerRole = iota // it may have made the call
+	roleShell                     // an interactive shell, or an interpreter that a person types into
+	rolePerson                    // a person works with it: a terminal, an editor
+	roleService                   // it starts jobs that have nothing to do with each other
+	roleUnknown
+)
+
+// role returns the part of a process in a call, and its name: that of the script if it is an
+// interpreter.
+func (t *processTable) role(p processStat) (callerRole, string) {
+	name := programName(p.command)
+	if role := roleOf(name); role != roleProgram {
+		return role, name
+	}
+	i, known := interpreterNamed(p.command)
+	if !known {
+		return roleProgram, name
+	}
+	args, cut := t.arguments(p.pid)
+	if len(args) == 0 {
+		return roleUnknown, name
+	}
+	script, fromStdin := i.parse(args[1:])
+	switch {
+	case fromStdin && !cut && (strings.HasPrefix(args[0], "-") || t.readsTerminal(p)):
+		return roleShell, name
+	case script == "":
+		return roleProgram, name
+	}
+	return roleOf(script), script
+}
+
+// programName returns the program's part of what a process calls itself, such as "tmux: server" or
+// "npm run x". The rest may be arguments.
+func programName(command string) string {
+	if at := strings.IndexAny(command, " :("); at > 0 {
+		return command[:at]
+	}
+	return command
+}
+
+// cleanName returns a name that can be stored and shown.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
+	for len(name) > maxCallerName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name
+}

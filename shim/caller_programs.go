@@ -1,0 +1,207 @@
+package shim
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxCommand is how many bytes Linux keeps of a program's name.
+const maxCommand = 15
+
+// notCallers are the programs above a call that are a person's or a service's.
+var notCallers = notCallersByName()
+
+func notCallersByName() map[string]callerRole {
+	roles := map[string]callerRole{}
+	for role, names := range map[callerRole]string{rolePerson: personPrograms, roleService: services} {
+		for _, name := range strings.Fields(names) {
+			roles[name[:min(len(name), maxCommand)]] = role
+		}
+	}
+	return roles
+}
+
+const personPrograms = `
+	login sshd sshd-session sshd-auth dropbear mosh-server telnetd
+	tmux screen zellij byobu tmate dtach abduco dvtm
+	xterm uxterm urxvt rxvt st foot alacritty kitty ghostty wezterm wezterm-gui wezterm-mux-server konsole yakuake
+	gnome-terminal gnome-terminal-server ptyxis ptyxis-agent kgx xfce4-terminal mate-terminal lxterminal qterminal
+	deepin-terminal terminator tilix tilda guake terminology sakura cool-retro-term hyper tabby warp warp-terminal
+	ttyd gotty iTerm2 Terminal
+	code code-insiders code-oss code-server codium vscodium cursor windsurf electron bootstrap-fork server-main.js
+	vi vim nvim gvim view nano micro helix hx kak kate gedit emacs zed zed-editor sublime_text eclipse
+	idea idea64 pycharm pycharm64 webstorm webstorm64 goland goland64 clion clion64 rider rider64 phpstorm phpstorm64
+	rubymine rubymine64 rustrover rustrover64 datagrip datagrip64 studio studio64 com.intellij.idea.Main
+	ipython ipykernel_launcher
+	gnome-shell plasmashell xfce4-session`
+
+// sleep, tail, cat and pause keep a container alive and make no calls: what is below them has lost its own parent.
+const services = `
+	systemd init launchd openrc-init supervise-daemon start-stop-daemon upstart dinit runit runsv runsvdir runit-init
+	supervise svscan supervisord circusd monit PM2 pm2 forever xinetd inetd dbus-daemon
+	tini dumb-init docker-init catatonit containerd-shim containerd-shim-runc-v2 containerd dockerd conmon crio podman kubelet
+	sleep tail cat pause
+	cron crond fcron anacron atd incrond
+	gitlab-runner gitlab-runner-helper Runner.Listener Agent.Listener act_runner forgejo-runner buildkite-agent
+	woodpecker-agent drone-runner-docker drone-runner-exec circleci-agent circleci-runner teamcity-agent
+	agent.jar remoting.jar slave.jar swarm-client.jar jenkins.war
+	slurmd slurmstepd sge_execd sge_shepherd pbs_mom`
+
+// roleOf returns the part in a call that a program of this name has.
+func roleOf(name string) callerRole {
+	switch {
+	case strings.HasPrefix(name, "emacs"): // emacs-gtk, emacs-29.3
+		return rolePerson
+	case strings.HasPrefix(name, "s6-"):
+		return roleService
+	}
+	return notCallers[name[:min(len(name), maxCommand)]]
+}
+
+// An interpreter is a program that runs a script. Lists are separated by spaces.
+type interpreter struct {
+	names  string
+	value  string // options with a value
+	script string // options whose value is the script or module
+	code   string // options after which there is code instead of a script
+	stdin  string // options after which the code is read from stdin
+	words  bool   // an option of one dash is a word in any case, not letters
+	verbs  string // subcommands that a script follows
+	suffix string // what has another suffix is not a script
+}
+
+var interpreters = interpretersByName(
+	interpreter{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O --rcfile --init-file"},
+	interpreter{names: "csh tcsh", code: "-c", stdin: "-s"},
+	interpreter{names: "fish", code: "-c --command", value: "-C --init-command -d --debug -f --features -o --debug-output"},
+	interpreter{names: "nu", code: "-c --commands",
+		value: "-e --execute -t --table-mode -m -I --include-path --config --env-config --log-level --plugin-config --plugins"},
+	interpreter{names: "pwsh", words: true, code: "-command -c -encodedcommand -e -ec", script: "-file -f", stdin: "-noexit",
+		value: "-workingdirectory -wd -executionpolicy -ep -ex -windowstyle -w -configurationname -settingsfile"},
+	interpreter{names: "python pypy", code: "-c", script: "-m", value: "-W -X --check-hash-based-pycs"},
+	interpreter{names: "node nodejs node-MainThread MainThread", code: "-e --eval -p --print --run", verbs: "inspect",
+		value: "-r --require --import --loader --experimental-loader -C --conditions --env-file --input-type --title"},
+	interpreter{names: "bun", code: "-e --eval -p --print", verbs: "run", value: "-r --preload -c --config --cwd"},
+	interpreter{names: "deno", verbs: "run", value: "-c --config --import-map"},
+	interpreter{names: "ruby", code: "-e", value: "-r -I -C -E"},
+	interpreter{names: "perl", code: "-e -E", value: "-I"},
+	interpreter{names: "php", code: "-r -R -B -E", script: "-f -F", value: "-d -c -z -S -t"},
+	interpreter{names: "java", words: true, script: "-jar -m --module",
+		value: "-cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads"},
+	interpreter{names: "uv", verbs: "run", suffix: ".py", script: "-m --module",
+		value: "-p --python --with --with-editable --with-requirements --project --directory --env-file --extra --group --index --default-index"},
+)
+
+// interpretersByName also sets the meaning of each interpreter's options.
+func interpretersByName(list ...interpreter) map[string]parser {
+	parsers := map[string]parser{}
+	for _, i := range list {
+		p := parser{i, map[string]option{}}
+		p.add(i.value, optionValue)
+		p.add(i.script, optionScript)
+		p.add(i.code, optionCode)
+		p.add(i.stdin, optionStdin)
+		for _, name := range strings.Fields(i.names) {
+			parsers[name] = p
+		}
+	}
+	return parsers
+}
+
+// interpreterNamed returns the interpreter that a process calls itself, with or without a version.
+func interpreterNamed(command string) (parser, bool) {
+	p, known := interpreters[strings.TrimRight(command, "0123456789.")]
+	return p, known
+}
+
+// An option is what an option of an interpreter means.
+type option int
+
+const (
+	optionAlone option = iota
+	optionValue
+	optionScript
+	optionCode
+	optionStdin
+)
+
+// A parser finds the script in an interpreter's command line.
+type parser struct {
+	interpreter
+	options map[string]option
+}
+
+func (p parser) add(names string, o option) {
+	for _, name := range strings.Fields(names) {
+		p.options[name] = o
+	}
+}
+
+// parse returns the name of the script that a command line runs, "" if it runs code or something that
+// may not be a script. fromStdin reports whether the interpreter reads its program from stdin.
+func (p parser) parse(args []string) (script string, fromStdin bool) {
+	for n := 0; n < len(args); n++ {
+		arg := args[n]
+		switch {
+		case arg == "-":
+			return "", true
+		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
+			if slices.Contains(strings.Fields(p.verbs), arg) {
+				continue
+			}
+			return p.argument(arg), false
+		}
+		switch o, value := p.option(arg); {
+		case o == optionCode:
+			return "", false
+		case o == optionStdin:
+			return "", true
+		case o == optionScript && value == "" && n+1 < len(args):
+			return scriptName(args[n+1]), false
+		case o == optionScript:
+			return scriptName(value), false
+		case o == optionValue && value == "":
+			n++
+		}
+	}
+	return "", true
+}
+
+// argument returns the name of the script that the first argument is.
+func (p parser) argument(arg string) string {
+	if !strings.HasSuffix(arg, p.suffix) {
+		return ""
+	}
+	return scriptName(arg)
+}
+
+// scriptName returns the base name of a path, "" if it may be something else: an argument may hold a
+// secret.
+func scriptName(arg string) string {
+	name := path.Base(arg)
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+", r)
+	}) || strings.Trim(name, ".") == "" {
+		return ""
+	}
+	return name
+}
+
+// option returns what an option means, and the value that is a part of it.
+func (p parser) option(arg string) (o option, value string) {
+	if p.words {
+		arg = strings.ToLower(arg)
+	}
+	name, value, _ := strings.Cut(arg, "=")
+	if o := p.options[name]; o != optionAlone || p.words || strings.HasPrefix(arg, "--") {
+		return o, value
+	}
+	for n, letter := range arg[1:] {
+		if o := p.options["-"+string(letter)]; o != optionAlone {
+			return o, arg[n+2:]
+		}
+	}
+	return optionAlone, ""
+}
