@@ -114,8 +114,7 @@ func decodeLeft(text string) []leftFile {
 	if json.Unmarshal([]byte(text), &files) != nil {
 		return nil
 	}
-	files = slices.DeleteFunc(files, func(f leftFile) bool { return !isLeftPath(f.Path) })
-	return files[:min(len(files), maxLeftFiles)]
+	return slices.DeleteFunc(files, func(f leftFile) bool { return !isLeftPath(f.Path) })
 }
 
 // isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of git:
@@ -146,8 +145,8 @@ func (c *call) workGone(left, head string) bool {
 	}
 	files, root := decodeLeft(left), c.projectRoot()
 	if !slices.ContainsFunc(files, func(f leftFile) bool {
-		state, err := stateOf(filepath.Join(root, f.Path))
-		return err != nil || state != f.leftState
+		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
+		return state != f.leftState
 	}) {
 		return false
 	}
@@ -160,7 +159,7 @@ func (c *call) workGone(left, head string) bool {
 	for _, f := range files {
 		content, err := readRegular(filepath.Join(root, f.Path), maxLeftBytes)
 		absent, id := isAbsent(err), committed[f.Path]
-		asLeft := absent && f.Absent || err == nil && digest(content) == f.Digest
+		asLeft := err == nil && digest(content) == f.Digest
 		asCommitted := absent && id == "" || err == nil && id != "" && blobID(content, len(id)) == id
 		switch {
 		case asCommitted && id != "" && !asLeft: // reset, checkout, restore, stash
@@ -195,7 +194,7 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 	ids := map[string]string{}
 	for entry := range strings.SplitSeq(out, "\x00") {
 		about, path, _ := strings.Cut(entry, "\t")
-		if fields := strings.Fields(about); len(fields) == 3 && fields[1] == "blob" {
+		if fields := strings.Fields(about); len(fields) == 3 { // mode, type and ID
 			ids[path] = fields[2]
 		}
 	}

@@ -88,6 +88,7 @@ func TestWorkGone(t *testing.T) {
 		{"a file with a name like a pattern", "echo two >':!x'", "git checkout -q .", true},
 		{"a large file", "head -c 2000000 /dev/zero >a", "git checkout -q a", true},
 		{"a large file, edited further", "head -c 2000000 /dev/zero >a", "echo >>a", false},
+		{"a large file that was committed", "head -c 2000000 /dev/zero >big; git add big; git commit -qm 2; echo two >big", "git checkout -q big", false},
 		{"a report is removed", "echo two >a; echo new >new", "rm new", false},
 		{"a new file is removed, and another was only tried out", "echo new >new; echo two >a; git checkout -q a", "rm new", true},
 		{"a new file is removed, and a removed one stays so", "echo new >new; rm a", "rm new", false},
@@ -159,6 +160,10 @@ func TestFilesOfARun(t *testing.T) {
 		if left := c.leftFiles(o, given); left != "" {
 			t.Errorf("%s: %s", name, left)
 		}
+	}
+	put(t, filepath.Join(dir, "large"), strings.Repeat("x", maxLeftBytes+1))
+	if large := decodeLeft(c.leftFiles(goodRun(), []string{"../large", "../a"})); len(large) != 2 || large[0].Digest == "" || large[1].Digest != "" {
+		t.Errorf("%+v", large)
 	}
 	stopped := goodRun()
 	stopped.Exit, stopped.Seen.TurnLimit, stopped.Seen.Failed = 1, true, true
