@@ -60,6 +60,7 @@ type Ticket struct {
 	Invocation int64
 	Session    int64
 	Totals     rewrite.Totals // of the session before this call
+	Left       string         // the session's Outcome.Left before this call
 	call       *Call
 	key        rewrite.Key
 	chain      int64
@@ -271,12 +272,12 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
-			repository, branch, head, caller)
+			repository, branch, head, caller, left_files)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
-			?, ?, ?, ?
-		FROM sessions WHERE id = ? RETURNING id, totals`,
-		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals)
+			?, ?, ?, ?, left_files
+		FROM sessions WHERE id = ? RETURNING id, totals, left_files`,
+		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}
@@ -303,7 +304,7 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
 	place := t.call.Place
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?
-		WHERE id = ? RETURNING totals`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals)
+		WHERE id = ? RETURNING totals, left_files`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}

@@ -298,6 +298,7 @@ func (r *factsRow) columns() []column {
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.stamp, '')", &f.stamp},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
+		{"s.left_files", &f.left},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared}, {"s.bundle", &f.bundle.Name}, {"s.bundle_digest", &f.bundle.Digest},
 		{"s.holder", &r.holder}, {"s.held_until", &r.heldUntil}, {"s.tree", &f.tree}, {"s.place", &f.place}, {"s.host", &f.host},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},

@@ -119,13 +119,16 @@ func whatChanged(f Facts, c *ChainFacts) (rewrite.Reason, []string) {
 		return rewrite.CommitGone, nil
 	case c.CheckoutDiffers:
 		return rewrite.CheckoutDiffers, nil
+	case c.WorkGone:
+		return rewrite.WorkGone, nil
 	}
 	return "", nil
 }
 
 // decide decides on a call. Only if it would continue a session does decide ask the repository
 // whether the session's last commit is still in its history, and whether its work is there: that may
-// take longer than everything else.
+// take longer than everything else. WorkGone comes last: on another machine the work is not thrown
+// away but was never there.
 func (c *Call) decide(f Facts) Decision {
 	d := Decide(f)
 	if !d.Mode.Continues() {
@@ -135,7 +138,8 @@ func (c *Call) decide(f Facts) Decision {
 	before := chosen.Place.Head
 	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
 	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.tree, chosen.place)
-	if chosen.CommitGone || chosen.CheckoutDiffers {
+	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.left != "" && c.WorkGone != nil && c.WorkGone(chosen.left, before)
+	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
 		return Decide(f)
 	}
 	return d

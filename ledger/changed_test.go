@@ -112,6 +112,81 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 	}
 }
 
+// Files are looked at only where the call would go on with the session, its commits are there, and they were
+// changed on this machine.
+func TestWorkIsLookedAtSeldom(t *testing.T) {
+	const left, head = "files", "b"
+	for _, tt := range []struct {
+		name        string
+		change      func(*Call, *Facts)
+		gone, asked bool
+		want        rewrite.Reason
+	}{
+		{"as it was", func(*Call, *Facts) {}, false, true, rewrite.Extends},
+		{"thrown away", func(*Call, *Facts) {}, true, true, rewrite.WorkGone},
+		{"of a named job", func(_ *Call, f *Facts) { f.Named = true }, true, true, rewrite.WorkGone},
+		{"no files", func(_ *Call, f *Facts) { f.Chains[0].left = "" }, true, false, rewrite.Extends},
+		{"commit gone", func(c *Call, f *Facts) { f.Place.Head = "n" }, true, false, rewrite.CommitGone},
+		{"of another machine", func(c *Call, f *Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, rewrite.CheckoutDiffers},
+		{"fresh anyway", func(_ *Call, f *Facts) { f.Fingerprints.Model = "n" }, true, false, rewrite.ModelChanged},
+		{"no way to look", func(c *Call, _ *Facts) { c.WorkGone = nil }, true, false, rewrite.Extends},
+	} {
+		f := goodFacts()
+		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].left = head, head, left
+		asked := false
+		c := &Call{WorkGone: func(files, at string) bool {
+			if asked = true; files != left || at != head {
+				t.Errorf("%s: asked for %q at %q", tt.name, files, at)
+			}
+			return tt.gone
+		}}
+		tt.change(c, &f)
+		if d := c.decide(f); d.Reason != tt.want || asked != tt.asked {
+			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
+		}
+	}
+}
+
+// The files that a session's runs have left are handed to the run that continues it, also in a copy, and to
+// the guard of the call after it. A fresh run begins without any.
+func TestFilesLeftAreKept(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		run := func(now Millis, gone bool, wantAsked, want string, leaves string) *Ticket {
+			t.Helper()
+			c := namedCopyCall(l, prompt, now)
+			c.Copies = copies
+			asked := ""
+			c.WorkGone = func(left, _ string) bool { asked = left; return gone }
+			d, ticket := beginCall(t, l, c)
+			if asked != wantAsked || ticket.Left != want || gone != (d.Reason == rewrite.WorkGone) {
+				t.Errorf("copies %v, %s: asked about %q, the run has %q, want %q and %q", copies, d.Reason, asked, ticket.Left, wantAsked, want)
+			}
+			o := outcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "/file", 10, "", now+1)
+			if d.Mode.Continues() && !copies {
+				o.Seen.ID = d.NativeID
+			}
+			o.Left = leaves
+			if leaves != "" {
+				finish(t, l, ticket, o)
+			}
+			prompt += fmt.Sprintf("\n\nMore at %d.", now)
+			return ticket
+		}
+		run(1000, false, "", "", "files 1")
+		run(2000, false, "files 1", "files 1", "files 2")
+		run(3000, true, "files 2", "", "files 3")
+		ticket := run(4000, false, "files 3", "files 3", "")
+		if copies { // until it ends, the copy has what its source had
+			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), map[string]any{"left_files": "files 3"})
+		}
+		if err := l.FallBack(ticket, rewrite.RefusedUnknown); err != nil || ticket.Left != "" {
+			t.Errorf("copies %v: after a refusal %q, %v", copies, ticket.Left, err)
+		}
+	}
+}
+
 // What a run leaves is compared with what the next call finds, and the names of what has
 // changed are kept.
 func TestPlacesAndChangesAreKept(t *testing.T) {

@@ -196,6 +196,8 @@ func decisions() []decision {
 		{"other branch", func(f *Facts) { f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
 		{"more commits", func(f *Facts) { f.Place.Head = "x" }, rewrite.Resume, rewrite.Extends, 7},
 		{"commits taken back", first(func(c *ChainFacts) { c.CommitGone = true }), rewrite.Fresh, rewrite.CommitGone, 7},
+		{"work thrown away", first(func(c *ChainFacts) { c.WorkGone = true }), rewrite.Fresh, rewrite.WorkGone, 7},
+		{"work thrown away, of a named job", func(f *Facts) { f.Named, f.Chains[0].WorkGone = true, true }, rewrite.Fresh, rewrite.WorkGone, 7},
 		{"copied, and another branch", copies(func(*ChainFacts) {}), rewrite.Resume, rewrite.Extends, 7},
 		{"to be copied, but another branch", func(f *Facts) { copies(func(*ChainFacts) {})(f); f.Place.Branch = "x" }, rewrite.Fresh, rewrite.BranchChanged, 7},
 

@@ -12,12 +12,14 @@ func TestFinishEarly(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, "first", 1000)
 	o := goodOutcome(someID, "The first answer.", 2000)
+	o.Left = "not of the last turn"
 	second := Turn{Started: 2500, Bytes: 6, Outcome: *goodOutcome(someID, "The second answer.", 3000)}
+	second.Outcome.Left = "files"
 	ticket.call.Prompt = rewrite.NewPrompt("first\n\nsecond", l.Key())
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1"}
+	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1", "left_files": "files"}
 	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
 	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
 		t.Errorf("held %v, %v", held, err)

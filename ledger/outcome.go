@@ -14,7 +14,7 @@ import (
 func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
-	t.Totals = ""
+	t.Totals, t.Left = "", ""
 	if err != nil {
 		t.Session, t.fellBack = 0, why
 		return fmt.Errorf("record refusal: %w", err)
@@ -67,6 +67,7 @@ type Outcome struct {
 	Stamp    Stamp          // of the session after the run
 	Resets   []string       // roles whose chains of the call's task the answer ends
 	Place    Place          // of the directory after the run
+	Left     string         // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
 	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
 	// the directory's content after the run.
 	Paths []string      `json:"-"`
@@ -326,11 +327,11 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 		answers = answers || ?, said = said || ?,
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
-		repository = ?, branch = ?, head = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
+		repository = ?, branch = ?, head = ?, left_files = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
-		o.Place.Repository, o.Place.Branch, o.Place.Head, s.Model, e.Session)
+		o.Place.Repository, o.Place.Branch, o.Place.Head, o.Left, s.Model, e.Session)
 	if err != nil || state == Live {
 		return err
 	}

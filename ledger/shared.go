@@ -302,7 +302,7 @@ func (s *Shared) recordHere(c *Call, d Decision, there *Ticket, held *hold) (*Ti
 		}
 		return t.noteShared(tx)
 	})
-	t.Totals = there.Totals
+	t.Totals, t.Left = there.Totals, there.Left
 	return t, err
 }
 

@@ -165,10 +165,17 @@ func TestSessionsTravel(t *testing.T) {
 					return one
 				}
 				_, ticket := wantResume(t, a, call(a, 1000), "")
-				endShared(t, a, ticket, firstID, "Done with the parser.", 2000)
+				o := goodOutcome(firstID, "Done with the parser.", 2000)
+				o.Paths, o.Tree, o.Left = []string{"sessions/" + firstID}, tree, "files"
+				if err := a.Finish(ticket, o); err != nil {
+					t.Fatal(err)
+				}
 
 				prompt += "\n\n## Rejection\n\nYour change fails a test: done with the parser."
 				_, ticket = wantResume(t, b, call(b, 3000), firstID)
+				if ticket.Left != "files" {
+					t.Errorf("files left on the other machine: %q", ticket.Left)
+				}
 				id := firstID
 				if copies {
 					id = secondID

@@ -32,6 +32,7 @@ func (c *call) guards() {
 		repo, err := findRepository(r.Cwd)
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
 	}
+	r.WorkGone = c.workGone
 	if c.isShared() {
 		r.Checkout = func(tree, place string) bool {
 			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)

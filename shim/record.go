@@ -100,7 +100,7 @@ func (c *call) finish(a *attempt, st status) {
 	} else {
 		o = c.outcome(seen, st, len(a.plan.Prompt))
 		o.Place = c.place(c.record.Cwd)
-		o.File, o.Stamp = file, stamp
+		o.File, o.Stamp, o.Left = file, stamp, c.leftFiles(&o, seen.Files)
 		c.leaves(&o)
 		err = c.finishIn(&o)
 	}

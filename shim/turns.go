@@ -49,6 +49,7 @@ func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
 	if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
 		return
 	}
+	end.Left = c.leftFiles(end, filesOf(turns))
 	own := c.record.Prompt
 	defer func() {
 		if c.early.turns == 0 {
@@ -67,6 +68,14 @@ func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
 		return &later[n-1].Outcome
 	}
 	return own
+}
+
+// filesOf returns the files that the turns' tools were given, in the order of the turns.
+func filesOf(turns []turn) (files []string) {
+	for _, t := range turns {
+		files = append(files, t.seen.Files...)
+	}
+	return files
 }
 
 // storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
@@ -104,7 +113,7 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 		end.Seen.Refusal = rewrite.ControlRequest
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)
-	end.Place = c.place(c.record.Cwd)
+	end.Place, end.Left = c.place(c.record.Cwd), c.leftFiles(end, filesOf(turns))
 	c.leaves(end)
 	switch {
 	case recorded == 0:

@@ -207,6 +207,7 @@ func (c *sdk) until(last func(frame) bool) error {
 //	more     then begins one more turn by itself
 //	unsaved  writes its session only at its end
 //	old      reports no figures of its own
+//	edit     writes the file work-1 in its first turn, work-2 in its second
 func converser() {
 	fake := os.Getenv("FAKE")
 	mode, _ := os.ReadFile(filepath.Join(fake, "mode"))
@@ -397,6 +398,9 @@ func (t *talker) turn(f frame) {
 	id := fmt.Sprintf("00000000-0000-4000-9%03d-%012d", t.own, t.n)
 	t.keep(frame{Type: "user", Message: f.Message}, frame{Type: "assistant", UUID: id, Message: message})
 	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
+	if t.does("edit") {
+		t.edit()
+	}
 	t.print(frame{Type: "assistant", UUID: id, SessionID: t.id, Message: message})
 	time.Sleep(10 * time.Millisecond)
 	cost, tokens := 0.5*float64(t.turns), 10*t.turns
@@ -406,6 +410,17 @@ func (t *talker) turn(f frame) {
 		result.OwnUsage = map[string]any{"m": map[string]any{"inputTokens": 10, "outputTokens": 0, "costUSD": 0.5}}
 	}
 	t.print(result)
+}
+
+// edit writes a file and says so.
+func (t *talker) edit() {
+	file := fmt.Sprintf("work-%d", t.own)
+	if err := os.WriteFile(file, []byte(t.path(file)), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	use := map[string]any{"type": "tool_use", "name": "Write", "input": map[string]string{"file_path": file}}
+	message, _ := json.Marshal(map[string]any{"model": "m", "content": []any{use}})
+	t.print(frame{Type: "assistant", SessionID: t.id, Message: message})
 }
 
 // keep adds entries to the session.

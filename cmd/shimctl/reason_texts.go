@@ -104,6 +104,8 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"Make all calls of a job on one branch", "", "shimctl explain -- {call}"},
 	rewrite.CommitGone: {"the commit that the session's last run left is no longer part of the branch",
 		"Amend, rebase and reset between jobs, not within one", "", "shimctl explain -- {call}"},
+	rewrite.WorkGone: {"files that the session changed were thrown away, by git reset, checkout, stash or clean or by removing them",
+		"Commit or keep the work of a job while it lasts; commit it before you put the files back", "", "shimctl explain -- {call}"},
 	rewrite.JobChanged: {"the variables name another CI job, run or tenant; the task has no name",
 		"Name the task: then these variables do not count", "", "REPRISE_TASK=NAME {call}"},
 	rewrite.UserChanged: {"another user makes the call",

@@ -1,0 +1,213 @@
+package shim
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"reprise/ledger"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits on the files that a session is remembered to have changed: their number, and the bytes of
+// one whose content is compared.
+const (
+	maxLeftFiles = 32
+	maxLeftBytes = 1 << 20
+)
+
+// A leftFile is a file that a session's runs have changed, as the latest run left it.
+type leftFile struct {
+	Path string `json:"path"` // relative to projectRoot
+	leftState
+	Digest string `json:"digest,omitempty"` // of the content, keyed; "" if that was not read
+}
+
+// A leftState is what stat shows of a file.
+type leftState struct {
+	Absent bool  `json:"absent,omitempty"`
+	Size   int64 `json:"size,omitempty"`
+	Time   int64 `json:"time,omitempty"` // of the last modification, in nanoseconds
+}
+
+// stateOf returns a file's state. It fails for what is no regular file.
+func stateOf(path string) (leftState, error) {
+	info, err := os.Stat(path)
+	switch {
+	case isAbsent(err):
+		return leftState{Absent: true}, nil
+	case err != nil:
+		return leftState{}, err
+	case !info.Mode().IsRegular():
+		return leftState{}, errNotRegular
+	}
+	return leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}, nil
+}
+
+// projectRoot returns the root of the repository, or the working directory if there is none. Files
+// elsewhere, such as a tool's plans in its home, are not the session's work.
+func (c *call) projectRoot() string {
+	if repo, err := findRepository(c.record.Cwd); err == nil {
+		return repo.root
+	}
+	return c.record.Cwd
+}
+
+// leftFiles returns the files that the session's runs have changed, as they are now: those of this
+// run, whose tools were given some files to read or to change, and those of earlier runs. It returns
+// "" if the session will not be continued after such an outcome.
+func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
+	if c.ticket.Session == 0 || !o.Good() && !o.Stopped() {
+		return ""
+	}
+	root := c.projectRoot()
+	digest := c.digester()
+	var files []leftFile
+	taken := map[string]bool{}
+	take := func(path string, state leftState, before *leftFile) {
+		if taken[path] || len(files) >= maxLeftFiles {
+			return
+		}
+		taken[path] = true
+		file := leftFile{Path: path, leftState: state}
+		if before != nil && before.leftState == state {
+			file = *before
+		} else if content, err := readRegular(filepath.Join(root, path), maxLeftBytes); err == nil {
+			file.Digest = digest(content)
+		}
+		files = append(files, file)
+	}
+	for _, name := range slices.Backward(given) {
+		path, err := filepath.Rel(root, realPath(absolute(c.record.Cwd, name)))
+		if err != nil || !isLeftPath(path) {
+			continue
+		}
+		state, err := stateOf(filepath.Join(root, path))
+		if err == nil && (state.Absent || state.Time >= c.started.UnixNano()) { // an older one was only read
+			take(path, state, nil)
+		}
+	}
+	for _, before := range decodeLeft(c.ticket.Left) {
+		if state, err := stateOf(filepath.Join(root, before.Path)); err == nil {
+			take(before.Path, state, &before)
+		}
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(files) // it has nothing that can fail
+	return string(text)
+}
+
+// decodeLeft reads what leftFiles has returned, perhaps on another machine: no path leads out of the
+// project.
+func decodeLeft(text string) []leftFile {
+	var files []leftFile
+	if json.Unmarshal([]byte(text), &files) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(files, func(f leftFile) bool { return !isLeftPath(f.Path) })
+}
+
+// isLeftPath reports whether a path stays below the root, survives JSON and can be an argument of git:
+// the model chose it.
+func isLeftPath(path string) bool {
+	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
+}
+
+// realPath resolves the symbolic links of a path of which the end need not exist.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(realPath(dir), filepath.Base(path))
+}
+
+// workGone reports whether what a session has changed was thrown away since, given the files that it
+// left and the commit that was checked out then. If all files are as they were, it runs no git. After
+// a new commit it reports nothing: the work may be part of that.
+func (c *call) workGone(left, head string) bool {
+	if head != c.record.Place.Head {
+		return false
+	}
+	files, root := decodeLeft(left), c.projectRoot()
+	if !slices.ContainsFunc(files, func(f leftFile) bool {
+		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
+		return state != f.leftState
+	}) {
+		return false
+	}
+	committed, err := c.committed(head, files)
+	if err != nil {
+		return false
+	}
+	digest := c.digester()
+	lost, kept := false, false
+	for _, f := range files {
+		content, err := readRegular(filepath.Join(root, f.Path), maxLeftBytes)
+		absent, id := isAbsent(err), committed[f.Path]
+		asLeft := err == nil && digest(content) == f.Digest
+		asCommitted := absent && id == "" || err == nil && id != "" && blobID(content, len(id)) == id
+		switch {
+		case asCommitted && id != "" && !asLeft: // reset, checkout, restore, stash
+			return true
+		case absent && !f.Absent:
+			lost = true
+		case !asCommitted:
+			kept = true
+		}
+	}
+	// A caller may remove a report that it has read, or move a file. Then the rest of the work is there.
+	return lost && !kept
+}
+
+// committed returns the IDs of files in a commit, by their paths. It does not look at the work tree.
+func (c *call) committed(head string, files []leftFile) (map[string]string, error) {
+	if head == "" {
+		return nil, nil
+	}
+	repo, err := findRepository(c.record.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--literal-pathspecs", "ls-tree", "-z", head, "--"}
+	for _, f := range files {
+		args = append(args, f.Path)
+	}
+	out, err := repo.ask(c.env.Environ, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]string{}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		about, path, _ := strings.Cut(entry, "\t")
+		if fields := strings.Fields(about); len(fields) == 3 { // mode, type and ID
+			ids[path] = fields[2]
+		}
+	}
+	return ids, nil
+}
+
+// blobID returns git's ID of a content, in hex of that length, which tells the hash.
+func blobID(content string, length int) string {
+	text := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
+	if length == hex.EncodedLen(sha256.Size) {
+		id := sha256.Sum256(text)
+		return hex.EncodeToString(id[:])
+	}
+	id := sha1.Sum(text)
+	return hex.EncodeToString(id[:])
+}
