@@ -39,6 +39,7 @@ type Policy struct {
 	MaxAge    time.Duration // a session that began longer ago is not resumed
 	Unnamed   Unnamed       // what a call without a name needs to be resumed
 	Identical Identical
+	Unrelated Unrelated
 	Delta     Delta
 	Busy      Busy
 	BusyLimit time.Duration // how long a call waits for a session at most if Busy is "wait"
@@ -99,6 +100,15 @@ const (
 	IdenticalResume Identical = "resume"
 )
 
+// Unrelated is how to handle a call of a named job whose prompt is another template than the
+// session was sent.
+type Unrelated string
+
+const (
+	UnrelatedFresh  Unrelated = "fresh"
+	UnrelatedResume Unrelated = "resume"
+)
+
 // Delta is whether a resumed session is sent only what is new.
 type Delta string
 
@@ -141,6 +151,7 @@ func Default() Config {
 			TTL:       30 * time.Minute,
 			MaxAge:    24 * time.Hour,
 			Identical: IdenticalFresh, Unnamed: UnnamedEvidence,
+			Unrelated: UnrelatedFresh,
 			Delta:     DeltaAuto,
 			Busy:      BusyFork,
 			BusyLimit: 30 * time.Second,

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"reprise/rewrite"
 )
@@ -19,6 +21,7 @@ type Rule struct {
 
 	tools      []string
 	cwd        *pattern
+	cwdEnd     string // what follows the last wildcard of cwd
 	env        []variable
 	argv       []*pattern
 	starts     []string
@@ -90,7 +93,8 @@ func firstMatch(rules []Rule, s Subject) (Match, bool) {
 // match checks the cheap conditions first: no pattern of a preset is compiled for another program's
 // calls.
 func (r *Rule) match(s Subject) (Match, bool) {
-	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) {
+	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) ||
+		!strings.HasSuffix(s.Cwd, r.cwdEnd) {
 		return Match{}, false
 	}
 	found := captures{attempt: rewrite.NoAttempt}
@@ -104,7 +108,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	}
 	m.addRoleText(s)
 	m.takeNames(s.Env)
-	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt))
+	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt)) || m.Task != "" && asksForReset(s.Prompt)
 	if anyIn(r.reset.prompt, ends(s.Prompt)) {
 		m.resets(m.resetRole())
 	}
@@ -231,10 +235,32 @@ func (m *Match) resets(role string) {
 
 // ResetBy returns the roles whose chains the tool's final answer ends.
 func (m Match) ResetBy(answer string) []string {
-	if anyIn(m.reset.answer, ends(answer)) {
+	switch {
+	case anyIn(m.reset.answer, ends(answer)):
+		return []string{m.resetRole()}
+	case m.Task == "" || !asksForReset(answer):
+		return nil
+	case m.reset.role != "" || strings.EqualFold(m.Role, coderRole):
 		return []string{m.resetRole()}
 	}
-	return nil
+	return []string{m.Role, coderRole}
+}
+
+// coderRole is the role whose chain another role's answer ends, unless a rule names one.
+const coderRole = "coder"
+
+// resetWords are a line of its own, which may be emphasized, or a member of a JSON object.
+var resetWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?m)^[ \\t]*[*_`]*context_reset[*_`]*[ \\t]*:[*_`]*[ \\t]*[*_`]*true[*_`]*\\s*$" +
+		`|"context_reset"\s*:\s*true\b`)
+})
+
+// asksForReset reports whether a prompt or an answer says that its job starts over.
+func asksForReset(text string) bool {
+	return slices.ContainsFunc(ends(text), func(part string) bool {
+		part = strings.ToLower(part) // much faster than a pattern that ignores case
+		return strings.Contains(part, "context_reset") && resetWords().MatchString(part)
+	})
 }
 
 // Keep returns a function that reports whether every delta repeats a block of the prompt. It

@@ -134,6 +134,7 @@ func directory(home string) func(*Rule, any) error {
 			return err
 		}
 		r.cwd, err = newPattern(glob(path), capturing)
+		r.cwdEnd = path[strings.LastIndexAny(path, "*?}")+1:]
 		return err
 	}
 }

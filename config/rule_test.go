@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -174,6 +175,63 @@ reset_when.role = "coder"
 	}
 }
 
+// Words that end a conversation hold for every call with a name.
+func TestContextReset(t *testing.T) {
+	words := map[string]bool{
+		"CONTEXT_RESET: true": true, "Well.\n  context_reset:true \r\nBye.": true, "**CONTEXT_RESET:** true": true,
+		"**Context_Reset: true**": true, "`CONTEXT_RESET: true`": true, `{"ok": false, "context_reset": true}`: true,
+		"{\n \"Context_Reset\" : true\n}": true, strings.Repeat("x\n", 1<<20) + "CONTEXT_RESET: true": true,
+		"": false, "CONTEXT_RESET: false": false, "I print CONTEXT_RESET: true": false, "CONTEXT_RESET: true, if so": false,
+		`"context_reset": trueish`: false, "CONTEXT_RESET: true\nCONTEXT_RESET: false": true, "CONTEXT_RESET:\ntrue": false,
+	}
+	for text, want := range words {
+		if got := asksForReset(text); got != want {
+			t.Errorf("%.60q: %v, want %v", text, got, want)
+		}
+	}
+	const line = "Say so.\nCONTEXT_RESET: true"
+	for _, c := range []struct {
+		name, rule string
+		fresh      bool
+		resets     []string // by an answer
+	}{
+		{"no name", "", false, nil},
+		{"reviewer", "task = \"t\"\nrole = \"reviewer\"", true, []string{"reviewer", "coder"}},
+		{"coder", "task = \"t\"\nrole = \"Coder\"", true, []string{"coder"}},
+		{"no role", "task = \"t\"", true, []string{"", "coder"}},
+		{"a rule's role", "task = \"t\"\nrole = \"critic\"\nreset_when.role = \"actor\"", true, []string{"actor"}},
+	} {
+		config, err := Parse("c.toml", "presets = false\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := config.Match(subject(func(s *Subject) { s.Prompt = line }))
+		if got := m.ResetBy(line); m.Fresh != c.fresh || !slices.Equal(got, c.resets) {
+			t.Errorf("%s: fresh %v, an answer resets %q; want %v, %q", c.name, m.Fresh, got, c.fresh, c.resets)
+		}
+		if m.ResetBy("done") != nil {
+			t.Errorf("%s: any answer resets", c.name)
+		}
+	}
+}
+
+// The end of a directory's pattern, which is looked at first, never keeps a rule from matching.
+func TestEndOfDirectory(t *testing.T) {
+	for pattern, cwd := range map[string]string{
+		"/w/a": "/w/a", "**/actor": "/w/actor", "/w/*": "/w/x", "/w/{task}": "/w/x", "/w/?b": "/w/ab", "/w/a{b": "/w/a{b", "/w/{task}/x*y": "/w/t/x1y", "/w}": "/w}",
+	} {
+		config, err := Parse("c.toml", fmt.Sprintf("presets = false\n[[rule]]\nname = \"r\"\ncwd = %q", pattern), "/h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dir, want := range map[string]string{cwd: "r", cwd + "/more": ""} {
+			if got := config.Match(subject(func(s *Subject) { s.Cwd = dir })); got.Name != want {
+				t.Errorf("%s: %s is taken by %q", pattern, dir, got.Name)
+			}
+		}
+	}
+}
+
 func TestRuleMistakes(t *testing.T) {
 	const first = "[[rule]]\nname = \"a\"\nprompt = 'x'\n\n" // a rule without mistake, of four lines
 	cases := []struct{ name, text, want, hint string }{
@@ -226,7 +284,7 @@ func TestRuleMistakes(t *testing.T) {
 }
 
 func TestPresetsOff(t *testing.T) {
-	for text, want := range map[string]int{"": 8, "presets = false": 0, `presets_off = "steroids"`: 6, `presets_off = ["steroids", "ralph"]`: 5} {
+	for text, want := range map[string]int{"": 17, "presets = false": 0, `presets_off = "steroids"`: 15, `presets_off = ["steroids", "ralph"]`: 14} {
 		config, err := Parse("c.toml", text, "/h")
 		if err != nil {
 			t.Fatal(err)
@@ -241,8 +299,8 @@ func TestPresetsOff(t *testing.T) {
 // sequences.
 func TestPresetsAreCheap(t *testing.T) {
 	for _, r := range builtIn(Policy{}) {
-		if len(r.starts) == 0 && len(r.env) == 0 {
-			t.Errorf("%s has neither starts nor env", r.Name)
+		if len(r.starts) == 0 && len(r.env) == 0 && r.cwdEnd == "" {
+			t.Errorf("%s has neither starts, env nor the end of a directory", r.Name)
 		}
 		if _, err := os.Stat(filepath.Join("../testdata/prompts", r.Name+".json")); err != nil {
 			t.Error(err)

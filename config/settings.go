@@ -45,6 +45,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"ttl", duration(year, func(t *T) *time.Duration { return &policy(t).TTL })},
 		{"max_age", duration(year, func(t *T) *time.Duration { return &policy(t).MaxAge })},
 		{"identical", oneOf(func(t *T) *Identical { return &policy(t).Identical }, IdenticalFresh, IdenticalResume)},
+		{"unrelated", oneOf(func(t *T) *Unrelated { return &policy(t).Unrelated }, UnrelatedFresh, UnrelatedResume)},
 		{"unnamed", oneOf(func(t *T) *Unnamed { return &policy(t).Unnamed }, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
 		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
 		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyFork, BusyWait)},

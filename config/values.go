@@ -29,6 +29,7 @@ func (c Config) Values() []Value {
 		{"max_age", quoted(written(c.MaxAge)), "a session that was started longer ago is not resumed"},
 		{"unnamed", quoted(c.Unnamed), "what a call without a name needs to be resumed: evidence, extends or off"},
 		{"identical", quoted(c.Identical), "how the same prompt again is treated: fresh or resume"},
+		{"unrelated", quoted(c.Unrelated), "how another template for a named job is treated: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, if that pays; or off"},
 		{"busy", quoted(c.Busy), "what happens if another process uses the session: fresh, fork or wait"},
 		{"busy_wait", quoted(written(c.BusyLimit)), "how long busy = wait waits at most"},

@@ -235,6 +235,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      ledger.Unnamed(m.Unnamed),
 		ResumeSame:   m.Identical == config.IdenticalResume,
+		Unrelated:    m.Unrelated == config.UnrelatedResume,
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
 		ResumeDearer: m.Dearer == config.DearerResume,
