@@ -180,7 +180,7 @@ func (f *templateFinder) list() []PromptTemplate {
 	}
 	slices.SortFunc(frames, func(a, b PromptTemplate) int {
 		return cmp.Or(cmp.Compare(b.Resumed, a.Resumed), cmp.Compare(b.Late, a.Late), cmp.Compare(a.Tool, b.Tool),
-			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place))
+			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place), cmp.Compare(a.First, b.First))
 	})
 	return frames
 }

@@ -179,12 +179,13 @@ func openingOf(group []sentCall) (o opening) {
 	for _, c := range group {
 		lines = min(lines, len(c.opening))
 	}
-	lead := leadPattern(group)
+	lead, alike := leadPattern(group), lines // alike is how many lines are the same in all
 	for n := range lines {
 		own := func(c sentCall) string { return c.opening[n] }
 		if allEqual(group, own) {
 			continue
 		}
+		alike = min(alike, n)
 		pattern, found := linePatternOf(group, n, !o.namesTask)
 		if pattern == "" {
 			break
@@ -199,12 +200,12 @@ func openingOf(group []sentCall) (o opening) {
 			return o
 		}
 	}
-	if len(o.patterns) == 0 {
+	if alike > 0 { // no word tells this role from others: the lines do
 		var start []string
-		for _, line := range group[0].opening[:min(lines, longestStart)] {
-			start = append(start, regexp.QuoteMeta(beginning(line)))
+		for _, line := range group[0].opening[:min(alike, longestStart)] {
+			start = append(start, wholeLine(line))
 		}
-		o.patterns = []string{"^" + lead + strings.Join(start, `[^\n]*\s+`)}
+		o.patterns = slices.Insert(o.patterns, 0, "^"+lead+strings.Join(start, `\s*`))
 	}
 	o.role = roleWords(group[0].opening)
 	return o
@@ -213,13 +214,13 @@ func openingOf(group []sentCall) (o opening) {
 // longestStart is how many lines of an opening a pattern contains.
 const longestStart = 4
 
-// beginning returns the start of a line that is long enough to identify it.
-func beginning(line string) string {
+// wholeLine matches a line, a long one by its start.
+func wholeLine(line string) string {
 	const most = 80
 	if utf8.RuneCountInString(line) <= most {
-		return line
+		return regexp.QuoteMeta(line) + `\s*?(?:\n|$)`
 	}
-	return string([]rune(line)[:most])
+	return regexp.QuoteMeta(string([]rune(line)[:most])) + `[^\n]*`
 }
 
 // leadPattern matches the lead-ins of a group's prompts, "" if there are none.

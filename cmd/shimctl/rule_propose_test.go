@@ -40,9 +40,14 @@ func TestPropose(t *testing.T) {
 		names   []string // task and role of each call, "" if the rule does not match it
 	}{
 		"one role": {
-			[]string{round("You are the coder.", "Notes", 1), round("You are the coder.", "Notes", 2), "What is this?"},
-			[]string{"# loop.sh: 2 calls, the same but for `## Notes`.", `prompt = '^You are the coder\.'`, `task = "loop"`, `role = "coder"`},
-			[]string{"loop coder", "loop coder", ""},
+			[]string{round("You are the coder.", "Notes", 1), round("You are the coder.", "Notes", 2), "What is this?", "You are the coder.s judge."},
+			[]string{"# loop.sh: 2 calls, the same but for `## Notes`.", `prompt = '^You are the coder\.\s*?(?:\n|$)'`, `task = "loop"`, `role = "coder"`},
+			[]string{"loop coder", "loop coder", "", ""},
+		},
+		"a long line": {
+			[]string{round(strings.Repeat("Long ", 30), "Notes", 1), round(strings.Repeat("Long ", 30), "Notes", 2)},
+			[]string{`role = "long long long"`},
+			[]string{"loop long long long", "loop long long long"},
 		},
 		"roles in the first line": {
 			[]string{round("# SCAN — find bugs", "Found", 1), round("# ETCH — mend them", "Found", 1), "# BREAK — try it\n\nFresh eyes.", round("# SCAN — find bugs", "Found", 2),
@@ -64,7 +69,7 @@ func TestPropose(t *testing.T) {
 		"a lead-in": {
 			[]string{round("Write a poem.", "Form", 1), "Original task:\n" + round("Write a poem.", "Form", 1) + "\n\n## Feedback\n\nOne.",
 				"Original task:\n" + round("Write a poem.", "Form", 1) + "\n\n## Feedback\n\nTwo.\n\nAnd three."},
-			[]string{`prompt = '^(?:(?:Original task:)\s+)?Write a poem\.'`, `role = "write a poem"`},
+			[]string{`prompt = '^(?:(?:Original task:)\s+)?Write a poem\.\s*?(?:\n|$)'`, `role = "write a poem"`},
 			[]string{"loop write a poem", "loop write a poem", "loop write a poem"},
 		},
 		"a prompt that grows": {
@@ -86,24 +91,24 @@ func TestPropose(t *testing.T) {
 		},
 		"a count in the opening": {
 			[]string{round("You are the coder.\nRound 1 of 9", "Notes", 1), round("You are the coder.\nRound 2 of 9", "Notes", 2)},
-			[]string{`prompt = '(?m)^\s*Round [\pL\pN_./#-]+ of 9'`, `role = "coder"`},
+			[]string{`prompt = ['^You are the coder\.\s*?(?:\n|$)', '(?m)^\s*Round [\pL\pN_./#-]+ of 9']`, `role = "coder"`},
 			[]string{"loop coder", "loop coder"},
 		},
 		"a task below the opening": {
 			[]string{round("You are the coder.\n\n## Ticket\n\nTicket: A1", "Notes", 1), round("You are the coder.\n\n## Ticket\n\nTicket: A1", "Notes", 2),
 				round("You are the coder.\n\n## Ticket\n\nTicket: B2", "Notes", 3), round("You are the coder.\n\n## Ticket\n\nTicket: B2", "Notes", 4)},
-			[]string{`prompt = ['^You are the coder\.', '(?m)^\s*Ticket: (?P<task>\S.*?)\s*$']`, `role = "coder"`},
+			[]string{`prompt = ['^You are the coder\.\s*?(?:\n|$)', '(?m)^\s*Ticket: (?P<task>\S.*?)\s*$']`, `role = "coder"`},
 			[]string{"A1 coder", "A1 coder", "B2 coder", "B2 coder"},
 		},
 		"roles that cannot be told apart by a word": {
 			[]string{round("Check: security!", "Diff", 1), round("Check? (style)", "Diff", 1), round("Check: security!", "Diff", 2), round("Check? (style)", "Diff", 2)},
-			[]string{"# loop.sh: 2 calls, the same but for `## Diff`.", `prompt = "^Check: security!"`, `role = "check security"`},
+			[]string{"# loop.sh: 2 calls, the same but for `## Diff`.", `prompt = '^Check: security!\s*?(?:\n|$)'`, `role = "check security"`},
 			[]string{"loop check security", "", "loop check security", ""},
 		},
 		"two reviewers of one word": {
 			[]string{round("Review the security.", "Diff", 1), round("Review the style.", "Diff", 1), round("Write the code.", "Notes", 1), round("Review the security.", "Diff", 2),
 				round("Review the style.", "Diff", 2), round("Write the code.", "Notes", 2)},
-			[]string{`prompt = '^Review the security\.'`},
+			[]string{`prompt = '^Review the security\.\s*?(?:\n|$)'`},
 			[]string{"loop review the security", "", "", "loop review the security", "", ""},
 		},
 	} {
