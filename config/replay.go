@@ -11,24 +11,34 @@ func (r *Rule) MatchPlace(tool, cwd string) (Match, bool) {
 	return place.match(Subject{Tool: tool, Cwd: cwd, Env: func(string) string { return "" }})
 }
 
-// Reads returns the keys of a rule that read what only the call itself shows: its variables, its command line, its
-// prompt and its answer.
-func (r *Rule) Reads() (keys []string) {
+// MatchSent matches a rule's conditions on the tool, the directory and the prompt, as if those on variables and options
+// matched.
+func (r *Rule) MatchSent(s Subject) (Match, bool) {
+	sent := *r
+	sent.env, sent.argv = nil, nil
+	s.Env = func(string) string { return "" }
+	m, ok := sent.match(s)
+	m.Rule = r
+	return m, ok
+}
+
+// ReadsPrompt reports whether a rule reads the prompt.
+func (r *Rule) ReadsPrompt() bool {
+	return len(r.starts)+len(r.prompt)+len(r.roleText)+len(r.freshWhen)+len(r.reset.prompt) > 0
+}
+
+// ReadsUnkept returns the keys of a rule that read what is kept nowhere: a call's variables, its command line and its answer.
+func (r *Rule) ReadsUnkept() (keys []string) {
 	for _, v := range r.env {
 		if key := "env." + v.name; !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
-	for _, k := range []struct {
-		key  string
-		used bool
-	}{
-		{"argv", len(r.argv) > 0}, {"starts", len(r.starts) > 0}, {"prompt", len(r.prompt) > 0}, {"role_text", len(r.roleText) > 0},
-		{"fresh_when", len(r.freshWhen) > 0}, {"reset_when", len(r.reset.prompt)+len(r.reset.answer) > 0},
-	} {
-		if k.used {
-			keys = append(keys, k.key)
-		}
+	if len(r.argv) > 0 {
+		keys = append(keys, "argv")
+	}
+	if len(r.reset.answer) > 0 {
+		keys = append(keys, "reset_when.answer")
 	}
 	return keys
 }

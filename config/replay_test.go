@@ -43,10 +43,18 @@ env.JOB = '(?P<task>.+)'
 			t.Errorf("%s matches: %+v", place, m)
 		}
 	}
-	if got := rules[0].Reads(); !slices.Equal(got, []string{"env.A", "env.B", "argv", "starts", "prompt", "role_text", "fresh_when", "reset_when"}) {
+	sent := Subject{Tool: "codex", Cwd: "/home/u/shop-7", Prompt: "Do this for long.", Digest: func(string) string { return "digest" }}
+	if m, ok := rules[0].MatchSent(sent); !ok || m.Task != "7" || m.Role != "coder #digest" {
+		t.Errorf("%v %+v", ok, m)
+	}
+	sent.Prompt = "Do that."
+	if m, ok := rules[0].MatchSent(sent); ok {
+		t.Errorf("matches another prompt: %+v", m)
+	}
+	if got := rules[0].ReadsUnkept(); !slices.Equal(got, []string{"env.A", "env.B", "argv", "reset_when.answer"}) || !rules[0].ReadsPrompt() {
 		t.Errorf("reads %q", got)
 	}
-	if got := rules[1].Reads(); got != nil {
+	if got := rules[1].ReadsUnkept(); got != nil || rules[1].ReadsPrompt() {
 		t.Errorf("reads %q", got)
 	}
 	for i, want := range []bool{true, false, true} {

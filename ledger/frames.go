@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -31,6 +30,7 @@ type PromptTemplate struct {
 	PromptBytes     int64                  // of those that would have been resumed
 	SavedBytes      int64                  // of these, by estimate
 	First, Last     Millis                 // when the first and the last of the calls began
+	Latest          FreshCall              // the last of the calls
 	calls           map[int64]struct{}     // by session
 	openings        map[string]struct{}    // those of Openings
 }
@@ -46,49 +46,6 @@ func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
 	return f.list(), nil
 }
 
-// freshCalls reads the fresh calls since then that no rule named, at most the latest 20 000, in the order in which they began.
-func (l *Ledger) freshCalls(since Millis, read func(*freshCall)) error {
-	err := each(l.db, `SELECT * FROM (
-		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
-			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening
-		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
-		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
-		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, func(rows *sql.Rows) error {
-		var c freshCall
-		var base []byte
-		p := &c.fingerprints
-		if err := rows.Scan(&c.id, &c.tool, &c.cwd, &c.home, &c.role, &c.started, &c.reason, &c.bytes, &c.session, &c.good,
-			&c.lastUsed, &p.Settings, &p.Model, &p.Runtime, &p.Auth, &c.place.Repository, &c.place.Branch, &base, &c.opening); err != nil {
-			return err
-		}
-		c.blocks = decodeDigests(base)
-		read(&c)
-		return nil
-	}, Live, since, rewrite.Fresh, maxFreshCalls)
-	if err != nil {
-		return fmt.Errorf("list fresh calls: %w", err)
-	}
-	return nil
-}
-
-// A freshCall is a call with a session of its own, and what that session was sent last: the call's
-// prompt, or one that extends it.
-type freshCall struct {
-	id                    int64
-	tool, cwd, home, role string
-	started               Millis
-	reason                rewrite.Reason
-	bytes                 int64
-	session               int64
-	good                  bool // the session could be continued
-	lastUsed              Millis
-	fingerprints          Fingerprints
-	place                 Place // when its session was used last
-	blocks                []rewrite.Digest
-	opening               int
-	continued             []int // the places of templates in which a later call continues it
-}
-
 // A templateFinder takes fresh calls in the order in which they began.
 type templateFinder struct {
 	ttl    Millis
@@ -99,10 +56,10 @@ type templateFinder struct {
 type frameKey struct {
 	tool, cwd, role string
 	place           int
+	before          rewrite.Digest // of the block before the place: of its heading, if it is a section
 }
 
 func (f *templateFinder) add(c *freshCall) {
-	c.opening = min(c.opening, len(c.blocks))
 	begins := string(encodeDigests(c.blocks[:c.opening]))
 	key := fmt.Sprintf("%q%q%q%q%q", c.tool, c.cwd, c.home, c.role, c.fingerprints) + begins
 	if couldBeNamed(c.reason) {
@@ -115,7 +72,12 @@ func (f *templateFinder) add(c *freshCall) {
 // couldBeNamed reports whether a call with this reason is fresh only because nothing names its
 // task.
 func couldBeNamed(r rewrite.Reason) bool {
-	return r == rewrite.BaseChanged || r == rewrite.BaseTooSmall || r == rewrite.FirstCall || r == rewrite.NewJob || r == rewrite.Ambiguous
+	switch r {
+	case rewrite.BaseChanged, rewrite.BaseTooSmall, rewrite.FirstCall, rewrite.NewJob, rewrite.Ambiguous, rewrite.NoEvidence,
+		rewrite.NewRole, rewrite.HistoryEdited, rewrite.UnnamedOff:
+		return true
+	}
+	return false
 }
 
 // connect finds, for each place, the earlier call that c shares most with, and counts c as its
@@ -127,14 +89,17 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 		if !e.good || e.lastUsed > c.started {
 			continue
 		}
-		place, behind, ok := oneDifference(e, c)
+		place, behind, ok := OneDifference(e.footprint(), c.footprint())
 		if ok && (best[place] == nil || behind > after[place]) && !slices.Contains(e.continued, place) {
 			best[place], after[place] = e, behind
 		}
 	}
 	for place, e := range best {
 		e.continued = append(e.continued, place)
-		key := frameKey{c.tool, c.cwd, c.role, place}
+		key := frameKey{c.tool, c.cwd, c.role, place, rewrite.Digest{}}
+		if place > 0 {
+			key.before = c.blocks[place-1]
+		}
 		if f.frames[key] == nil {
 			f.frames[key] = &PromptTemplate{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
 				Reasons: map[rewrite.Reason]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
@@ -143,23 +108,52 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 	}
 }
 
-// oneDifference counts the blocks that two prompts share before and after the one place in which
-// they differ. ok is false if the shared blocks are not most of both, or if c says nothing new
-// there.
-func oneDifference(e, c *freshCall) (before, behind int, ok bool) {
-	short, long := min(len(e.blocks), len(c.blocks)), max(len(e.blocks), len(c.blocks))
-	for before < short && e.blocks[before] == c.blocks[before] {
+// OneDifference counts the blocks that two prompts share before and after the one place in which
+// they differ. If that is a section, or part of one, the place is the section. ok is false if it is not and
+// the shared blocks are not most of both, or if the later prompt says nothing new there.
+func OneDifference(earlier, later rewrite.Footprint) (before, after int, ok bool) {
+	e, l := earlier.Blocks, later.Blocks
+	short := min(len(e), len(l))
+	for before < short && e[before] == l[before] {
 		before++
 	}
-	for behind < short-before && e.blocks[len(e.blocks)-1-behind] == c.blocks[len(c.blocks)-1-behind] {
-		behind++
+	for after < short-before && e[len(e)-1-after] == l[len(l)-1-after] {
+		after++
 	}
-	return before, behind, before+behind < len(c.blocks) && 2*(before+behind) > long
+	if before+after == len(l) {
+		return before, after, false
+	}
+	if first, last, ok := section(earlier, later, before, after); ok {
+		return first, last, true
+	}
+	return before, after, 2*(before+after) > max(len(e), len(l))
+}
+
+// section returns the number of blocks before and after the text of the section in which two prompts differ. ok is false
+// if more than the text of one section differs.
+func section(earlier, later rewrite.Footprint, before, after int) (first, last int, ok bool) {
+	for _, p := range []rewrite.Footprint{earlier, later} {
+		for block := before; block < len(p.Blocks)-after; block++ {
+			if isHeading(p, block) {
+				return 0, 0, false
+			}
+		}
+	}
+	for first = before; first > later.Opening && !isHeading(later, first-1); first-- {
+	}
+	for last = after; last > 0 && !isHeading(later, len(later.Blocks)-last); last-- {
+	}
+	return first, last, first > later.Opening
+}
+
+// isHeading reports whether a block is known to be a heading.
+func isHeading(p rewrite.Footprint, block int) bool {
+	return len(p.Lines) == len(p.Blocks) && p.Lines[block] == 0
 }
 
 func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bool) {
 	f.calls[e.session], f.calls[c.session] = struct{}{}, struct{}{}
-	f.Calls, f.Last, f.Blocks = len(f.calls), c.started, len(c.blocks)
+	f.Calls, f.Last, f.Blocks, f.Latest = len(f.calls), c.started, len(c.blocks), c.exported()
 	f.First, f.After = min(f.First, e.started), min(f.After, after)
 	f.Reasons[c.reason]++
 	if _, ok := f.openings[begins]; !ok {
@@ -186,7 +180,7 @@ func (f *templateFinder) list() []PromptTemplate {
 	}
 	slices.SortFunc(frames, func(a, b PromptTemplate) int {
 		return cmp.Or(cmp.Compare(b.Resumed, a.Resumed), cmp.Compare(b.Late, a.Late), cmp.Compare(a.Tool, b.Tool),
-			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place))
+			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place), cmp.Compare(a.First, b.First))
 	})
 	return frames
 }

@@ -41,7 +41,11 @@ func TestFrames(t *testing.T) {
 		"other settings":     {rounds, func(c *freshCall) { c.fingerprints.Model = "q" }, ""},
 		"at the same time":   {rounds, func(c *freshCall) { c.started = 1100 }, ""},
 		"asked to be fresh":  {rounds, func(c *freshCall) { c.reason = rewrite.ForcedFresh }, ""},
-		"edited history":     {rounds, func(c *freshCall) { c.reason = rewrite.HistoryEdited }, ""},
+		"a clean start":      {rounds, func(c *freshCall) { c.reason = rewrite.CleanStart }, ""},
+		"an edited history":  {rounds, func(c *freshCall) { c.reason = rewrite.HistoryEdited }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"no evidence":        {rounds, func(c *freshCall) { c.reason = rewrite.NoEvidence }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"a new role":         {rounds, func(c *freshCall) { c.reason = rewrite.NewRole }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"unnamed is off":     {rounds, func(c *freshCall) { c.reason = rewrite.UnnamedOff }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"too late":           {rounds, func(c *freshCall) { c.started += 100_000 }, "place 4 after 1: 3 calls, 1 resumed, 1 late"},
 		"several new blocks": {calls(rounds[0], rounds[1], "o a b c 3 4 z"), same, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"at the very end":    {calls("o a b 1", "o a b 2", "o a b 3"), same, "place 3 after 0: 3 calls, 2 resumed, 0 late"},
@@ -59,6 +63,42 @@ func TestFrames(t *testing.T) {
 		var got []string
 		for _, frame := range f.list() {
 			got = append(got, fmt.Sprintf("place %d after %d: %d calls, %d resumed, %d late", frame.Place, frame.After, frame.Calls, frame.Resumed, frame.Late))
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A section that is replaced, or grows, is one place however long it is, whatever of it stays the same.
+func TestFramesOfSections(t *testing.T) {
+	const before, after = "Coder. ## Task Build. ## Notes ", " ## Contract End."
+	for name, tt := range map[string]struct {
+		prompts []string
+		want    string
+	}{
+		"replaced":         {[]string{before + "none" + after, before + "a b c d e f g h" + after, before + "i j k l m n o p" + after}, "place 4 after 2: 3 calls, 2 resumed"},
+		"its start stays":  {[]string{before + "said a b c d e f" + after, before + "said g h i j k l" + after, before + "said m n o p q r" + after}, "place 4 after 2: 3 calls, 2 resumed"},
+		"its end stays":    {[]string{before + "a b c d e f said" + after, before + "g h i j k l said" + after, before + "m n o p q r said" + after}, "place 4 after 2: 3 calls, 2 resumed"},
+		"it grows":         {[]string{before + "a" + after, before + "a b c d e f" + after, before + "a b c d e f g h i j" + after}, "place 4 after 2: 3 calls, 2 resumed"},
+		"at the end":       {[]string{before + "a", before + "a b c d e f", before + "a b c d e f g h i j"}, "place 4 after 0: 3 calls, 2 resumed"},
+		"two sections":     {[]string{before + "a b c" + after, before + "d e f ## More g h i j k l" + after, before + "m n ## Other o p q r s t" + after}, ""},
+		"without headings": {[]string{"Coder. a b c d e", "Coder. f g h i j", "Coder. k l m n o"}, ""},
+	} {
+		f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
+		for i, text := range tt.prompts {
+			c := newFreshCall(int64(i+1), "", nil)
+			// "##" begins a heading, which is a block with the word behind it.
+			p := rewrite.NewPrompt(strings.ReplaceAll(strings.Join(strings.Fields(text), "\n\n"), "##\n\n", "## "), rewrite.Key("a key for tests")).Footprint()
+			c.blocks, c.lines, c.opening = p.Blocks, p.Lines, p.Opening
+			f.add(c)
+		}
+		var got []string
+		for _, frame := range f.list() {
+			got = append(got, fmt.Sprintf("place %d after %d: %d calls, %d resumed", frame.Place, frame.After, frame.Calls, frame.Resumed))
+			if frame.Latest.Started != 3000 {
+				t.Errorf("%s: the latest is %+v", name, frame.Latest)
+			}
 		}
 		if strings.Join(got, "; ") != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

@@ -12,6 +12,7 @@ type Naming struct {
 	Scope, Task, Role string
 	Prove             bool // Task separates jobs, but the prompt must show that it continues
 	Never             bool // it belongs to no chain
+	Fresh             bool // its prompt ends the chain
 	ResumeSame        bool // an identical prompt resumes
 	TTL, MaxAge       Millis
 }
@@ -25,8 +26,9 @@ type ReplayedCall struct {
 	Was       rewrite.Reason
 	Mode      rewrite.Mode
 	Reason    rewrite.Reason
-	Bytes     int64 // of its prompt
-	Saved     int64 // of these, by estimate, those that would not have been sent
+	Bytes     int64  // of its prompt
+	Saved     int64  // of these, by estimate, those that would not have been sent
+	Opening   string // how its prompt begins: the same for prompts that begin alike
 }
 
 // A replayedJob is what the replay knows about a chain that a name would have made.
@@ -38,25 +40,30 @@ type replayedJob struct {
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
 // them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
 // notice an edited conversation, and neither a commit that is gone nor a session that is.
-func (l *Ledger) Replay(since Millis, name func(tool, cwd string) (Naming, bool)) (replayed []ReplayedCall, err error) {
+func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (replayed []ReplayedCall, err error) {
 	type key struct{ tool, cwd, home, scope, task, role string }
 	jobs := map[key]replayedJob{}
 	err = l.freshCalls(since, func(c *freshCall) {
-		n, ok := name(c.tool, c.cwd)
+		n, ok := name(c.exported())
 		if !ok {
 			return
 		}
 		if n.Role == "" {
 			n.Role = c.role // the caller's own
 		}
-		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes}
+		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes,
+			Opening: string(encodeDigests(c.blocks[:c.opening]))}
 		job := key{c.tool, c.cwd, c.home, n.Scope, n.Task, n.Role}
 		switch before := jobs[job]; {
 		case n.Never:
 			r.Reason = rewrite.Never
 		case n.Task == "" || n.Prove: // the prompts alone decide, as they did
 		default:
-			r.decide(before, c)
+			if n.Fresh {
+				r.Reason = rewrite.ContextReset
+			} else {
+				r.decide(before, c)
+			}
 			if !r.Mode.Continues() {
 				before.began = c.started
 			}
@@ -75,7 +82,7 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 	}
 	facts := Facts{Fingerprints: c.fingerprints.named(), Place: c.place}
 	changed, _ := whatChanged(facts, &ChainFacts{Fingerprints: job.last.fingerprints.named(), Place: job.last.place})
-	relation := relate(job.last.blocks, c.blocks)
+	relation := Relate(job.last.blocks, c.blocks)
 	switch {
 	case job.last.lastUsed > c.started:
 		r.Reason = rewrite.Leased
@@ -104,8 +111,8 @@ func (f Fingerprints) named() Fingerprints {
 	return f
 }
 
-// relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
-func relate(before, now []rewrite.Digest) rewrite.Reason {
+// Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
+func Relate(before, now []rewrite.Digest) rewrite.Reason {
 	kept := len(now) - fresh(before, now)
 	switch {
 	case slices.Equal(before, now):

@@ -64,8 +64,8 @@ func TestReplay(t *testing.T) {
 	_, named := play("job")
 	l, _ := play("")
 	policy := testCall(l, "", 0).Limits
-	calls, err := l.Replay(0, func(tool, cwd string) (Naming, bool) {
-		return Naming{Scope: "rule", Task: "job", TTL: policy.TTL, MaxAge: policy.MaxAge}, cwd == "/project"
+	calls, err := l.Replay(0, func(c FreshCall) (Naming, bool) {
+		return Naming{Scope: "rule", Task: "job", TTL: policy.TTL, MaxAge: policy.MaxAge}, c.Cwd == "/project"
 	})
 	if err != nil || len(calls) != len(steps)-1 {
 		t.Fatalf("%d calls, %v", len(calls), err)
@@ -78,8 +78,8 @@ func TestReplay(t *testing.T) {
 	if saved := calls[1].Saved; saved < calls[1].Bytes/3 || saved > calls[1].Bytes || calls[0].Saved != 0 || calls[3].Saved != 0 {
 		t.Errorf("saved %d of %d bytes, %d, %d", saved, calls[1].Bytes, calls[0].Saved, calls[3].Saved)
 	}
-	for _, n := range []Naming{{Never: true, Task: "job"}, {Prove: true, Task: "job"}, {}} {
-		calls, err := l.Replay(0, func(string, string) (Naming, bool) { return n, true })
+	for _, n := range []Naming{{Never: true, Task: "job"}, {Prove: true, Task: "job"}, {Fresh: true, Task: "job"}, {}} {
+		calls, err := l.Replay(0, func(FreshCall) (Naming, bool) { return n, true })
 		if err != nil || len(calls) != len(steps) || calls[1].Mode.Continues() {
 			t.Errorf("%+v: %+v, %v", n, calls, err)
 		}

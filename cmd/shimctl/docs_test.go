@@ -49,6 +49,7 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[pricesReport]():     "prices",
 	reflect.TypeFor[passedReport]():     "passed",
 	reflect.TypeFor[adviceReport]():     "remedy",
+	reflect.TypeFor[triedRule]():        "tried",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +19,9 @@ func ruleTryCommand(a *app) *cobra.Command {
 	var since string
 	c := &cobra.Command{
 		Use: "try FILE|NAME", Short: "show what a rule would have made of past calls",
-		Long: `Shows which of the latest 20000 fresh calls that no rule matched would have been resumed with a rule, and what that
-would have saved. FILE contains the rule, - is stdin; NAME is a rule of yours or a preset. The ledger keeps no
-variables, options or prompts: for a rule that reads them the figures are upper bounds, as if it matched every
-call, and each run of calls that differ in one place were one task.`,
+		Long: `Shows which of the latest 20000 fresh calls that no rule matched would have been resumed with a rule, by role, and
+what that would have saved. FILE contains the rule, - is stdin; NAME is a rule of yours or a preset. Prompts are read
+from the tools' files. Variables and options are not kept: of a rule that reads them the figures are upper bounds.`,
 		Args: oneArgument("a file of rules, or the name of a rule"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.ruleTry(args[0], since, asJSON) },
 	}
@@ -46,18 +47,28 @@ type ruleTryReport struct {
 // A triedRule is a rule, and what it would have made of the fresh calls that no rule matched.
 type triedRule struct {
 	Rule        string                 `json:"rule" doc:"its name"`
-	Matched     int                    `json:"matched" doc:"fresh calls of its tool and directory"`
-	Reads       []string               `json:"reads,omitempty" doc:"keys that read what the ledger lacks"`
+	Matched     int                    `json:"matched" doc:"fresh calls that it matches, as far as that is known"`
+	Unread      int                    `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
+	Reads       []string               `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
 	AtMost      bool                   `json:"at_most" doc:"whether the next figures are upper bounds"`
 	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed"`
 	PromptBytes int64                  `json:"prompt_bytes" doc:"length of their prompts"`
 	SavedBytes  int64                  `json:"estimated_saved" doc:"estimated bytes not sent"`
 	Fresh       map[rewrite.Reason]int `json:"would_be_fresh" doc:"the others by their reason"`
+	Roles       []triedRole            `json:"roles" doc:"the roles of the calls that it matches"`
+	Mixes       bool                   `json:"mixes" doc:"whether it has no role for prompts that begin differently"`
 	InUse       int64                  `json:"calls_of_this_name" doc:"calls that it matched"`
 	InUseResume int64                  `json:"resumed_of_this_name" doc:"of these, the resumed ones"`
-	Calls       []triedCall            `json:"calls" doc:"the last 50, unless there are reads"`
+	Calls       []triedCall            `json:"calls" doc:"the last 50"`
 	Text        string                 `json:"text" doc:"all of this in sentences"`
 	rule        *config.Rule
+	begins      map[string]string // how the first prompt of each task without a role begins
+}
+
+type triedRole struct {
+	Role    string `json:"role" doc:"its name, empty for none"`
+	Calls   int    `json:"calls" doc:"calls that it matches"`
+	Resumed int    `json:"would_resume" doc:"of these, those that would have been resumed"`
 }
 
 type triedCall struct {
@@ -113,18 +124,26 @@ func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, e
 	defer l.Close()
 	tried := make([]triedRule, len(rules))
 	for n := range rules {
-		tried[n] = triedRule{Rule: rules[n].Name, Reads: rules[n].Reads(), Fresh: map[rewrite.Reason]int{}, Calls: []triedCall{}, rule: &rules[n]}
+		tried[n] = triedRule{Rule: rules[n].Name, Reads: rules[n].ReadsUnkept(), Fresh: map[rewrite.Reason]int{}, Roles: []triedRole{},
+			Calls: []triedCall{}, rule: &rules[n], begins: map[string]string{}}
 		tried[n].AtMost = len(tried[n].Reads) > 0 && rules[n].NamesTask() && !rules[n].Never && !rules[n].Strict
 	}
 	var taken []int // by replayed call: the rule that takes it
-	calls, err := l.Replay(since, func(tool, cwd string) (ledger.Naming, bool) {
+	calls, err := l.Replay(since, func(c ledger.FreshCall) (ledger.Naming, bool) {
+		sent := config.Subject{Tool: c.Tool, Cwd: c.Cwd, Digest: l.Key().Name}
 		for n := range rules {
-			m, ok := rules[n].MatchPlace(tool, cwd)
-			switch {
-			case !ok:
-			case len(tried[n].Reads) > 0: // it may match, and so may a later one
-				tried[n].Matched++
-			default:
+			if _, ok := rules[n].MatchPlace(c.Tool, c.Cwd); !ok {
+				continue
+			}
+			if rules[n].ReadsPrompt() && sent.Prompt == "" {
+				p := promptOf(c, l.Key())
+				if p == nil { // it may match, and so may a later one
+					tried[n].Unread++
+					continue
+				}
+				sent.Prompt = p.Text
+			}
+			if m, ok := rules[n].MatchSent(sent); ok {
 				taken = append(taken, n)
 				return naming(m), true
 			}
@@ -148,74 +167,90 @@ func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, e
 				t.InUse, t.InUseResume = g.Calls, g.Resumed
 			}
 		}
-		if t.AtMost {
-			if err := t.bound(l, since); err != nil {
-				return nil, err
-			}
-		}
+		slices.SortFunc(t.Roles, func(a, b triedRole) int { return cmp.Compare(a.Role, b.Role) })
 		t.Calls = t.Calls[max(0, len(t.Calls)-maxTried):]
 		t.Text = strings.Join(t.sentences(), " ")
 	}
 	return tried, nil
 }
 
+// unkeptTask is the task of all calls whose task is captured in what is kept nowhere.
+const unkeptTask = "?"
+
 func naming(m config.Match) ledger.Naming {
-	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, ResumeSame: m.Identical == config.IdenticalResume,
-		TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}
+	if m.Task == "" && m.NamesTask() {
+		m.Task = unkeptTask
+	}
+	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
+		ResumeSame: m.Identical == config.IdenticalResume, TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.
 func (t *triedRule) add(c ledger.ReplayedCall) {
 	t.Matched++
+	at := slices.IndexFunc(t.Roles, func(r triedRole) bool { return r.Role == c.Role })
+	if at < 0 {
+		at = len(t.Roles)
+		t.Roles = append(t.Roles, triedRole{Role: c.Role})
+	}
+	t.Roles[at].Calls++
 	if c.Mode.Continues() {
 		t.Resumed, t.PromptBytes, t.SavedBytes = t.Resumed+1, t.PromptBytes+c.Bytes, t.SavedBytes+c.Saved
+		t.Roles[at].Resumed++
 	} else {
 		t.Fresh[c.Reason]++
+	}
+	if c.Role == "" && c.Task != "" && !c.Never && !c.Prove {
+		if first, ok := t.begins[c.Task]; ok && first != c.Opening {
+			t.Mixes = true
+		}
+		t.begins[c.Task] = c.Opening
 	}
 	t.Calls = append(t.Calls, triedCall{c.ID, c.Was, c.Task, c.Role, c.Mode, c.Reason, c.Saved, c})
 }
 
-// bound adds up, for each directory and role, the calls that are most like each other: no more can be rounds of one task.
-func (t *triedRule) bound(l *ledger.Ledger, since ledger.Millis) error {
-	frames, err := l.Frames(since, ledger.Millis(t.rule.TTL.Milliseconds()))
-	if err != nil {
-		return err
-	}
-	seen := map[[3]string]bool{}
-	for _, f := range frames { // the most useful first
-		place := [3]string{f.Tool, f.Cwd, f.Role}
-		if _, ok := t.rule.MatchPlace(f.Tool, f.Cwd); ok && !seen[place] {
-			seen[place] = true
-			t.Resumed, t.PromptBytes, t.SavedBytes = t.Resumed+f.Resumed, t.PromptBytes+f.PromptBytes, t.SavedBytes+f.SavedBytes
-		}
-	}
-	return nil
+// roleWords say how many calls each role has.
+func (t *triedRule) roleWords() string {
+	return strings.Join(mapped(t.Roles, func(r triedRole) string {
+		return fmt.Sprintf("%s %s, %d resumed", cmp.Or(r.Role, "no role"), ui.Count(int64(r.Calls), "call"), r.Resumed)
+	}), "; ")
 }
 
 // sentences say what the rule would have done, and what is not known.
 func (t *triedRule) sentences() (said []string) {
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	matched := ui.Count(int64(t.Matched), "fresh call")
-	saving := fmt.Sprintf("%d of them would have been resumed, and of %s about %s not sent (estimated: the ledger has no text).",
+	saving := fmt.Sprintf("%d of them would have been resumed, and of %s about %s not sent (estimated).",
 		t.Resumed, ui.Size(t.PromptBytes), ui.Size(t.SavedBytes))
 	switch {
+	case t.Matched == 0 && t.Unread == 0:
+		say("Rule %s matches no fresh call that no rule matched.", t.Rule)
 	case t.Matched == 0:
-		say("Rule %s matches the tool and directory of no fresh call that no rule matched.", t.Rule)
+		say("Rule %s matches no fresh call whose prompt is known.", t.Rule)
 	case t.rule.Never:
-		say("Rule %s keeps calls fresh. It changes nothing for the %s whose tool and directory it matches.", t.Rule, matched)
+		say("Rule %s keeps calls fresh. It changes nothing for the %s that it matches.", t.Rule, matched)
 	case t.rule.Strict:
 		say("Rule %s names tasks, but proves nothing (strict): %s would have stayed fresh.", t.Rule, matched)
-	case t.AtMost:
-		say("Rule %s matches the tool and directory of %s. It also reads %s, which the ledger does not keep: which calls it takes, and of which "+
-			"task they are, is not known. At most %s", t.Rule, matched, strings.Join(t.Reads, ", "), saving)
 	case !t.rule.NamesTask():
 		say("Rule %s matches %s, but names no task: the prompts alone would have decided, as they did.", t.Rule, matched)
 	default:
-		say("Rule %s matches %s: %s", t.Rule, matched, saving)
+		if t.AtMost {
+			say("Rule %s reads %s, which is kept nowhere: which calls it takes, and of which task they are, is not known. It may match %s. At most %s",
+				t.Rule, strings.Join(t.Reads, ", "), matched, saving)
+		} else {
+			say("Rule %s matches %s: %s", t.Rule, matched, saving)
+		}
 		if len(t.Fresh) > 0 {
 			say("The others would have been fresh: %s.", reasonCounts(t.Fresh))
 		}
+		say("Roles: %s.", t.roleWords())
+		if t.Mixes {
+			say("Warning: it captures no role, and prompts of one task begin differently: a reviewer must not share the coder's session.")
+		}
 		say("Not known: whether a conversation was edited, a commit undone or a session used by another process.")
+	}
+	if t.Unread > 0 {
+		say("The tool's files do not have the prompts of %s: whether it matches them is not known.", ui.Count(int64(t.Unread), "more call"))
 	}
 	if t.InUse > 0 {
 		say("A rule of this name matched %s in that time; %d of them were resumed.", ui.Count(t.InUse, "other call"), t.InUseResume)
@@ -235,8 +270,10 @@ func (a *app) printTried(r ruleTryReport) {
 				ui.TextCell(c.Task), ui.TextCell(c.Role), ui.TextCell(string(c.Was)), ui.TextCell(t.Rule), a.pathCell(c.call.Cwd))
 		}
 	}
-	table.Print(a.stdout)
-	fmt.Fprintln(a.stdout)
+	if slices.ContainsFunc(r.Rules, func(t triedRule) bool { return len(t.Calls) > 0 }) {
+		table.Print(a.stdout)
+		fmt.Fprintln(a.stdout)
+	}
 	a.stdout.Sentences("RESULT", "", mapped(r.Rules, func(t triedRule) string { return t.Text })...)
 	if r.Command != "" {
 		fmt.Fprintln(a.stdout)

@@ -144,7 +144,11 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	if err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	repeats, err := a.repeatWarnings(l, cfg, f)
+	if err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(repeats, a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 

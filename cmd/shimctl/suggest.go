@@ -28,10 +28,10 @@ func suggestCommand(a *app) *cobra.Command {
 	var files []string
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
-		Long: `Proposes rules for those of the latest 20000 fresh calls that differ in one place and that no rule named. It applies
+		Long: `Proposes rules for those of the latest 20000 fresh calls that differ in one section and that no rule named. It applies
 none. Similar prompts may be rounds of one task or two tasks of one caller: the comment above each rule says what
-must be true. From the prompts of two different tasks it takes what names the task, the first line in which they
-differ; without them you have to fill that in.`,
+must be true. Task and role come from the prompts in the tools' files, or the task from two prompts of different
+tasks; otherwise you fill them in.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.suggest(since, files, asJSON) },
 	}
@@ -110,11 +110,29 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 		if len(found) == maxSuggestions || two != nil && !two.begins(f) {
 			continue
 		}
-		if s := suggestionFor(f, two, len(found)+1); s.worthIt() {
+		s := suggestionFor(f, two, len(found)+1)
+		if !s.worthIt() {
+			continue
+		}
+		s.Section = placeWords(promptOf(f.Latest, l.Key()), f.Place)
+		if two == nil {
+			s.propose(a, l, f, ledger.Millis(since.UnixMilli()))
+		}
+		if !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
 			found = append(found, s)
 		}
 	}
 	return found, nil
+}
+
+// propose takes the rule for the latest call, if there is one.
+func (s *suggestion) propose(a *app, l *ledger.Ledger, f ledger.PromptTemplate, since ledger.Millis) {
+	p, err := a.proposeRule(l, f.Latest.ID, f.Tool, f.Cwd, since)
+	if err != nil {
+		return
+	}
+	s.Rule, s.proposed = p.Text, true
+	s.Roles = mapped(p.tried.Roles, func(r triedRole) string { return r.Role })
 }
 
 type suggestReport struct {
@@ -130,6 +148,10 @@ type suggestion struct {
 	Role        string                 `json:"role,omitempty" doc:"part in the job"`
 	Block       int                    `json:"block" doc:"the block that differs, from 1"`
 	Blocks      int                    `json:"blocks" doc:"blocks of the latest prompt"`
+	Call        int64                  `json:"call" doc:"the latest call"`
+	Caller      string                 `json:"caller,omitempty" doc:"name of the process that made the latest call"`
+	Section     string                 `json:"section" doc:"the place that differs, in words"`
+	Roles       []string               `json:"roles,omitempty" doc:"roles that the rule captures"`
 	Calls       int                    `json:"calls" doc:"similar calls"`
 	Runs        int                    `json:"runs" doc:"groups of calls that would have formed a chain"`
 	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
@@ -143,10 +165,11 @@ type suggestion struct {
 	Different   bool                   `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
 	Rule        string                 `json:"rule,omitempty" doc:"the rule, as TOML"`
 	tasks       [2]string
+	proposed    bool // the rule is made from the prompts, and complete
 }
 
 func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggestion {
-	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks,
+	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
 		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
 		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: f.First.Time(), Last: f.Last.Time()}
 	if two != nil {
@@ -211,7 +234,7 @@ func tomlText(text string) string {
 // that is said about a rule is a comment.
 func (a *app) printSuggestions(found []suggestion, files []string) {
 	if len(found) == 0 {
-		fmt.Fprintln(a.stderr, "nothing to suggest: no fresh calls in that time are equal but in one place, and begin as asked for")
+		fmt.Fprintln(a.stderr, "nothing to suggest: no fresh calls in that time differ in one section only, and begin as asked for")
 	}
 	for i, s := range found {
 		if i > 0 {
@@ -222,7 +245,7 @@ func (a *app) printSuggestions(found []suggestion, files []string) {
 		}
 		fmt.Fprint(a.stdout, s.Rule)
 	}
-	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" }) {
+	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" && !s.proposed }) {
 		fmt.Fprintln(a.stdout)
 		for _, line := range nextSteps(files) {
 			fmt.Fprintln(a.stdout, "# "+ui.Printable(line))
@@ -245,8 +268,8 @@ func nextSteps(files []string) []string {
 
 func (s suggestion) comment(a *app) []string {
 	lines := []string{
-		fmt.Sprintf("%s in %q: %s in %s, each like the one before it but in one place,", s.Tool, a.tilde(s.Directory),
-			ui.Count(int64(s.Calls), "call"), ui.Count(int64(s.Runs), "run")),
+		fmt.Sprintf("%s in %q: %s in %s, each like the one before it but for %s,", s.Tool, a.tilde(s.Directory),
+			ui.Count(int64(s.Calls), "call"), ui.Count(int64(s.Runs), "run"), s.Section),
 		fmt.Sprintf("from block %d on, of %d. They were fresh: %s.", s.Block, s.Blocks, reasonCounts(s.Reasons)),
 	}
 	if s.Different {
@@ -263,13 +286,19 @@ func (s suggestion) comment(a *app) []string {
 	lines = append(lines, would,
 		"Likeness is no evidence: two tasks of one caller look just like this. The rule is right only if",
 		fmt.Sprintf("  - the text from block %d on is new in each round of one task, and does not name the task;", s.Block))
-	if s.Pattern == "" {
+	if s.proposed {
+		lines = append(lines, fmt.Sprintf("  - its roles are all that take part in the job: %s;", strings.Join(s.Roles, ", ")))
+	} else if s.Pattern == "" {
 		lines = append(lines, "  - what you let name the task is never the same for two tasks;")
 	} else {
 		lines = append(lines, "  - what it captures names the task in every prompt; in yours it is",
 			fmt.Sprintf("    %q and %q;", s.tasks[0], s.tasks[1]))
 	}
-	return append(lines, "  - calls of another role (a reviewer, a judge), and those that a preset knows, do not match it: your rules come first.")
+	lines = append(lines, "  - calls of another role (a reviewer, a judge), and those that a preset knows, do not match it: your rules come first.")
+	if s.proposed {
+		lines = append(lines, fmt.Sprintf("shimctl rule add --from %d adds it, after a question.", s.Call))
+	}
+	return lines
 }
 
 func reasonCounts(reasons map[rewrite.Reason]int) string {

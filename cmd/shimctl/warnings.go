@@ -18,7 +18,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, context, dearer, cache_lost, cache, refused, failed, price, too_many_calls or budget_spent"`
+	Kind  string        `json:"kind" doc:"configuration, repeats, context, dearer, cache_lost, cache, refused, failed, price, too_many_calls or budget_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
@@ -137,6 +137,42 @@ func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
 		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
 	}
 	return warnings
+}
+
+// Bounds of the search for callers that repeat their prompts.
+const (
+	maxRepeating = 2000 // of the latest calls
+	maxRepeats   = 3    // warnings
+)
+
+// repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
+// would have them resumed. A rule that matches them by now ends the warning.
+func (a *app) repeatWarnings(l *ledger.Ledger, c config.Config, f ledger.Filter) (warnings []warning, err error) {
+	since, err := l.Bounded(max(f.Times().Since, ledger.Millis(a.now.Add(-proposedPeriod).UnixMilli())), maxRepeating)
+	if err != nil {
+		return nil, err
+	}
+	frames, err := l.Frames(since, ledger.Millis(c.TTL.Milliseconds()))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range frames {
+		if len(warnings) == maxRepeats || t.Resumed < 2 || t.SavedBytes < leastSaved || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
+			continue
+		}
+		p := promptOf(t.Latest, l.Key())
+		sent := config.Subject{Tool: t.Tool, Cwd: t.Cwd, Env: func(string) string { return "" }}
+		if p != nil {
+			sent.Prompt = p.Text
+		}
+		if c.Match(sent).Name != "" {
+			continue
+		}
+		warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool,
+			Says: fmt.Sprintf("%s: %s; shimctl rule add --from %d names them, so that they are resumed",
+				callerWords(t.Latest), sameBut(t.Calls, p, t.Place), t.Latest.ID)})
+	}
+	return warnings, nil
 }
 
 // dearerWarnings returns warnings on rules whose resumes are suspended.

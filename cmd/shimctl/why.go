@@ -181,9 +181,18 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 	if cfg := a.configured(); rulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
+	if strings.HasPrefix(w.Command, nameVariable) {
+		if _, err := a.proposeRuleFor(l, i); err == nil {
+			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
+			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
+		}
+	}
 	w.Text = w.paragraph(a.decided(i, facts))
 	return w, nil
 }
+
+// nameVariable is the start of a command that names the task.
+const nameVariable = "REPRISE_TASK="
 
 // decided says what was decided on a call.
 func (a *app) decided(i ledger.InvocationRow, f whyFacts) string {
