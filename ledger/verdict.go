@@ -35,7 +35,7 @@ func (p Proof) Sentences() (facts []string) {
 // proof returns what shows that the call continues a session.
 func (f *Facts) proof(c *ChainFacts) Proof {
 	e := &c.Continuity.Evidence
-	p := Proof{Transcript: e.Transcript, Answer: e.Answer > 0, Flow: c.Flow, Trace: len(e.Trace) > 0, Past: e.Past() != ""}
+	p := Proof{Transcript: e.Transcript, Answer: e.Answer > 0 && e.Own, Flow: c.Flow, Trace: len(e.Trace) > 0, Past: e.Past() != ""}
 	if name, same := f.Caller.sameAs(c.Caller, f.Now-c.LastUsed); same && f.Now >= c.LastUsed {
 		p.Caller = name
 	}
@@ -65,9 +65,9 @@ func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
 	case rewrite.Extends:
 		enough = !stopped && (p.Transcript || p.Answer || p.Caller != "" && (p.Flow != 0 || p.Trace)) || p.Caller != "" && p.Past
 	case rewrite.Revises:
-		enough = p.Caller != "" && !stopped && (p.Answer || p.Flow != 0 || p.Past)
+		enough = p.Caller != "" && !stopped && (p.Answer || p.Flow != 0 || p.Trace || p.Past)
 	case rewrite.Unrelated:
-		enough = p.Caller != "" && !stopped && e.Answer >= rewrite.LongAnswer && f.PromptBytes < 2*e.Answer+shortPrompt
+		enough = p.Caller != "" && !stopped && p.Answer && e.Answer >= rewrite.LongAnswer && f.PromptBytes < 2*e.Answer+shortPrompt
 	case rewrite.HistoryEdited:
 		return rewrite.HistoryEdited
 	default:

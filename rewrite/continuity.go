@@ -66,6 +66,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.turn = h.end
 	}
 	c.Evidence = p.evidence(sent, &c, h)
+	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.Answer > 0 // a place for it was left empty
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends):
 		c.Relation = HistoryEdited
@@ -73,7 +74,9 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.Relation = BaseChanged
 	case extends && !m.filled:
 		c.Relation = Extends
-	case extends, p.revises(sent), sent.Named && 2*m.retained > len(sent.Base.Blocks):
+	case p.revises(sent, &c.Evidence):
+		c.Relation = Revises
+	case extends, sent.Named && 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = Revises
 	}
 	return c
@@ -81,13 +84,17 @@ func Compare(sent Sent, p *Prompt) Continuity {
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
 // that only what later rounds added to it is replaced.
-func (p *Prompt) revises(sent Sent) bool {
+func (p *Prompt) revises(sent Sent, e *Evidence) bool {
 	if len(sent.Root) == 0 {
 		return false
 	}
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
-	return m.whole && (p.sameOpening(root, nil) || p.ledIn(root, m.has))
+	if !m.whole || !p.sameOpening(root, nil) && !p.ledIn(root, m.has) {
+		return false
+	}
+	e.sinceRoot(m.has)
+	return true
 }
 
 // longestLeadIn is how many blocks may stand before the text that the session was sent.
@@ -212,6 +219,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		} else if grow && p.grew(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
 			m.known[i] = base.Lines[m.retained]
 			m.retained++
+		} else if grow && p.answersCue(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
+			m.known[i] = base.Lines[m.retained] - 1
+			m.retained++
 		} else if known, ok := p.fills(&p.blocks[i], base.Blocks[m.retained]); grow && ok {
 			m.known[i], m.filled = known, true
 			m.retained++
@@ -225,6 +235,18 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 func (p *Prompt) grew(b *block, before Digest, lines int) bool {
 	begins := strings.SplitN(b.text, "\n", lines+1)
 	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
+}
+
+// answersCue reports whether a block begins with all lines of an earlier one that ended with a name for the
+// answer, "Assistant:", and has a text behind that name.
+func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
+	begins := strings.SplitN(b.text, "\n", lines+1)
+	if b.message != nil || lines == 0 || len(begins) < lines {
+		return false
+	}
+	name, _, found := strings.Cut(begins[lines-1], ":")
+	begins[lines-1] = name + ":"
+	return found && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
 }
 
 // emptySlots are the texts by which callers say that a place has nothing yet.

@@ -14,6 +14,8 @@ type Evidence struct {
 	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole where it was
 	// not sent before, and it is too long to be a coincidence; 0 otherwise.
 	Answer int
+	// Own reports that the words right before that answer say that it is the session's: "Your last report:".
+	Own bool
 	// Trace are the names in what is new that the session's runs touched or its answers said first.
 	Trace []string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
@@ -21,6 +23,7 @@ type Evidence struct {
 
 	prompt   *Prompt
 	new, old []*promptLine
+	since    []*promptLine // what is new since the first prompt, if later ones are replaced
 }
 
 // A Finding is a piece of a prompt that speaks for or against a resume.
@@ -59,7 +62,9 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 		switch l := &lines[i]; {
 		case c.old(l):
 			e.old = append(e.old, l)
-		case !h.isAnswer(i) && !own[p.lineDigest(i)] && !p.showsInline(l, own):
+		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(l, own):
+			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
+		default:
 			e.new = append(e.new, l)
 			if e.Shown == "" && namesAnswer(l.line) {
 				e.Shown = l.line
@@ -68,6 +73,21 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 		}
 	}
 	return e
+}
+
+// callsOwn reports whether line i, or the one above it if it is only the answer, calls an answer the session's.
+func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
+	l := &p.lines[i]
+	before := l.line
+	if own[p.lineDigest(i)] {
+		if i == 0 {
+			return false
+		}
+		before = p.lines[i-1].line
+	} else if j := strings.IndexAny(l.line, ":："); j >= 0 {
+		before = l.line[:j]
+	}
+	return findWords("own", plainWords(before)) != ""
 }
 
 // namesAnswer reports whether a line is or begins with a name over an answer: "Your last report:".
@@ -144,6 +164,16 @@ func (p *Prompt) LineMarks() (marks []Mark) {
 // Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
 func (e *Evidence) Past() string { return findWords("past", e.plain(nil)) }
 
+// sinceRoot has the words that count looked for in all that is new since the first prompt.
+func (e *Evidence) sinceRoot(has []bool) {
+	e.since = nil
+	for i := range e.prompt.lines {
+		if l := &e.prompt.lines[i]; !has[l.block] {
+			e.since = append(e.since, l)
+		}
+	}
+}
+
 // Against returns what speaks against a resume. quoted reports whether a line is another's answer: it is
 // not the caller who speaks there.
 func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
@@ -151,7 +181,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
 	plain := e.plain(quoted)
-	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "sample"} {
+	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "meta", "sample"} {
 		if words := findWords(kind, plain); words != "" && !(e.Transcript && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
@@ -189,7 +219,11 @@ func ReasonAgainst(found []Finding) Reason {
 func (e *Evidence) plain(quoted func(text string) bool) string {
 	var text strings.Builder
 	fence := ""
-	for _, l := range e.new {
+	lines := e.new
+	if e.since != nil {
+		lines = e.since
+	}
+	for _, l := range lines {
 		switch {
 		case fence != "":
 			if closesFence(l.line, fence) {

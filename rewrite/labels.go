@@ -347,6 +347,9 @@ func wordLabel(line string) (who speaker, label, text string) {
 			return noTurn, "", line
 		}
 		who := labelKind(name, unknownName)
+		if who == everydayWord && r == '>' {
+			who = unknownName
+		}
 		if who == unknownName && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) && !strings.HasPrefix(line, "**") {
 			who = everydayWord // an item of a list
 		}

@@ -181,6 +181,9 @@ func cut(text string, offset int) []block {
 			}
 		case trimmed == "":
 			flush()
+		case closesTurn(trimmed): // turns are added before it
+			flush()
+			from = at
 		case headingLevel(line) > 0:
 			flush()
 			blocks = append(blocks, block{text: line, at: offset + at, level: headingLevel(line)})

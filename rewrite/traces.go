@@ -101,7 +101,15 @@ var quotedText = regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`)
 func plainLine(line string) string { return strings.ReplaceAll(plainWords(listItem(line)), "\n", " ") }
 
 // distinctiveLine reports whether a line that recurs is no coincidence.
-func distinctiveLine(plain string) bool { return len(plain) >= 30 || strings.Count(plain, " ") >= 4 }
+func distinctiveLine(plain string) bool {
+	words := 0
+	for word := range strings.FieldsSeq(plain) {
+		if strings.ContainsFunc(word, unicode.IsLetter) {
+			words++
+		}
+	}
+	return words >= 5 || words > 0 && len(plain) >= 30
+}
 
 // names yields the words of a text that look like the name of a file, a function or a test. For a
 // path it also yields the file's base name.
@@ -120,7 +128,7 @@ func names(text string) func(yield func(string) bool) {
 				if !yield(part) {
 					return
 				}
-				if i := strings.LastIndexByte(part, '/'); i != -1 && !yield(part[i+1:]) {
+				if i := strings.LastIndexByte(part, '/'); i != -1 && looksLikeName(part[i+1:]) && !yield(part[i+1:]) {
 					return
 				}
 			}

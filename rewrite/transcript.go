@@ -229,7 +229,7 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 	}
 	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label]) &&
 		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
-	h.turns = follows || h.speaker == assistant
+	h.turns = follows || h.speaker == assistant && !namesAnswer(lines[h.spans[len(h.spans)-1].from].line)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
 	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
@@ -257,6 +257,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 		turned = turned || known[l.label]
 		switch {
 		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
+		case namesAnswer(l.line): // evidence looks at it
 		case l.speaker == assistant:
 			h.marked = true
 		case l.speaker == toolOutput && !behind:
@@ -301,7 +302,7 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 		if !named {
 			first++
 		}
-		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l.speaker, c) {
+		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l, c) {
 			return foundAnswer{first, to, l.label}, true
 		}
 		if to, ok := p.answerAt(a, first, named, true); ok {
@@ -318,7 +319,7 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 
 // endsTurn reports whether a turn under such a name is over before line i: another turn begins
 // there, or text that the session was sent before. Under a heading, another heading ends the turn.
-func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
+func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	lines := p.conversation()
 	for i < len(lines) && isRule(lines[i].line) {
 		i++
@@ -328,7 +329,7 @@ func (p *Prompt) endsTurn(i int, name speaker, c *Continuity) bool {
 	}
 	switch who := lines[i].speaker; who {
 	case heading:
-		return name == heading
+		return headingLevel(name.line) > 0
 	default:
 		return who.isTurn() || who == closing
 	}

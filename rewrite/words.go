@@ -22,14 +22,17 @@ import (
 //	apart   it asks for independence
 //	judge   it asks for a judgement, or for another product
 //	rival   it speaks of another's work
+//	meta    it is about the conversation
 //	sample  it is one of several samples, arms or items
+//	own     it calls an answer the session's own
+//	shown   likewise, as a name over it
 //	base    what the session was sent before asks for independent answers
 //
 //go:embed words.tsv
 var wordsTable string
 
 // reasonsAgainst are the reasons for a fresh call by the kinds of words that speak against a resume.
-var reasonsAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "rival": NewRole, "apart": NewRole,
+var reasonsAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "rival": NewRole, "apart": NewRole, "meta": NewRole,
 	"clean": CleanStart, "base": CleanStart, "sample": NoEvidence, kindShown: HistoryEdited}
 
 // kindsEnding are the kinds that end a conversation although a name says that it goes on.

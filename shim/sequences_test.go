@@ -91,7 +91,7 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project",
+		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project", Caller: testCaller,
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
@@ -116,3 +116,6 @@ func orElse(text, otherwise string) string {
 	}
 	return text
 }
+
+// testCaller is the loop that makes the calls of a sequence.
+var testCaller = ledger.Caller{Namespace: "pid", Processes: []ledger.CallerProcess{{Process: ledger.Process{Boot: "boot", PID: 7, Start: 70}, Name: "loop.sh"}}}
