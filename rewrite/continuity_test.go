@@ -404,17 +404,8 @@ func BenchmarkEvidence(b *testing.B) {
 	prompt := base + "\n\n## Review\n\nYour change breaks the build: src/retry.py:12: unexpected indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
-		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Verdict != "" {
+		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Past() == "" {
 			b.Fatal(c.Evidence)
-		}
-	}
-}
-
-func BenchmarkPhraseTable(b *testing.B) {
-	for b.Loop() {
-		t := newPhraseTable()
-		for line := range strings.SplitSeq(strings.TrimSpace(evidenceTable), "\n") {
-			t.add(line)
 		}
 	}
 }

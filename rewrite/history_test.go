@@ -114,8 +114,8 @@ func TestHistories(t *testing.T) {
 		}
 		p := NewPrompt(text, testKey)
 		c := Compare(sent, p)
-		got := fmt.Sprintf("%s %s %s", c.Relation, map[bool]string{true: "shown"}[c.Transcript], c.Evidence.Verdict)
-		if c.Evidence.Answer {
+		got := fmt.Sprintf("%s %s %s", c.Relation, map[bool]string{true: "shown"}[c.Transcript], map[bool]Reason{true: HistoryEdited}[c.Evidence.Shown != "" || c.Relation == HistoryEdited])
+		if c.Evidence.Answer > 0 || c.Evidence.Transcript {
 			got += " answer"
 		}
 		if text, whole := ToResume("id", p, c, false).Prompt(); !whole {

@@ -78,8 +78,8 @@ func TestMessagesGoOn(t *testing.T) {
 		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", HistoryEdited},
 	} {
 		c := compare(first, tt.second, "first")
-		if c.Relation != tt.want || tt.want == Extends && c.Evidence.Verdict != "" {
-			t.Errorf("%s: %s (%s), want %s", name, c.Relation, c.Evidence.Verdict, tt.want)
+		if c.Relation != tt.want || tt.want == Extends && c.Evidence.Shown != "" {
+			t.Errorf("%s: %s (%s), want %s", name, c.Relation, c.Evidence.Shown, tt.want)
 		}
 	}
 }

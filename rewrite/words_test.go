@@ -1,0 +1,103 @@
+package rewrite
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// wordRows returns the rows of wordsTable: kind, expression, sentence.
+func wordRows(t *testing.T) (rows [][]string) {
+	t.Helper()
+	for line := range strings.Lines(wordsTable) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(row) != 3 || row[2] == "" {
+			t.Fatalf("a row of %d fields: %q", len(row), line)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Each row matches its sentence, and its kind is one that is looked for.
+func TestWords(t *testing.T) {
+	known := map[string]bool{"past": true, "own": true, "shown": true}
+	for kind := range reasonsAgainst {
+		known[kind] = true
+	}
+	seen := map[string]bool{}
+	for _, row := range wordRows(t) {
+		if !known[row[0]] {
+			t.Errorf("%s is no kind", row[0])
+		}
+		if seen[row[1]] {
+			t.Errorf("%s stands there twice", row[1])
+		}
+		seen[row[1]] = true
+		all, text := regexp.MustCompile("(?m)"+row[1]), plainWords(row[2])
+		if row[0] == "shown" {
+			text = plainWords(strings.TrimRight(row[2], ":： "))
+		}
+		if !all.MatchString(text) || findWords(row[0], text) == "" {
+			t.Errorf("%s %q is not in %q", row[0], row[1], text)
+		}
+	}
+}
+
+// Words are matched whole, whatever stands between them, and a sentence ends at its sign.
+func TestPlainWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"The **test** still-fails!  Fix it.": "the test still fails\nfix it",
+		"a.go:12: b\n\nc":                    "a go 12\nb\nc",
+		"《前回》の報告：x":                          "前回 の報告\nx",
+		"":                                   "",
+	} {
+		if got := plainWords(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	long := strings.Repeat("x ", 4*maxScanned)
+	if got := plainWords("first " + long + " last"); len(got) > 3*maxScanned || !strings.HasPrefix(got, "first") || !strings.HasSuffix(got, "last") {
+		t.Errorf("%d bytes of a long text", len(got))
+	}
+}
+
+// Judges, samplers, contracts and neutral additions say nothing of how the last run turned out.
+func TestNeutralAdditions(t *testing.T) {
+	for _, row := range sentences(t, "no-evidence.tsv", 1) {
+		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
+		c := compare(base, base+"\n\n"+row[1], "Done.")
+		if e := &c.Evidence; e.Past() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
+			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Past(), e.Against(nil))
+		}
+	}
+}
+
+// Ordinary feedback says nothing against a resume.
+func TestFeedback(t *testing.T) {
+	for _, row := range sentences(t, "feedback.tsv", 1) {
+		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
+		c := compare(base, base+"\n\n"+row[1], "Done.")
+		if against := c.Evidence.Against(nil); len(against) > 0 {
+			t.Errorf("%s: %q: %v", row[0], row[1], against)
+		}
+	}
+}
+
+// sentences reads a file of testdata: a sentence a line, behind so many fields.
+func sentences(t *testing.T, file string, fields int) (out [][]string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(row) != fields+1 || row[fields] == "" {
+			t.Fatalf("%s: a row of %d fields: %q", file, len(row), line)
+		}
+		out = append(out, row)
+	}
+	return out
+}
