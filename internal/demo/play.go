@@ -45,8 +45,11 @@ type Call struct {
 	Role     string
 	Decision string // the shim's decision and reason, "" without the shims
 	Requests int
-	Sent     string // the prompt that the model was sent
-	Tokens   standin.Tokens
+	// Lost is how many of the requests came after a command without output. Every command here has some:
+	// qwen 0.24.4 now and then loses that of a short one on a busy machine, and the model asks again.
+	Lost   int
+	Sent   string // the prompt that the model was sent
+	Tokens standin.Tokens
 }
 
 // Played is the result of a job.
@@ -183,11 +186,18 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 			all = append(all, c)
 		}
 		if len(all) > 0 {
-			all[len(all)-1].add(1, r.Tokens)
+			c := &all[len(all)-1]
+			c.add(1, r.Tokens)
+			if text := standin.AllText(r); strings.HasPrefix(text[strings.LastIndex(text, outputMark)+1:], outputMark[1:]+"(empty)") {
+				c.Lost++
+			}
 		}
 	}
 	return all
 }
+
+// outputMark stands before a command's output as qwen sends it.
+const outputMark = "\nOutput: "
 
 // decisions returns what the shims say about each call, such as "reprise: claude: fresh
 // (first_call)".

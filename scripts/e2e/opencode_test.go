@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,14 +75,13 @@ func withoutTokens(events string) string {
 	return strings.Join(masked, "\n")
 }
 
-// opencodeFigures compares the ledger's tokens with those of the requests that have tools: the request
-// for a title is not the caller's.
+// opencodeFigures compares the ledger's tokens with those of the requests, without the request for a title:
+// it is not the caller's.
 func opencodeFigures(t *testing.T, w *world) {
 	t.Helper()
 	var want, titles int64
 	for _, r := range w.Model.Requests() {
-		body, _ := json.Marshal(r.Body)
-		if !strings.Contains(string(body), `"tools":`) {
+		if standin.AsksTitle(r) {
 			titles++
 			continue
 		}

@@ -69,7 +69,7 @@ func body(r standin.Request) string {
 }
 
 // dropRepeatedResults removes a tool's result that repeats the part before it. gemini 0.61.0 stores a result
-// twice, and depending on how fast it is it sends one or both when it resumes a session.
+// twice. When it resumes a session, it sends one or both, depending on its speed.
 func dropRepeatedResults(body any) {
 	request, _ := body.(map[string]any)
 	contents, _ := request["contents"].([]any)

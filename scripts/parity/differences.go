@@ -29,7 +29,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini reports its own timings"},
 	{`(?m)^\[STARTUP\].*\n`, "", "gemini warns about slow phases of its start"},
 	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS", "gemini lists its skills in the order in which their files were read"},
-	{`("enum": \[)\s+("skill-creator",\s+"antigravity-support"|"antigravity-support",\s+"skill-creator")`, "$1SKILLS", "gemini lists its skills in the order in which their files were read"},
+	{`("enum": \[)\s+("skill-creator",\s+"antigravity-support"|"antigravity-support",\s+"skill-creator")`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
 	{`(agent skill by name \(Available: )[^)]*`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
 	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex sends the model the time at which a turn began"},
 	{`(succeeded in )\d+ms`, "${1}0ms", "codex reports its tools' timings"},
