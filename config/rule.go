@@ -108,6 +108,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	}
 	m.addRoleText(s)
 	m.takeNames(s.Env)
+	m.deriveRole(s)
 	m.Fresh = anyIn(r.freshWhen, ends(s.Prompt)) || m.Task != "" && asksForReset(s.Prompt)
 	if anyIn(r.reset.prompt, ends(s.Prompt)) {
 		m.resets(m.resetRole())
@@ -142,6 +143,14 @@ func (m *Match) takeNames(env func(string) string) {
 	}
 	if role := env("REPRISE_ROLE"); role != "" {
 		m.Role = role
+	}
+}
+
+// deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a whole job
+// must not put one role into another's session.
+func (m *Match) deriveRole(s Subject) {
+	if m.Task != "" && m.Role == "" && !m.Strict && m.Unrelated != UnrelatedResume && s.Digest != nil {
+		m.Role = rewrite.RoleTextMark + s.Digest(rewrite.FirstLine(s.Prompt))
 	}
 }
 
@@ -215,10 +224,13 @@ func name(captured []string, otherwise string) string {
 	return strings.Join(strings.Fields(strings.Join(captured, " ")), " ")
 }
 
-// resetRole returns the role whose chain the rule's reset_when ends.
+// resetRole returns the role whose chain the rule's reset_when ends: "" for all roles that nothing names.
 func (m Match) resetRole() string {
-	if m.reset.role != "" {
+	switch {
+	case m.reset.role != "":
 		return m.reset.role
+	case strings.HasPrefix(m.Role, rewrite.RoleTextMark):
+		return ""
 	}
 	return m.Role
 }
@@ -243,7 +255,7 @@ func (m Match) ResetBy(answer string) []string {
 	case m.reset.role != "" || strings.EqualFold(m.Role, coderRole):
 		return []string{m.resetRole()}
 	}
-	return []string{m.Role, coderRole}
+	return []string{m.resetRole(), coderRole}
 }
 
 // coderRole is the role whose chain another role's answer ends, unless a rule names one.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
 	"slices"
 	"strconv"
@@ -48,40 +49,45 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	return all, rows.Err()
 }
 
-// addFlow adds to the facts about sessions what others have answered since their latest runs and the prompt
-// shows now, and whether another session gave the same answer.
-func addFlow(chains []ChainFacts, answers []givenAnswer) {
+// addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
+// against it: who made the calls, what others have answered since, and what the prompt's words say.
+func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 	for i := range chains {
-		c := &chains[i]
-		if c.Continuity.Relation == rewrite.Identical {
+		cf := &chains[i]
+		if name, same := c.Caller.sameAs(cf.Caller, c.Now-cf.LastUsed); same && c.Now >= cf.LastUsed {
+			cf.Proof.Caller = name
+		}
+		e := &cf.Continuity.Evidence
+		if !cf.retains() && e.Answer == 0 {
 			continue
 		}
-		added := map[rewrite.Mark]string{}
-		for _, line := range c.Continuity.Evidence.New() {
-			added[line.Mark] = line.Text
+		quoted := cf.addFlow(answers)
+		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past() != ""
+		cf.Against, cf.Ends = e.Against(func(text string) bool { return quoted[text] }), e.Ends()
+	}
+}
+
+// addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are such an answer's.
+func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
+	quoted, added := map[string]bool{}, map[rewrite.Mark]string{}
+	for _, line := range c.Continuity.Evidence.New() {
+		added[line.Mark] = line.Text
+	}
+	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
+	for k := range answers {
+		a := &answers[k]
+		if a.chain == c.Chain && a.chain != 0 {
+			continue
 		}
-		own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
-		for k := range answers {
-			a := &answers[k]
-			if a.chain == c.Chain && a.chain != 0 {
-				continue
-			}
-			if own >= 0 && slices.Equal(a.lines, answers[own].lines) {
-				c.AnswerShared = true
-			}
-			for _, mark := range a.lines {
-				if text, found := added[mark]; found && a.ended > c.LastUsed {
-					if c.Flow == 0 {
-						c.Flow = a.invocation
-					}
-					if c.quoted == nil {
-						c.quoted = map[string]bool{}
-					}
-					c.quoted[text] = true
-				}
+		c.AnswerShared = c.AnswerShared || own >= 0 && slices.Equal(a.lines, answers[own].lines)
+		for _, mark := range a.lines {
+			if text, found := added[mark]; found && a.ended > c.LastUsed {
+				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.invocation)
+				quoted[text] = true
 			}
 		}
 	}
+	return quoted
 }
 
 // shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.

@@ -15,7 +15,7 @@ func callAt(t *testing.T, l *Ledger, now Millis, task string, first, sum request
 	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = task, "r", "r"
-	c.Limits.TTL = 24 * hour
+	c.Limits.TTL, c.Limits.Unrelated = 24*hour, true
 	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)

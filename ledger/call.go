@@ -55,6 +55,9 @@ type Call struct {
 // named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
+// derivedRole reports whether nothing names the role of the call's task.
+func (c *Call) derivedRole() bool { return strings.HasPrefix(c.Role, rewrite.RoleTextMark) }
+
 // A Ticket represents a running invocation.
 type Ticket struct {
 	Invocation int64
@@ -150,11 +153,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
-		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String())
+		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String(), encodeJSON(d.Proof))
 }
 
 // join assigns the call its place in a chain, and a session.

@@ -109,7 +109,7 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 				prompt = "Something else."
 			}
 			c = betweenCall(testCall(l, prompt, 3000), func() { execute(t, l, tt.happens, first.Session) })
-			c.Task, c.Wait = tt.task, wait
+			c.Task, c.Wait, c.Limits.Unrelated = tt.task, wait, true
 			d, ticket, err := Begin(l, c)
 			switch {
 			case wait && tt.want == rewrite.Fresh:
@@ -228,8 +228,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	}
 	footprint := c.Prompt.Footprint()
 	wantRow(t, "what it was sent", two, map[string]any{
-		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening, "base_lines": string(encodeLines(footprint.Lines)), "shape": string(encodeShape(footprint.Shape)),
-		"gist": string(encodeMarks(rewrite.NewTraces(c.Prompt, []string{"The second answer."}, nil, l.Key()).Gist))})
+		"base": string(encodeDigests(footprint.Blocks)), "base_opening": footprint.Opening, "base_lines": string(encodeLines(footprint.Lines)), "shape": string(encodeShape(footprint.Shape))})
 }
 
 // The things of a session that many runs have touched are bounded, and up to there none is lost, whatever bytes
@@ -700,21 +699,18 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.", 2000)
 	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
 	finish(t, l, ticket, o)
-	for more, want := range map[string]string{
-		"Please look at internal/parser_limits.go.":                                              "thing",
-		"Please look at internal/printer_colours.go.":                                            "",
-		"The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": "quoted",
+	for more, want := range map[string]Proof{
+		"Please look at internal/parser_limits.go.":                                                                   {Trace: true},
+		"Please look at internal/printer_colours.go.":                                                                 {},
+		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
+		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {},
 	} {
 		_, chains, err := l.Preview(testCall(l, prompt+"\n\n"+more, 3000))
 		if err != nil || len(chains) != 1 {
 			t.Fatalf("%d chains, %v", len(chains), err)
 		}
-		var kinds []string
-		for _, f := range slices.Concat(chains[0].Continuity.Evidence.For, chains[0].Continuity.Evidence.Against) {
-			kinds = append(kinds, f.Kind)
-		}
-		if want == "" && (slices.Contains(kinds, "thing") || slices.Contains(kinds, "quoted")) || want != "" && !slices.Contains(kinds, want) {
-			t.Errorf("%s: %v, want %s", more, kinds, want)
+		if got := chains[0].Proof; got != want {
+			t.Errorf("%s: %+v, want %+v", more, got, want)
 		}
 	}
 }

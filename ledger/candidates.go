@@ -51,8 +51,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
 		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
-		Caller: c.Caller, PromptBytes: len(c.Prompt.Text),
-		Limits: c.Limits}
+		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil
 	}
@@ -106,12 +105,13 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	if err != nil {
 		return err
 	}
-	addFlow(f.Chains, answers)
+	addEvidence(c, f.Chains, answers)
 	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
 		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || f.goesOn(&cf))
 	}) {
 		return nil // it continues an end, or repeats one
 	}
+	found := len(f.Chains)
 	if n.copies > 0 || f.More {
 		more, _, err := read(c, inner, beginningAlike+newest, args...)
 		if err != nil {
@@ -119,13 +119,12 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		}
 		f.addInner(slices.DeleteFunc(more, func(cf ChainFacts) bool { return !f.Limits.goesBack(&cf) }))
 	}
-	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
+	err = l.addOthers(c, f, answers)
+	addEvidence(c, f.Chains[found:], answers)
+	if err != nil || len(f.Chains) > 0 {
 		return err
 	}
-	var others int
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&others)
-	f.Others = others > 0
-	return err
+	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
 }
 
 // goesBack reports whether a call may go on where a session stood before it was continued: only if the
@@ -138,43 +137,64 @@ func (l Limits) goesBack(c *ChainFacts) bool {
 // addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
 // prompt shows.
 func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
-	lines := c.Prompt.FirstLines()
-	if len(lines) < 2 {
-		return nil
+	var begins []rewrite.Digest
+	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
+		begins = lines[1:]
 	}
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(lines)-1), ", ")
-	args := append(c.job(), c.firstLine())
-	for i := range lines[1:] {
-		args = append(args, encodeDigests(lines[i+1:i+2]))
-	}
-	where := ofJob + " AND c.first_line <> ? AND (c.first_line IN (" + marks + ")"
+	where := ofRoles + " AND c.first_line <> ? AND (c.first_line IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(begins)), ", ") + ")"
 	if shown := shownSessions(c.Prompt, answers); shown != "" {
 		where += " OR s.id IN (" + shown + ")"
+	}
+	args := append(c.job(), c.firstLine())
+	for i := range begins {
+		args = append(args, encodeDigests(begins[i:i+1]))
 	}
 	others, _, err := l.chains(c, ends, where+")"+newest, args...)
 	if err != nil {
 		return err
 	}
-	others = slices.DeleteFunc(others, func(cf ChainFacts) bool {
-		return !cf.retains() && cf.Continuity.Evidence.Answer < rewrite.LongAnswer
-	})
-	addFlow(others, answers)
-	f.Chains = append(f.Chains, others...)
+	others = slices.DeleteFunc(others, func(cf ChainFacts) bool { return !cf.retains() && !cf.quotesLong() })
+	f.addInner(others)
 	return nil
 }
 
 // namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
-// sessions that led to them. A long job may have many of those.
+// sessions that led to them. A long job may have many of those. To these it adds the sessions of which the
+// prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 	var n counted
-	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil || n.copies == 0 && n.sessions <= maxCandidates {
+	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
 	}
+	answers, err := l.answers(c)
+	if err != nil {
+		return err
+	}
+	defer func() { addEvidence(c, f.Chains, answers) }()
 	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
 		return nil
 	}
-	more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
-	f.addInner(more)
+	if n.copies > 0 || n.sessions > maxCandidates {
+		more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
+		if err != nil {
+			return err
+		}
+		f.addInner(more)
+	}
+	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
+		more, _, err := l.chains(c, "s.chain_id = c.id AND s.id IN ("+shown+")", ofJob+newest, c.job()...)
+		if err != nil {
+			return err
+		}
+		f.addInner(more)
+	}
+	if !c.derivedRole() || slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.retains() }) {
+		return nil
+	}
+	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
+		return err
+	}
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofRoles+")", c.job()...).Scan(&f.Others)
 	return err
 }
 
@@ -209,6 +229,10 @@ const (
 // own finds them, and the plus keeps SQLite from using another index.
 const (
 	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
+
+	// The same with all roles of its task that nothing names, if nothing names the call's.
+	ofRoles = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ?
+		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + rewrite.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + rewrite.RoleTextMark + `') AND c.updated >= ?7`
 
 	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
 		AND c.first_line = ?`
@@ -273,7 +297,7 @@ func (r *sentRow) compare(c *Call) rewrite.Continuity {
 	if root := decodeDigests(r.root); len(root) > 0 {
 		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
 	}
-	r.sent.Named = c.named() && c.Role != ""
+	r.sent.Named = c.named() && !c.derivedRole()
 	return rewrite.Compare(r.sent, c.Prompt)
 }
 

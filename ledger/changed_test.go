@@ -196,7 +196,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want rewrite.Reason) (Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
-		c.Task, c.Fingerprints, c.Place = "t", p, at
+		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
 		c.Ancestor = func(commit string) bool { return commit == "2" }
 		d, ticket, err := Begin(l, c)
 		if err != nil || d.Reason != want {

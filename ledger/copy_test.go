@@ -27,7 +27,7 @@ func copyCall(l *Ledger, prompt string, now Millis) *Call {
 // namedCopyCall is one of a job that has a name.
 func namedCopyCall(l *Ledger, prompt string, now Millis) *Call {
 	c := copyCall(l, prompt, now)
-	c.Task, c.Role = "task", "reviewer"
+	c.Task, c.Role, c.Limits.Unrelated = "task", "reviewer", true
 	return c
 }
 

@@ -54,7 +54,6 @@ type Facts struct {
 	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Place        Place // of the call's directory
-	Caller       Caller
 	PromptBytes  int
 	Limits       Limits
 	Meters       Meters // costs of the runs of its rule, tool and model
@@ -63,7 +62,7 @@ type Facts struct {
 	// that begin like the call's prompt.
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
-	Others bool // the directory has chains with any beginning; set only if Chains is empty
+	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
 }
 
 // session returns the facts about a session that a decision names.
@@ -99,14 +98,14 @@ type ChainFacts struct {
 	Compacted       bool // the tool has shortened its history
 	BaseBytes       int
 	Continuity      rewrite.Continuity
-	Attempt         int             // of its latest call, or rewrite.NoAttempt
-	CallersOwn      bool            // the caller has continued it by its ID
-	Reset           bool            // another role's answer, or its own, has ended it
-	Share           float64         // the chain's fixed number from 0 to 1
-	Proof           Proof           // what shows that the call continues it, once it is decided
-	Flow            int64           // the call whose answer, given after the session's latest run, the prompt shows; 0 for none
-	AnswerShared    bool            // another session gave the same answer
-	quoted          map[string]bool // lines of the prompt that are such an answer's
+	Attempt         int               // of its latest call, or rewrite.NoAttempt
+	CallersOwn      bool              // the caller has continued it by its ID
+	Reset           bool              // another role's answer, or its own, has ended it
+	Share           float64           // the chain's fixed number from 0 to 1
+	Proof           Proof             // what shows that the call continues it
+	AnswerShared    bool              // another session gave the same answer
+	Against         []rewrite.Finding // what in the prompt speaks against continuing the session, without what others have answered
+	Ends            []rewrite.Finding // what ends the conversation although a name says that it goes on
 	base            []rewrite.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call
@@ -223,7 +222,7 @@ func Decide(f Facts) Decision {
 	if chain.Stored == StoredChanged {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
-	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, f.proof(chain)
+	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
 	d.Whole = f.Limits.WholePrompt || chain.Compacted
 	return d
 }
@@ -233,8 +232,11 @@ func Decide(f Facts) Decision {
 func choose(f Facts) (*ChainFacts, rewrite.Reason) {
 	all := f.Chains
 	f.Chains = continuable(f)
-	chain, reason := chooseNamed(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held }))
-	if !f.Named {
+	var chain *ChainFacts
+	var reason rewrite.Reason
+	if f.Named {
+		chain, reason = chooseNamed(f, all)
+	} else {
 		chain, reason = chooseUnnamed(f)
 	}
 	switch {
@@ -291,15 +293,22 @@ func continuable(f Facts) []ChainFacts {
 }
 
 // chooseNamed chooses if the task is known to be the same. As long as the name leads to one
-// session, any prompt continues it, except a repeated one, one that shows another history, and one
-// that only removes text. Otherwise, and for these, the prompt itself must show which session it
-// continues. busy reports that a session of the name is in use.
-func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
-	if len(f.Chains) == 0 {
+// session, a prompt that goes on with its text continues it, except a repeated one, one that shows another
+// history, and one that only removes text. Otherwise, and for these, the prompt itself must show which
+// session it continues. all are the sessions that the name leads to, with those that cannot be continued.
+func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, rewrite.Reason) {
+	switch {
+	case len(f.Chains) == 0 && f.Others:
+		return nil, rewrite.NewRole
+	case len(f.Chains) == 0:
 		return nil, rewrite.FirstCall
 	}
-	end, reason := byName(f, busy)
-	c, several := repeated(f.Chains, (*ChainFacts).retains)
+	newest := &f.Chains[0]
+	if f.Chains = slices.DeleteFunc(slices.Clone(f.Chains), f.otherTemplate); len(f.Chains) == 0 {
+		return newest, rewrite.BaseChanged
+	}
+	end, reason := byName(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held && !f.otherTemplate(c) }))
+	c, several := repeated(f.Chains, (*ChainFacts).singledOut)
 	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
 	switch {
 	case same:
@@ -314,26 +323,41 @@ func chooseNamed(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	return c, f.ended(c)
 }
 
+// otherTemplate reports whether a prompt has nothing to do with what the session was sent or answered, so
+// that a name alone does not lead there.
+func (f *Facts) otherTemplate(c ChainFacts) bool {
+	return !f.Limits.Unrelated && c.Continuity.Relation == rewrite.Unrelated && !c.quotesLong()
+}
+
+// singledOut reports whether the prompt itself shows that the session may be meant, of several of a name.
+func (c *ChainFacts) singledOut() bool {
+	return c.Continuity.Relation == rewrite.Extends || c.retains() && c.Continuity.Evidence.Answer > 0 || c.quotesLong()
+}
+
 // retains reports whether the prompt has what the session was sent first.
 func (c *ChainFacts) retains() bool {
 	return c.Continuity.Relation == rewrite.Extends || c.Continuity.Relation == rewrite.Revises
 }
 
+// quotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
+func (c *ChainFacts) quotesLong() bool {
+	e := &c.Continuity.Evidence
+	return e.Own && e.Answer >= rewrite.LongAnswer
+}
+
 // ended returns why a named call does not continue a session, "" if it does: the prompt ends the
-// conversation, shows an answer as the session's that is not, or is another template.
+// conversation, or shows an answer as the session's that is not.
 func (f *Facts) ended(c *ChainFacts) rewrite.Reason {
 	e := &c.Continuity.Evidence
 	switch {
 	case f.Limits.Unrelated:
 		return ""
-	case c.Continuity.Relation == rewrite.Unrelated:
-		return rewrite.BaseChanged
 	case c.Continuity.Relation == rewrite.Identical, e.Transcript:
 		return ""
 	case e.Shown != "" && e.Answer == 0:
 		return rewrite.HistoryEdited
 	}
-	return rewrite.ReasonAgainst(e.Ends())
+	return rewrite.ReasonAgainst(c.Ends)
 }
 
 // byName returns the session that a name leads to, or why the name alone does not suffice: there
@@ -427,19 +451,26 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if len(going) == 0 {
 		return cmp.Or(identical, extended), false
 	}
-	if shown := slices.DeleteFunc(slices.Clone(going), func(s *ChainFacts) bool { return s.Continuity.Evidence.Answer == 0 }); len(shown) > 0 {
-		going = shown
-	}
+	going = prefer(going, func(s *ChainFacts) bool { return s.Continuity.BeginsAlike })
+	going = prefer(going, func(s *ChainFacts) bool { return s.Continuity.Evidence.Answer > 0 })
 	if c = mostSent(going, sessions); c == nil {
 		return nil, true
 	}
 	for i := range sessions { // one that gave the same answer may be meant as well
 		s := &sessions[i]
-		if s.Continuity.Evidence.Answer > 0 && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
+		if s.Continuity.Evidence.Answer > 0 && s.Continuity.Relation != rewrite.Unrelated && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
 			return nil, true
 		}
 	}
 	return c, false
+}
+
+// prefer returns those of some sessions for which better holds, all if it holds for none.
+func prefer(some []*ChainFacts, better func(*ChainFacts) bool) []*ChainFacts {
+	if chosen := slices.DeleteFunc(slices.Clone(some), func(s *ChainFacts) bool { return !better(s) }); len(chosen) > 0 {
+		return chosen
+	}
+	return some
 }
 
 // mostSent returns the one of some sessions that was sent everything the others were, nil if there

@@ -20,7 +20,7 @@ func goodFacts() Facts {
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8, NativeID: "id", State: Live, Fingerprints: p,
 			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
-			Continuity: rewrite.Continuity{Relation: rewrite.Extends},
+			Continuity: rewrite.Continuity{Relation: rewrite.Extends, BeginsAlike: true}, Proof: Proof{Transcript: true},
 		}},
 	}
 }
@@ -59,7 +59,6 @@ func TestDecide(t *testing.T) {
 }
 
 func decisions() []decision {
-	first := func(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
 	requested := func(model string, used int64) func(*Facts) {
 		return func(f *Facts) {
 			f.Fingerprints.Model, f.Chains[0].Fingerprints.Model, f.Chains[0].Context.Used = model, model, used
@@ -244,13 +243,13 @@ func decisions() []decision {
 		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, rewrite.ContextReset, 7},
 		{"used by somebody, but identical", moved(func(f *Facts) { f.Chains[0].Continuity.Relation = rewrite.Identical }), rewrite.Fresh, rewrite.Identical, 0},
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, rewrite.PreviousFailed, 7},
-		{"stopped at its turns", limited(goodEvidence("work")), rewrite.Fresh, rewrite.PreviousFailed, 7},
-		{"stopped at its turns, and to go on", limited(goodEvidence("goon")), rewrite.Resume, rewrite.Extends, 7},
-		{"stopped at its turns, no evidence", limited(rewrite.Evidence{Verdict: rewrite.NoEvidence}), rewrite.Fresh, rewrite.NoEvidence, 0},
-		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(rewrite.Evidence{Verdict: rewrite.NoEvidence})), rewrite.Resume, rewrite.Extends, 7},
-		{"stopped at its turns, and again", both(related(rewrite.Identical), limited(rewrite.Evidence{})), rewrite.Fresh, rewrite.Identical, 7},
-		{"stopped at its turns, named, extends", named(limited(rewrite.Evidence{})), rewrite.Resume, rewrite.Extends, 7},
-		{"stopped at its turns, named", named(both(related(rewrite.Revises), limited(rewrite.Evidence{}))), rewrite.Resume, rewrite.Revises, 7},
+		{"stopped at its turns", limited(Proof{Trace: true, Caller: "loop"}), rewrite.Fresh, rewrite.NoEvidence, 0},
+		{"stopped at its turns, and to go on", limited(Proof{Past: true, Caller: "loop"}), rewrite.Resume, rewrite.Extends, 7},
+		{"stopped at its turns, no evidence", limited(Proof{}), rewrite.Fresh, rewrite.NoEvidence, 0},
+		{"stopped at its turns, no evidence asked for", both(unnamed(UnnamedExtends), limited(Proof{})), rewrite.Resume, rewrite.Extends, 7},
+		{"stopped at its turns, and again", both(related(rewrite.Identical), limited(Proof{})), rewrite.Fresh, rewrite.Identical, 7},
+		{"stopped at its turns, named, extends", named(limited(Proof{})), rewrite.Resume, rewrite.Extends, 7},
+		{"stopped at its turns, named", named(both(related(rewrite.Revises), limited(Proof{}))), rewrite.Resume, rewrite.Revises, 7},
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, rewrite.PreviousKilled, 7},
 		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, rewrite.PreviousUnknown, 7},
 		{"dead", first(func(c *ChainFacts) { c.State = Dead }), rewrite.Fresh, rewrite.SessionDead, 7},
@@ -273,7 +272,7 @@ func decisions() []decision {
 		{"identical is wanted, too little text", func(f *Facts) {
 			f.Limits.ResumeSame, f.Chains[0].Continuity.Relation, f.Chains[0].BaseBytes = true, rewrite.Identical, 199
 		}, rewrite.Fresh, rewrite.Identical, 0},
-		{"the answers of another one, without other evidence", second(rewrite.NoEvidence, true), rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"the answers of another one, without other evidence", second(Proof{}, true), rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"revised", related(rewrite.Revises), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"taken back", related(rewrite.BaseChanged), rewrite.Fresh, rewrite.BaseChanged, 0},
 		{"unrelated", related(rewrite.Unrelated), rewrite.Fresh, rewrite.BaseChanged, 0},
@@ -281,17 +280,17 @@ func decisions() []decision {
 		{"too little text", first(func(c *ChainFacts) { c.BaseBytes = 23 }), rewrite.Fresh, rewrite.BaseTooSmall, 0},
 		{"little text, with evidence", first(func(c *ChainFacts) { c.BaseBytes = 24 }), rewrite.Resume, rewrite.Extends, 7},
 		{"too little text without evidence", func(f *Facts) { f.Limits.Unnamed, f.Chains[0].BaseBytes = UnnamedExtends, 199 }, rewrite.Fresh, rewrite.BaseTooSmall, 0},
-		{"no evidence", verdict(rewrite.NoEvidence), rewrite.Fresh, rewrite.NoEvidence, 0},
-		{"a new role", verdict(rewrite.NewRole), rewrite.Fresh, rewrite.NewRole, 0},
-		{"a clean start", verdict(rewrite.CleanStart), rewrite.Fresh, rewrite.CleanStart, 0},
-		{"an answer that was edited", verdict(rewrite.HistoryEdited), rewrite.Fresh, rewrite.HistoryEdited, 0},
-		{"no evidence asked for", both(verdict(rewrite.NewRole), unnamed(UnnamedExtends)), rewrite.Resume, rewrite.Extends, 7},
-		{"an edited answer, no evidence asked for", both(verdict(rewrite.HistoryEdited), unnamed(UnnamedExtends)), rewrite.Fresh, rewrite.HistoryEdited, 0},
+		{"no evidence", proven(Proof{}), rewrite.Fresh, rewrite.NoEvidence, 0},
+		{"a new role", against("judge"), rewrite.Fresh, rewrite.NewRole, 0},
+		{"a clean start", against("clean"), rewrite.Fresh, rewrite.CleanStart, 0},
+		{"an answer that was edited", against("shown"), rewrite.Fresh, rewrite.HistoryEdited, 0},
+		{"no evidence asked for", both(against("judge"), unnamed(UnnamedExtends)), rewrite.Resume, rewrite.Extends, 7},
+		{"an edited answer, no evidence asked for", both(shows("Your last report:"), unnamed(UnnamedExtends)), rewrite.Fresh, rewrite.HistoryEdited, 0},
 		{"switched off", unnamed(UnnamedOff), rewrite.Fresh, rewrite.UnnamedOff, 0},
 		{"switched off, named", both(unnamed(UnnamedOff), named(related(rewrite.Extends))), rewrite.Resume, rewrite.Extends, 7},
-		{"evidence for one of two", second(rewrite.NoEvidence, false), rewrite.Resume, rewrite.Extends, 7},
-		{"evidence for two", second("", false), rewrite.Fresh, rewrite.Ambiguous, 0},
-		{"the answers of one of two", second("", true), rewrite.Resume, rewrite.Extends, 8},
+		{"evidence for one of two", second(Proof{}, false), rewrite.Resume, rewrite.Extends, 7},
+		{"evidence for two", second(Proof{Transcript: true}, false), rewrite.Fresh, rewrite.Ambiguous, 0},
+		{"the answers of one of two", second(Proof{Transcript: true}, true), rewrite.Resume, rewrite.Extends, 8},
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, rewrite.Ambiguous, 0},
 		{"two fit, one is dead", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
@@ -309,7 +308,19 @@ func decisions() []decision {
 		}, rewrite.Resume, rewrite.Extends, 7},
 
 		{"named: revised", named(related(rewrite.Revises)), rewrite.Resume, rewrite.Revises, 7},
-		{"named: unrelated", named(related(rewrite.Unrelated)), rewrite.Resume, rewrite.Unrelated, 7},
+		{"named: unrelated", named(related(rewrite.Unrelated)), rewrite.Fresh, rewrite.BaseChanged, 7},
+		{"named: unrelated is wanted", named(both(related(rewrite.Unrelated), unrelated)), rewrite.Resume, rewrite.Unrelated, 7},
+		{"named: unrelated is wanted, and a clean start", named(both(related(rewrite.Unrelated), both(unrelated, finishes("clean")))), rewrite.Resume, rewrite.Unrelated, 7},
+		{"named: unrelated, but with the whole answer", named(both(related(rewrite.Unrelated), quotes(200, true))), rewrite.Resume, rewrite.Unrelated, 7},
+		{"named: unrelated, with an answer that may be another's", named(both(related(rewrite.Unrelated), quotes(200, false))), rewrite.Fresh, rewrite.BaseChanged, 7},
+		{"named: unrelated, with a short answer", named(both(related(rewrite.Unrelated), quotes(199, true))), rewrite.Fresh, rewrite.BaseChanged, 7},
+		{"named: a clean start", named(finishes("clean")), rewrite.Fresh, rewrite.CleanStart, 7},
+		{"named: a clean start of a conversation", named(both(finishes("clean"), first(func(c *ChainFacts) { c.Continuity.Evidence.Transcript = true }))), rewrite.Resume, rewrite.Extends, 7},
+		{"named: a new role", named(both(related(rewrite.Revises), finishes("role"))), rewrite.Fresh, rewrite.NewRole, 7},
+		{"named: words that count only without a name", named(against("judge")), rewrite.Resume, rewrite.Extends, 7},
+		{"named: another answer than the session's", named(shows("Your last report:")), rewrite.Fresh, rewrite.HistoryEdited, 7},
+		{"named: the session's answer and another", named(both(shows("Your last report:"), quotes(40, true))), rewrite.Resume, rewrite.Extends, 7},
+		{"named: no role like it", named(func(f *Facts) { f.Chains, f.Others = nil, true }), rewrite.Fresh, rewrite.NewRole, 0},
 		{"named: identical", named(related(rewrite.Identical)), rewrite.Fresh, rewrite.Identical, 7},
 		{"named: edited", named(related(rewrite.HistoryEdited)), rewrite.Fresh, rewrite.HistoryEdited, 7},
 		{"named: taken back", named(related(rewrite.BaseChanged)), rewrite.Fresh, rewrite.BaseChanged, 7},
@@ -331,13 +342,9 @@ func decisions() []decision {
 	}
 }
 
-// limited has the session's last run end at the turns it was allowed, and gives the prompt that evidence.
-func limited(e rewrite.Evidence) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Continuity.Evidence = rewrite.TurnLimit, e }
-}
-
-func goodEvidence(kind string) rewrite.Evidence {
-	return rewrite.Evidence{For: []rewrite.Finding{{Kind: kind, Words: "words"}}}
+// limited has the session's last run end at the turns it was allowed, and gives the call that proof.
+func limited(p Proof) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].StateWhy, f.Chains[0].Proof = rewrite.TurnLimit, p }
 }
 
 // node is a session of a tree: its number, what it is a copy of, and how the prompt relates
@@ -391,7 +398,10 @@ func TestDecideInATree(t *testing.T) {
 	}{
 		{"the copy", []node{{2, 1, extends, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
 		{"what the copy is of", []node{{2, 1, edited, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
-		{"nothing is repeated but by name", []node{{2, 1, unrelated, 2, nil}, {1, 0, unrelated, 1, nil}}, changed, "", 0, 2},
+		{"nothing is repeated but by name", []node{{2, 1, unrelated, 2, nil}, {1, 0, unrelated, 1, nil}}, changed, changed, 0, 0},
+		{"one is another template", []node{{2, 0, unrelated, 2, nil}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
+		{"another template runs", []node{{2, 0, unrelated, 2, running}, {1, 0, revises, 1, nil}}, changed, "", 0, 1},
+		{"two at once, one shows its answer", []node{{2, 0, revises, 2, atOnce}, {1, 0, revises, 2, func(c *ChainFacts) { atOnce(c); c.Continuity.Evidence.Answer = 40 }}}, changed, "", 0, 1},
 		{"round by round another note", []node{{2, 1, revises, 2, nil}, {1, 0, extends, 1, nil}}, "", "", 1, 2},
 		{"taken back", []node{{2, 1, changed, 2, nil}, {1, 0, identical, 1, nil}}, identical, identical, 0, 0},
 		{"the copy failed", []node{{2, 1, identical, 2, failed}, {1, 0, extends, 1, nil}}, "", "", 1, 0},
@@ -515,10 +525,35 @@ func TestDecideSendsTheWholePrompt(t *testing.T) {
 	}
 }
 
-// verdict has the evidence say so.
-func verdict(reason rewrite.Reason) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].Continuity.Evidence.Verdict = reason }
+// first changes the facts about the first session.
+func first(change func(*ChainFacts)) func(*Facts) { return func(f *Facts) { change(&f.Chains[0]) } }
+
+// proven has the call so much proof.
+func proven(p Proof) func(*Facts) { return func(f *Facts) { f.Chains[0].Proof = p } }
+
+// against has the prompt's words speak against the session.
+func against(kind string) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].Against = []rewrite.Finding{{Kind: kind, Words: "words"}} }
 }
+
+// finishes has the prompt's words end the conversation.
+func finishes(kind string) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].Ends = []rewrite.Finding{{Kind: kind, Words: "words"}} }
+}
+
+// shows has the prompt show another answer than the session's under a name.
+func shows(name string) func(*Facts) {
+	return func(f *Facts) { f.Chains[0].Continuity.Evidence.Shown = name }
+}
+
+// quotes has the prompt show the session's answer of so many bytes.
+func quotes(bytes int, own bool) func(*Facts) {
+	return func(f *Facts) {
+		f.Chains[0].Continuity.Evidence.Answer, f.Chains[0].Continuity.Evidence.Own = bytes, own
+	}
+}
+
+func unrelated(f *Facts) { f.Limits.Unrelated = true }
 
 // unnamed sets what a call without a name needs.
 func unnamed(u Unnamed) func(*Facts) { return func(f *Facts) { f.Limits.Unnamed = u } }
@@ -527,12 +562,76 @@ func both(change, also func(*Facts)) func(*Facts) {
 	return func(f *Facts) { change(f); also(f) }
 }
 
-// second adds chain 8, which the prompt extends too, with that verdict; shown has it show that one's answers.
-func second(reason rewrite.Reason, shown bool) func(*Facts) {
+// second adds chain 8, which the prompt extends too, with that proof; shown has it show that one's answer.
+func second(p Proof, shown bool) func(*Facts) {
 	return func(f *Facts) {
 		c := f.Chains[0]
-		c.Chain, c.Session, c.Continuity.Evidence = 8, 8, rewrite.Evidence{Verdict: reason}
-		c.Continuity.Evidence.Answer = shown
+		c.Chain, c.Session, c.Proof = 8, 8, p
+		if shown {
+			c.Continuity.Evidence.Answer = 40
+		}
 		f.Chains = append(f.Chains, c)
+	}
+}
+
+// What a call without a name needs, by how its prompt relates to what the session was sent.
+func TestVerdict(t *testing.T) {
+	const loop = "loop.sh"
+	long := quotes(200, true)
+	none := func(*Facts) {}
+	stopped := first(func(c *ChainFacts) { c.StateWhy = rewrite.TurnLimit })
+	for name, tt := range map[string]struct {
+		relation rewrite.Reason
+		proof    Proof
+		change   func(*Facts)
+		want     rewrite.Reason
+	}{
+		"extends by nothing":                             {rewrite.Extends, Proof{}, none, rewrite.NoEvidence},
+		"extends, same caller alone":                     {rewrite.Extends, Proof{Caller: loop}, none, rewrite.NoEvidence},
+		"extends, conversation":                          {rewrite.Extends, Proof{Transcript: true}, none, ""},
+		"extends, answer":                                {rewrite.Extends, Proof{Answer: true}, none, ""},
+		"extends, flow":                                  {rewrite.Extends, Proof{Flow: 3, Caller: loop}, none, ""},
+		"extends, flow of another caller":                {rewrite.Extends, Proof{Flow: 3}, none, rewrite.NoEvidence},
+		"extends, trace":                                 {rewrite.Extends, Proof{Trace: true, Caller: loop}, none, ""},
+		"extends, trace of another caller":               {rewrite.Extends, Proof{Trace: true}, none, rewrite.NoEvidence},
+		"extends, past":                                  {rewrite.Extends, Proof{Past: true, Caller: loop}, none, ""},
+		"extends, past of another caller":                {rewrite.Extends, Proof{Past: true}, none, rewrite.NoEvidence},
+		"extends, a run cut short, past":                 {rewrite.Extends, Proof{Past: true, Caller: loop}, stopped, ""},
+		"extends, a run cut short, answer":               {rewrite.Extends, Proof{Answer: true, Trace: true, Flow: 3, Caller: loop}, stopped, rewrite.NoEvidence},
+		"extends, no evidence wanted":                    {rewrite.Extends, Proof{}, unnamed(UnnamedExtends), ""},
+		"extends behind other lines, no evidence wanted": {rewrite.Extends, Proof{}, both(unnamed(UnnamedExtends), first(func(c *ChainFacts) { c.Continuity.BeginsAlike = false })), rewrite.NoEvidence},
+		"revises, no evidence wanted":                    {rewrite.Revises, Proof{}, unnamed(UnnamedExtends), rewrite.BaseChanged},
+		"extends, cut short, no evidence wanted":         {rewrite.Extends, Proof{}, both(stopped, unnamed(UnnamedExtends)), ""},
+		"extends, the same answer given twice":           {rewrite.Extends, Proof{Answer: true}, first(func(c *ChainFacts) { c.AnswerShared = true }), rewrite.Ambiguous},
+		"conversation, the same answer twice":            {rewrite.Extends, Proof{Answer: true, Transcript: true}, first(func(c *ChainFacts) { c.AnswerShared = true }), ""},
+		"flow, the same answer given twice":              {rewrite.Extends, Proof{Flow: 3, Caller: loop}, first(func(c *ChainFacts) { c.AnswerShared = true }), ""},
+		"extends, everything, but a new role":            {rewrite.Extends, Proof{Transcript: true, Answer: true, Flow: 3, Caller: loop}, against("role"), rewrite.NewRole},
+		"extends by nothing, a sample":                   {rewrite.Extends, Proof{}, against("sample"), rewrite.NoEvidence},
+		"extends by nothing, a rival":                    {rewrite.Extends, Proof{}, against("rival"), rewrite.NewRole},
+		"revises by nothing":                             {rewrite.Revises, Proof{Caller: loop}, none, rewrite.BaseChanged},
+		"revises, answer":                                {rewrite.Revises, Proof{Answer: true, Caller: loop}, none, ""},
+		"revises, answer of another caller":              {rewrite.Revises, Proof{Answer: true}, none, rewrite.BaseChanged},
+		"revises, flow":                                  {rewrite.Revises, Proof{Flow: 3, Caller: loop}, none, ""},
+		"revises, flow of another caller":                {rewrite.Revises, Proof{Flow: 3}, none, rewrite.BaseChanged},
+		"revises, trace":                                 {rewrite.Revises, Proof{Trace: true, Caller: loop}, none, ""},
+		"revises, past":                                  {rewrite.Revises, Proof{Past: true, Caller: loop}, none, ""},
+		"revises, a run cut short":                       {rewrite.Revises, Proof{Flow: 3, Past: true, Caller: loop}, stopped, rewrite.BaseChanged},
+		"revises, flow, but a judge":                     {rewrite.Revises, Proof{Flow: 3, Caller: loop}, against("judge"), rewrite.NewRole},
+		"short, whole answer":                            {rewrite.Unrelated, Proof{Answer: true, Caller: loop}, long, ""},
+		"short, whole answer, another caller":            {rewrite.Unrelated, Proof{Answer: true}, long, rewrite.BaseChanged},
+		"short, somebody's answer":                       {rewrite.Unrelated, Proof{Caller: loop}, quotes(200, false), rewrite.BaseChanged},
+		"short, short answer":                            {rewrite.Unrelated, Proof{Answer: true, Caller: loop}, quotes(199, true), rewrite.BaseChanged},
+		"long, whole answer":                             {rewrite.Unrelated, Proof{Answer: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1024 }), rewrite.BaseChanged},
+		"nearly too long, whole answer":                  {rewrite.Unrelated, Proof{Answer: true, Caller: loop}, both(long, func(f *Facts) { f.PromptBytes = 2*200 + 1023 }), ""},
+		"short, whole answer, of a run cut short":        {rewrite.Unrelated, Proof{Answer: true, Caller: loop}, both(long, stopped), rewrite.BaseChanged},
+		"edited, everything":                             {rewrite.HistoryEdited, Proof{Answer: true, Flow: 3, Caller: loop}, long, rewrite.HistoryEdited},
+		"taken back, everything":                         {rewrite.BaseChanged, Proof{Answer: true, Flow: 3, Caller: loop}, long, rewrite.BaseChanged},
+	} {
+		f := goodFacts()
+		f.Chains[0].Continuity.Relation, f.Chains[0].Proof = tt.relation, tt.proof
+		tt.change(&f)
+		if got := f.verdict(&f.Chains[0]); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }

@@ -75,7 +75,7 @@ func TestWhatASessionWasSent(t *testing.T) {
 	var ticket *Ticket
 	for n, prompt := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
 		c := testCall(l, prompt, Millis(1000*n))
-		c.Task = "task"
+		c.Task, c.Limits.Unrelated = "task", true
 		_, ticket = beginCall(t, l, c)
 		o := goodOutcome(someID, "The last words.", Millis(1000*n+500))
 		o.Seen.Texts = []string{"The first words.", "The last words."}

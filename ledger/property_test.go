@@ -333,7 +333,8 @@ func startWith(pieces, start []piece) bool {
 }
 
 func (j job) facts(chain int64, p *rewrite.Prompt) ChainFacts {
-	sent := rewrite.Sent{Base: rewrite.NewPrompt(render(j.sent), propertyKey).Footprint(), Transcript: j.transcript}
+	base := rewrite.NewPrompt(render(j.sent), propertyKey).Footprint()
+	sent := rewrite.Sent{Base: base, RootFirst: base.First, Root: base.Blocks, Transcript: j.transcript}
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
 		sent.Answers = append(sent.Answers, rewrite.NewAnswer(a, nil, propertyKey))
 	}
@@ -375,6 +376,7 @@ func TestNoUnsafeResume(t *testing.T) {
 				unclear = append(unclear, int64(i+1))
 			}
 		}
+		addEvidence(&Call{Now: f.Now}, f.Chains, nil)
 		d := Decide(f)
 		// Of two sessions with one answer neither is taken where one of them may be meant, and turns without the answer
 		// between them are another history.
@@ -408,14 +410,14 @@ func TestNoUnsafeResume(t *testing.T) {
 func checkEvidence(t *testing.T, jobs []job, after []piece, f Facts, fits []int64) {
 	t.Helper()
 	f.Limits.Unnamed = UnnamedEvidence
-	if d := Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && slices.Contains(d.Continuity.Evidence.For, rewrite.Finding{Kind: "transcript"})) {
+	if d := Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && d.Proof.Transcript) {
 		j := jobs[d.Session-1]
 		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- answered\n%s\n--- the prompt\n%s",
-			d.Session, d.Continuity.Evidence, fits, render(j.sent), j.raw, render(after))
+			d.Session, d.Proof, fits, render(j.sent), j.raw, render(after))
 	}
 	f.Limits.Unnamed = UnnamedOff
 	if d := Decide(f); d.Mode == rewrite.Resume {
-		t.Fatalf("resumed by %v although switched off", d.Continuity.Evidence)
+		t.Fatalf("resumed by %v although switched off", d.Proof)
 	}
 }
 
@@ -478,8 +480,8 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	f.Chains, f.Others = alike, true
 	again := Decide(f)
 	switch {
-	case d.Reason == rewrite.HistoryEdited && again.Reason == rewrite.BaseChanged,
-		len(alike) == 0 && again.Reason == rewrite.NewJob && (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.BaseChanged):
+	case (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.NoEvidence) && again.Reason == rewrite.BaseChanged,
+		len(alike) == 0 && again.Reason == rewrite.NewJob && (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.BaseChanged || d.Reason == rewrite.NoEvidence):
 		again.Reason = d.Reason // of another job nobody needs to know
 	}
 	if !reflect.DeepEqual(again, d) {

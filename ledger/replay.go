@@ -14,6 +14,7 @@ type Naming struct {
 	Never             bool // it belongs to no chain
 	Fresh             bool // its prompt ends the chain
 	ResumeSame        bool // an identical prompt resumes
+	Unrelated         bool // another template resumes
 	TTL, MaxAge       Millis
 }
 
@@ -33,27 +34,29 @@ type ReplayedCall struct {
 
 // A replayedJob is what the replay knows about a chain that a name would have made.
 type replayedJob struct {
-	last  *freshCall
-	began Millis
+	first, last *freshCall // since it last began anew
 }
 
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
 // them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
 // notice an edited conversation, and neither a commit that is gone nor a session that is.
 func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (replayed []ReplayedCall, err error) {
-	type key struct{ tool, cwd, home, scope, task, role string }
+	type key struct{ tool, cwd, home, scope, task, role, opening string }
 	jobs := map[key]replayedJob{}
 	err = l.freshCalls(since, func(c *freshCall) {
 		n, ok := name(c.exported())
 		if !ok {
 			return
 		}
-		if n.Role == "" {
+		if n.Role == "" || strings.HasPrefix(n.Role, rewrite.RoleTextMark) { // derived, of a prompt that may not be known
 			n.Role = c.role // the caller's own
 		}
 		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes,
 			Opening: string(encodeDigests(c.blocks[:c.opening]))}
-		job := key{c.tool, c.cwd, c.home, n.Scope, n.Task, n.Role}
+		job := key{c.tool, c.cwd, c.home, n.Scope, n.Task, n.Role, ""}
+		if r.derivesRole() {
+			job.opening = r.Opening
+		}
 		switch before := jobs[job]; {
 		case n.Never:
 			r.Reason = rewrite.Never
@@ -65,14 +68,17 @@ func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (repl
 				r.decide(before, c)
 			}
 			if !r.Mode.Continues() {
-				before.began = c.started
+				before.first = c
 			}
-			jobs[job] = replayedJob{c, before.began}
+			jobs[job] = replayedJob{before.first, c}
 		}
 		replayed = append(replayed, r)
 	})
 	return replayed, err
 }
+
+// derivesRole reports whether the call's role is how its prompt begins.
+func (r *ReplayedCall) derivesRole() bool { return r.Role == "" && !r.Unrelated }
 
 // decide decides on a call that continues a job.
 func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
@@ -86,6 +92,8 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 	switch {
 	case job.last.lastUsed > c.started:
 		r.Reason = rewrite.Leased
+	case relation == rewrite.Unrelated && !r.Unrelated, relation == rewrite.Revises && r.derivesRole() && !contains(c.blocks, job.first.blocks):
+		r.Reason = rewrite.BaseChanged
 	case relation == rewrite.BaseChanged, relation == rewrite.Identical && !r.ResumeSame:
 		r.Reason = relation
 	case !job.last.good:
@@ -94,7 +102,7 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 		r.Reason = changed
 	case c.started-job.last.lastUsed > r.TTL:
 		r.Reason = rewrite.Idle
-	case c.started-job.began > r.MaxAge:
+	case c.started-job.first.started > r.MaxAge:
 		r.Reason = rewrite.TooOld
 	default:
 		r.Mode, r.Reason = rewrite.Resume, relation

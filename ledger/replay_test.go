@@ -40,7 +40,7 @@ func TestReplay(t *testing.T) {
 		now := Millis(1_800_000_000_000)
 		for i, step := range steps {
 			c := testCall(l, step.prompt, now)
-			c.Task, c.Limits.Unnamed = task, UnnamedOff
+			c.Task, c.Role, c.Limits.Unrelated, c.Limits.Unnamed = task, "coder", true, UnnamedOff
 			if step.change != nil {
 				step.change(c)
 			}
@@ -65,7 +65,7 @@ func TestReplay(t *testing.T) {
 	l, _ := play("")
 	policy := testCall(l, "", 0).Limits
 	calls, err := l.Replay(0, func(c FreshCall) (Naming, bool) {
-		return Naming{Scope: "rule", Task: "job", TTL: policy.TTL, MaxAge: policy.MaxAge}, c.Cwd == "/project"
+		return Naming{Scope: "rule", Task: "job", Role: "coder", Unrelated: true, TTL: policy.TTL, MaxAge: policy.MaxAge}, c.Cwd == "/project"
 	})
 	if err != nil || len(calls) != len(steps)-1 {
 		t.Fatalf("%d calls, %v", len(calls), err)

@@ -12,7 +12,7 @@ import (
 // namedCall is a call of a task in a role; the number makes its prompt another one.
 func namedCall(l *Ledger, role string, n int) *Call {
 	c := testCall(l, fmt.Sprintf(base, n), Millis(n)*60_000)
-	c.Task, c.Role, c.Rule, c.Scope = "t", role, "r", "r"
+	c.Task, c.Role, c.Rule, c.Scope, c.Limits.Unrelated = "t", role, "r", "r", true
 	return c
 }
 

@@ -251,7 +251,7 @@ ALTER TABLE sessions ADD COLUMN caller TEXT NOT NULL DEFAULT '';      -- the pro
 ALTER TABLE sessions ADD COLUMN left_files TEXT NOT NULL DEFAULT '';  -- the files that its runs changed, as they left them
 ALTER TABLE sessions DROP COLUMN gist;
 ALTER TABLE invocations ADD COLUMN caller TEXT NOT NULL DEFAULT '';   -- the processes above the call
-ALTER TABLE invocations ADD COLUMN proof TEXT NOT NULL DEFAULT '';    -- what showed that it continues a session, or would have
+ALTER TABLE invocations ADD COLUMN proof TEXT NOT NULL DEFAULT '';    -- what showed that it continued a session, as JSON
 
 CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
 	invocation INTEGER PRIMARY KEY REFERENCES invocations (id) ON DELETE CASCADE,

@@ -112,7 +112,7 @@ func (f *fakeStore) machine(t *testing.T, host string) *Shared {
 func sharedCall(s *Shared, task, prompt string, now Millis) *Call {
 	c := testCall(s.Local, prompt, now)
 	c.Prompt = rewrite.NewPrompt(prompt, s.Digests)
-	c.Task = task
+	c.Task, c.Limits.Unrelated = task, true
 	c.Checkout = func(tree, _ string) bool { return tree == "tree" }
 	return c
 }

@@ -16,6 +16,15 @@ type Proof struct {
 	Caller     string `json:"caller,omitempty"`     // the program of which one run made both calls, "" if none is known
 }
 
+// Scan implements sql.Scanner. Calls of older versions have no proof.
+func (p *Proof) Scan(column any) error {
+	*p = Proof{}
+	if text, _ := column.(string); text != "" {
+		return decodeJSON([]byte(text), p)
+	}
+	return nil
+}
+
 // Sentences returns the facts of a proof, one a sentence.
 func (p Proof) Sentences() (facts []string) {
 	add := func(known bool, sentence string) {
@@ -32,33 +41,17 @@ func (p Proof) Sentences() (facts []string) {
 	return facts
 }
 
-// proof returns what shows that the call continues a session.
-func (f *Facts) proof(c *ChainFacts) Proof {
-	e := &c.Continuity.Evidence
-	p := Proof{Transcript: e.Transcript, Answer: e.Answer > 0 && e.Own, Flow: c.Flow, Trace: len(e.Trace) > 0, Past: e.Past() != ""}
-	if name, same := f.Caller.sameAs(c.Caller, f.Now-c.LastUsed); same && f.Now >= c.LastUsed {
-		p.Caller = name
-	}
-	return p
-}
-
-// Against returns what in the prompt speaks against continuing the session. The lines that are another's
-// answer do not: the caller only passes them on.
-func (c *ChainFacts) Against() []rewrite.Finding {
-	return c.Continuity.Evidence.Against(func(text string) bool { return c.quoted[text] })
-}
-
 // verdict returns why a call without a name does not continue a session, "" if it does. Whatever the
 // evidence, the prompt must hold what the session was sent, or at least its whole answer.
 func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
-	if relation == rewrite.Extends && f.Limits.Unnamed == UnnamedExtends && c.StateWhy != rewrite.TurnLimit {
+	if relation == rewrite.Extends && f.Limits.Unnamed == UnnamedExtends && c.Continuity.BeginsAlike {
 		if e.Shown != "" && e.Answer == 0 {
 			return rewrite.HistoryEdited
 		}
 		return ""
 	}
-	p := f.proof(c)
+	p := &c.Proof
 	stopped := c.StateWhy == rewrite.TurnLimit // it gave no answer: only words can refer to it
 	enough := false
 	switch relation {
@@ -67,19 +60,16 @@ func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
 	case rewrite.Revises:
 		enough = p.Caller != "" && !stopped && (p.Answer || p.Flow != 0 || p.Trace || p.Past)
 	case rewrite.Unrelated:
-		enough = p.Caller != "" && !stopped && p.Answer && e.Answer >= rewrite.LongAnswer && f.PromptBytes < 2*e.Answer+shortPrompt
-	case rewrite.HistoryEdited:
-		return rewrite.HistoryEdited
-	default:
-		return rewrite.BaseChanged
+		enough = p.Caller != "" && !stopped && c.quotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
 	}
-	if reason := rewrite.ReasonAgainst(c.Against()); reason != "" && (enough || relation == rewrite.Extends) {
-		return reason
-	}
-	if !enough && relation != rewrite.Extends {
-		return rewrite.BaseChanged
-	}
+	reason := rewrite.ReasonAgainst(c.Against)
 	switch {
+	case relation == rewrite.HistoryEdited:
+		return rewrite.HistoryEdited
+	case !enough && relation != rewrite.Extends:
+		return rewrite.BaseChanged
+	case reason != "":
+		return reason
 	case !enough:
 		return rewrite.NoEvidence
 	case c.AnswerShared && p.Answer && !p.Transcript:

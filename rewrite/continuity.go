@@ -29,7 +29,8 @@ type Continuity struct {
 	// Has reports for each block of the prompt whether the session was sent it, in this order.
 	Has      []bool
 	Evidence Evidence // what the prompt shows of the session
-	LedIn    bool     // the prompt has a few lines before the text that the session was sent
+	// BeginsAlike reports that the prompt begins with the same line as the session's first prompt.
+	BeginsAlike bool
 
 	whole bool        // the prompt repeats everything that the session was sent
 	known map[int]int // by block: how many lines of a grown block the session was sent
@@ -51,15 +52,14 @@ func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == HistoryEd
 // the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	p.cutAt(sent.RootFirst)
-	c := Continuity{Relation: Unrelated, base: &sent.Base.Shape}
+	c := Continuity{Relation: Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
 	c.Has, c.known, c.whole = m.has, m.known, m.whole
 	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
 		c.Relation = Identical
 		return c
 	}
-	c.LedIn = m.whole && p.ledIn(sent.Base, m.has)
-	extends := m.whole && (c.LedIn || p.sameOpening(sent.Base, m.known))
+	extends := m.whole && (p.sameOpening(sent.Base, m.known) || !c.BeginsAlike && p.ledIn(m.has))
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName && !h.tools {
@@ -74,7 +74,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.Relation = BaseChanged
 	case extends && !m.filled:
 		c.Relation = Extends
-	case p.revises(sent, &c.Evidence):
+	case p.revises(sent, &c):
 		c.Relation = Revises
 	case extends, sent.Named && 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = Revises
@@ -84,24 +84,25 @@ func Compare(sent Sent, p *Prompt) Continuity {
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
 // that only what later rounds added to it is replaced.
-func (p *Prompt) revises(sent Sent, e *Evidence) bool {
+func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	if len(sent.Root) == 0 {
 		return false
 	}
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
-	if !m.whole || !p.sameOpening(root, nil) && !p.ledIn(root, m.has) {
+	if !m.whole {
 		return false
 	}
-	e.sinceRoot(m.has)
-	return true
+	c.Evidence.sinceRoot(m.has)
+	return p.sameOpening(root, nil) || !c.BeginsAlike && p.ledIn(m.has)
 }
 
 // longestLeadIn is how many blocks may stand before the text that the session was sent.
 const longestLeadIn = 8
 
-// ledIn reports whether the prompt repeats the base after a few lines that are new and shorter than it.
-func (p *Prompt) ledIn(base Footprint, has []bool) bool {
+// ledIn reports whether the prompt repeats what the session was sent after a few lines that are new and
+// shorter than it.
+func (p *Prompt) ledIn(has []bool) bool {
 	first := slices.Index(has, true)
 	return first > 0 && first <= longestLeadIn && 2*p.blocks[first].at < len(p.Text)
 }

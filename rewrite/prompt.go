@@ -19,7 +19,7 @@ type Digest [DigestSize]byte
 // A Key is the ledger's secret for digests.
 type Key []byte
 
-// RoleTextMark separates a role's name from the name of its text.
+// RoleTextMark separates a role's name from the name of its text. A role that nothing names begins with it.
 const RoleTextMark = " #"
 
 // Name returns a short name for a text. Under the key it distinguishes texts and reveals nothing
@@ -113,11 +113,20 @@ func (p *Prompt) Footprint() Footprint {
 		f.Bytes += wordBytes(b.text)
 	}
 	if len(p.blocks) > 0 {
-		line, _, _ := strings.Cut(p.blocks[0].text, "\n")
-		f.First = p.digest(normal(line))
+		f.First = p.digest(FirstLine(p.blocks[0].text))
 	}
 	p.print = &f
 	return f
+}
+
+// FirstLine returns the first line of a prompt that is not blank, without its volatile parts.
+func FirstLine(prompt string) string {
+	for line := range strings.SplitSeq(prompt, "\n") {
+		if strings.TrimSpace(line) != "" {
+			return normal(line)
+		}
+	}
+	return ""
 }
 
 // maxFirstLines bounds how many lines may stand before the text that an earlier prompt began with.

@@ -154,7 +154,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	}
 	if near != nil {
 		if r.Task == "" || r.Strict {
-			e.Proof, e.Against = near.Proof, near.Against()
+			e.Proof, e.Against = near.Proof, near.Against
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
 		for i, sent := range near.Continuity.Has {

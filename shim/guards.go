@@ -27,6 +27,7 @@ func (c *call) guards() {
 	r := c.record
 	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
+	r.Project = c.projectRoot()
 	r.Caller = findCaller(procRoot, ledger.BootID(), os.Getpid(), os.Getppid())
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)

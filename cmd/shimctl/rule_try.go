@@ -182,7 +182,7 @@ func naming(m config.Match) ledger.Naming {
 		m.Task = unkeptTask
 	}
 	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
-		ResumeSame: m.Identical == config.IdenticalResume, TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}
+		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.
@@ -200,7 +200,7 @@ func (t *triedRule) add(c ledger.ReplayedCall) {
 	} else {
 		t.Fresh[c.Reason]++
 	}
-	if c.Role == "" && c.Task != "" && !c.Never && !c.Prove {
+	if c.Role == "" && c.Unrelated && c.Task != "" && !c.Never && !c.Prove {
 		if first, ok := t.begins[c.Task]; ok && first != c.Opening {
 			t.Mixes = true
 		}

@@ -66,7 +66,10 @@ func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
 	case i.FellBack != "":
 		say("It was to be resumed because %s (%s).", meaning(i.Reason), i.Reason)
 	case i.Mode.Continues() && f.chain.Task == "":
-		say("Its task has no name: the prompt itself showed that it continues the session's work.")
+		say("Its task has no name, but this shows that it continues the session's work:")
+	}
+	for _, fact := range i.Proof.Sentences() {
+		said = append(said, sentence(fact))
 	}
 	if i.Detail != "" {
 		say("More exactly: %s (%s).", meaning(i.Detail), i.Detail)
