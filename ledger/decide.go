@@ -458,7 +458,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	}
 	for i := range sessions { // one that gave the same answer may be meant as well
 		s := &sessions[i]
-		if s.Continuity.Evidence.Answer > 0 && s.Continuity.Relation != rewrite.Unrelated && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
+		if s.Continuity.Evidence.Newest && s.Continuity.Relation != rewrite.Unrelated && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
 			return nil, true
 		}
 	}

@@ -568,7 +568,7 @@ func second(p Proof, shown bool) func(*Facts) {
 		c := f.Chains[0]
 		c.Chain, c.Session, c.Proof = 8, 8, p
 		if shown {
-			c.Continuity.Evidence.Answer = 40
+			c.Continuity.Evidence.Newest, c.Continuity.Evidence.Answer = true, 40
 		}
 		f.Chains = append(f.Chains, c)
 	}

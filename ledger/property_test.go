@@ -481,7 +481,7 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	again := Decide(f)
 	switch {
 	case (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.NoEvidence) && again.Reason == rewrite.BaseChanged,
-		len(alike) == 0 && again.Reason == rewrite.NewJob && (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.BaseChanged || d.Reason == rewrite.NoEvidence):
+		len(alike) == 0 && again.Reason == rewrite.NewJob && d.Mode == rewrite.Fresh:
 		again.Reason = d.Reason // of another job nobody needs to know
 	}
 	if !reflect.DeepEqual(again, d) {

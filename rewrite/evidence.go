@@ -11,6 +11,8 @@ type Evidence struct {
 	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns of a
 	// conversation, and a new turn.
 	Transcript bool
+	// Newest reports that the prompt shows the session's newest answer, which may be as short as "Done.".
+	Newest bool
 	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole where it was
 	// not sent before, and it is too long to be a coincidence; 0 otherwise.
 	Answer int
@@ -47,8 +49,8 @@ const maxTraceNames = 3
 
 // evidence collects what a prompt shows of a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	e := Evidence{prompt: p, Transcript: h.proven, Shown: h.foreign}
-	if n := len(sent.Answers); n > 0 && (h.newest || h.within) && sent.Answers[n-1].Bytes >= distinctiveAnswer {
+	e := Evidence{prompt: p, Transcript: h.proven, Newest: h.newest || h.within, Shown: h.foreign}
+	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
 	}
 	own := map[Digest]bool{}
