@@ -62,7 +62,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 			continue
 		}
 		quoted := cf.addFlow(answers)
-		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past() != ""
+		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past(cf.Continuity.Relation == rewrite.Extends) != ""
 		cf.Against, cf.Ends = e.Against(func(text string) bool { return quoted[text] }), e.Ends()
 	}
 }

@@ -51,6 +51,7 @@ type Facts struct {
 	Copies       bool           // a resume continues in a copy and leaves its source unchanged
 	Fork         bool           // a session is copied also if another process uses it, or has used it
 	Named        bool           // the task is named; otherwise continuity alone finds the chain
+	SameTask     bool           // the task is known, but not that its calls belong together
 	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Place        Place // of the call's directory
@@ -458,7 +459,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	}
 	for i := range sessions { // one that gave the same answer may be meant as well
 		s := &sessions[i]
-		if s.Continuity.Evidence.Newest && s.Continuity.Relation != rewrite.Unrelated && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
+		if s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
 			return nil, true
 		}
 	}

@@ -56,7 +56,7 @@ func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
 	enough := false
 	switch relation {
 	case rewrite.Extends:
-		enough = !stopped && (p.Transcript || p.Answer || p.Caller != "" && (p.Flow != 0 || p.Trace)) || p.Caller != "" && p.Past
+		enough = f.SameTask || !stopped && (p.Transcript || p.Answer || p.Caller != "" && (p.Flow != 0 || p.Trace)) || p.Caller != "" && p.Past
 	case rewrite.Revises:
 		enough = p.Caller != "" && !stopped && (p.Answer || p.Flow != 0 || p.Trace || p.Past)
 	case rewrite.Unrelated:

@@ -164,7 +164,14 @@ func (p *Prompt) LineMarks() (marks []Mark) {
 }
 
 // Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
-func (e *Evidence) Past() string { return findWords("past", e.plain(nil)) }
+// Where the prompt only adds something, a name over what was rejected says so too.
+func (e *Evidence) Past(adds bool) string {
+	plain := e.plain(nil)
+	if words := findWords("past", plain); words != "" || !adds {
+		return words
+	}
+	return findWords("rejected", plain)
+}
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
 func (e *Evidence) sinceRoot(has []bool) {

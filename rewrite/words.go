@@ -17,6 +17,7 @@ import (
 // Kinds:
 //
 //	past    it says how the session's last run turned out: the only words that count for a resume
+//	rejected  it is a name over what was rejected
 //	role    it assigns a role
 //	clean   it ends the conversation
 //	apart   it asks for independence

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"reprise/config"
@@ -20,12 +21,20 @@ type sequence struct {
 	Unnamed config.Unnamed // what its calls need without a name, "" for what is the default
 	Env     map[string]string
 	Args    []string
-	Calls   []struct {
-		Prompt, Answer, Expect, Why, Cwd, Tool string
-		Env                                    map[string]string // beside the sequence's
-		Said                                   []string          // all the run's texts, where it has several
-		Job                                    string            // no session may have calls of two jobs
-	}
+	Calls   []sequenceCall
+}
+
+type sequenceCall struct {
+	Prompt, Answer, Expect, Why, Cwd, Tool string
+	Env                                    map[string]string // beside the sequence's
+	Args                                   []string          // likewise
+	Said                                   []string          // all the run's texts, where it has several
+	Job                                    string            // no session may have calls of two jobs
+	Of                                     int               // the call whose session it must continue, counted from 1; 0 for any
+	Caller                                 json.RawMessage   // the program's run that makes it, or several, the nearest first; "" for a person
+	After                                  float64           // seconds since the call before it ended, 0 for a minute
+	Beside                                 bool              // it begins before that one ends
+	Touched                                []string          // the files that its run changes
 }
 
 func TestSequences(t *testing.T) {
@@ -88,26 +97,37 @@ func (s sequence) session(d ledger.Decision, i int) string {
 // decide makes call i, which ends well, and returns what became of it, and the rule that held for it.
 func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now ledger.Millis) (ledger.Decision, string) {
 	t.Helper()
+	d, rule, end := s.begin(t, l, cfg, i, now)
+	end()
+	return d, rule
+}
+
+// begin begins call i, and returns what becomes of it, the rule that holds for it, and what ends it well.
+func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now ledger.Millis) (ledger.Decision, string, func()) {
+	t.Helper()
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project", Caller: testCaller,
+		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
-	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: s.Args, Prompt: call.Prompt, Digest: l.Key().Name})
+	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt, Digest: l.Key().Name})
 	apply(m, cfg, r)
+	r.Fingerprints = call.settings(r.Tool, r.Task != "")
 	d, ticket, err := ledger.Begin(l, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
-		ID: s.session(d, i)}
+		ID: s.session(d, i), Files: call.Touched}
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1", Resets: m.ResetBy(seen.Answer)}
-	if err := l.Finish(ticket, o); err != nil {
-		t.Fatal(err)
+	return d, r.Rule, func() {
+		t.Helper()
+		if err := l.Finish(ticket, o); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return d, r.Rule
 }
 
 func orElse(text, otherwise string) string {

@@ -1,0 +1,154 @@
+package shim
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/config"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a resume: for each file
+// how many of the calls that must be fresh may be resumed, and how many of the wanted ones are at least.
+var evidenceSets = map[string]struct{ wrong, wanted int }{
+	"red-team.json": {0, 2},
+	"callers.json":  {0, 10},
+	"held-out.json": {0, 20},
+	"blind.json":    {0, 14},
+	"evidence.json": {0, 76},
+}
+
+func TestEvidence(t *testing.T) {
+	for file, allowed := range evidenceSets {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(filepath.Join("../testdata/evidence", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []sequence
+			if err := json.Unmarshal(data, &all); err != nil || len(all) == 0 {
+				t.Fatalf("%d sequences, %v", len(all), err)
+			}
+			var wanted, taken, must, wrong int
+			for _, s := range all {
+				sessions := s.decisions(t)
+				for i, d := range sessions {
+					c := s.Calls[i]
+					resumed := d.Mode.Continues()
+					right := resumed && (c.Of == 0 || d.session == sessions[c.Of-1].session)
+					switch {
+					case c.Expect == "resume" && (right || !resumed):
+						wanted++
+						if right {
+							taken++
+						} else {
+							t.Logf("%s: call %d is fresh (%s)", s.Name, i+1, d.Reason)
+						}
+					case c.Expect == "resume" || c.Expect == "fresh":
+						must++
+						if resumed {
+							wrong++
+							t.Logf("%s: call %d is wrongly resumed (%s): %v", s.Name, i+1, d.Reason, d.Proof.Sentences())
+						}
+					}
+				}
+			}
+			t.Logf("of %d wanted calls %d are resumed, of %d others %d", wanted, taken, must, wrong)
+			if wrong > allowed.wrong || taken < allowed.wanted {
+				t.Errorf("of %d wanted calls %d are resumed, want %d; of %d others %d, want %d", wanted, taken, allowed.wanted, must, wrong, allowed.wrong)
+			}
+		})
+	}
+}
+
+// A decided call is a decision and the session that the call ran in.
+type decided struct {
+	ledger.Decision
+	session string
+}
+
+// decisions plays the sequence in a ledger of its own, and returns what became of each call.
+func (s sequence) decisions(t *testing.T) (out []decided) {
+	t.Helper()
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	now := ledger.Millis(1_800_000_000_000)
+	end := func() {}
+	for i, c := range s.Calls {
+		if !c.Beside {
+			end()
+			end = func() {}
+		}
+		now += 60_000
+		if c.After > 0 {
+			now += ledger.Millis(c.After*1000) - 60_000
+		}
+		d, _, finish := s.begin(t, l, config.Default(), i, now)
+		before := end
+		end = func() { before(); finish() }
+		out = append(out, decided{d, s.session(d, i)})
+	}
+	end()
+	return out
+}
+
+// caller returns the processes that a call names.
+func (c sequenceCall) caller(t *testing.T) ledger.Caller {
+	t.Helper()
+	if c.Caller == nil {
+		return testCaller
+	}
+	var names []string
+	var name string
+	if json.Unmarshal(c.Caller, &name) == nil {
+		names = []string{name}
+	} else if err := json.Unmarshal(c.Caller, &names); err != nil {
+		t.Fatal(err)
+	}
+	caller := ledger.Caller{Namespace: "pid"}
+	for _, name := range names {
+		if name == "" {
+			return ledger.Caller{Namespace: "pid", Person: true, Shell: testCaller.Processes[0]}
+		}
+		hash := fnv.New32a()
+		hash.Write([]byte(name))
+		program, _, _ := strings.Cut(name, "#")
+		process := ledger.Process{Boot: "boot", PID: int(hash.Sum32() >> 8), Start: 70}
+		caller.Processes = append(caller.Processes, ledger.CallerProcess{Process: process, Name: program})
+	}
+	return caller
+}
+
+// settings returns what the options and variables of a call change.
+func (c sequenceCall) settings(tool string, named bool) ledger.Fingerprints {
+	known, _ := rewrite.Lookup(tool)
+	var environ []string
+	for name, value := range c.Env {
+		environ = append(environ, name+"="+value)
+	}
+	slices.Sort(environ)
+	var settings, auth []ledger.Digest
+	for _, s := range rewrite.Environment(known, environ, named) {
+		d := ledger.Digest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
+		if s.Guard == rewrite.AuthChanged {
+			auth = append(auth, d)
+		} else {
+			settings = append(settings, d)
+		}
+	}
+	if len(c.Args) > 0 {
+		settings = append(settings, ledger.Digest{Guard: rewrite.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
+	}
+	return ledger.Fingerprints{Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth)}
+}
