@@ -68,7 +68,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	c.Evidence = p.evidence(sent, &c, h)
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.Answer > 0 // a place for it was left empty
 	switch {
-	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends):
+	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !c.LedIn):
 		c.Relation = HistoryEdited
 	case m.retained == len(p.blocks) && len(m.known) == 0:
 		c.Relation = BaseChanged

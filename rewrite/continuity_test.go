@@ -10,9 +10,9 @@ import (
 
 var testKey = Key("a key for tests")
 
-// sentTo is what a session remembers after it was sent a prompt and answered.
+// sentTo returns what is stored of a session that a caller who names its task sent a prompt.
 func sentTo(prompt string, answers ...string) Sent {
-	s := Sent{Base: NewPrompt(prompt, testKey).Footprint()}
+	s := Sent{Base: NewPrompt(prompt, testKey).Footprint(), Named: true}
 	for _, a := range answers {
 		s.Answers = append(s.Answers, NewAnswer(a, nil, testKey))
 	}
@@ -98,7 +98,7 @@ func TestRelations(t *testing.T) {
 		{"line ends do not count", "a\n\nb", "a\r\n\r\nb\r\n", Identical},
 		{"appended", "a\n\nb", "a\n\nb\n\nc", Extends},
 		{"inserted", "a\n\nb", "a\n\nc\n\nb", Extends},
-		{"before the opening", "a\n\nb", "c\n\na\n\nb", Revises},
+		{"before the opening", "a\n\nb", "c\n\na\n\nb", Extends},
 		{"into the opening", "# h\n\na\n\nb", "# h\n\nc\n\na\n\nb", Revises},
 		{"a line more in a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", Extends},
 		{"a line before those of a block", "a\n\nb\n\nc", "a\n\nx\nb\n\nc", Revises},
@@ -401,7 +401,7 @@ func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 func BenchmarkEvidence(b *testing.B) {
 	base := "You are the coder.\n\n" + strings.Repeat("Keep functions small, and write a test for each case that you can think of.\n", 400)
 	sent := sentTo(base, "I changed the loop in src/retry.py.")
-	prompt := base + "\n\n## Review\n\nYour change breaks the build: src/retry.py:12: unexpected indent. Please fix it."
+	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
 		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Past() == "" {

@@ -209,7 +209,7 @@ func (p *Prompt) additions(base *Shape) (string, Reason) {
 // begins a paragraph of its own, continues no list, quotation, table, fence or comment, and in the
 // middle of the prompt starts with a heading or label.
 func (p *Prompt) standsAlone(before, added string, inside bool) bool {
-	line, _, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
+	line, below, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
 	if line == "" || !inside && !strings.HasPrefix(added, "\n") || inside && !strings.HasSuffix(before, "\n\n") {
 		return false
 	}
@@ -221,8 +221,8 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 		return false
 	}
 	if inside {
-		who, _, _ := readLabel(strings.TrimSpace(line))
-		return len(p.sections()) == 1 && who == unknownName && balanced(before)
+		who, _, text := readLabel(strings.TrimSpace(line))
+		return len(p.sections()) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" && balanced(before)
 	}
 	return balanced(before)
 }

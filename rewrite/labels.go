@@ -336,6 +336,9 @@ func wordLabel(line string) (who speaker, label, text string) {
 	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
 	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
 		who = labelKind(bare, unknownName)
+		if who == unknownName && findWords("past", plainWords(bare)) != "" {
+			who = everydayWord
+		}
 		return who, normalLabel(bare), ""
 	}
 	for i, r := range bare {

@@ -43,7 +43,7 @@ func TestFramesChange(t *testing.T) {
 	for _, tt := range []struct{ name, before, prompt, want string }{
 		{"the frame changed", "Frame A.\n\n" + turns, frame + turns + rest, "revises"},
 		{"the frame is gone", "Frame A.\n\n" + turns, turns + rest, "revises"},
-		{"the frame is new", turns, frame + turns + rest, "revises"},
+		{"the frame is new", turns, frame + turns + rest, "extends"},
 		{"a turn of two paragraphs", "Frame A.\n\n" + long, frame + long + rest, "revises"},
 		{"a first turn twice", "Frame A.\n\n" + turns, "User: one\n\nFrame B.\n\n" + turns + rest, "history_edited"},
 		{"a turn more in front", "Frame A.\n\n" + turns, "Frame B.\n\nUser: zero\n\n" + turns + rest, "history_edited"},

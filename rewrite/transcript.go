@@ -151,7 +151,6 @@ type history struct {
 	proven   bool   // newest, as turns, and no other turn is attributed to anyone
 	marked   bool   // a turn under an assistant's name that the session never had
 	slipped  bool   // something new precedes the newest answer that is neither its name nor a tool's turn
-	part     bool   // most lines of a long newest answer are there, but not as a turn of their own
 	within   bool   // all lines of the newest answer are there, but not as a turn of their own
 	foreign  string // the name of a foreign turn that the prompt adds
 	end      int    // the line after the newest answer
@@ -205,7 +204,6 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	if n := len(sent.Answers); n > 0 && !h.newest {
 		newest := sent.Answers[n-1]
 		shown := p.countShown(newest, c)
-		h.part = newest.Bytes >= distinctiveAnswer && 2*shown > len(newest.Lines)
 		h.within = shown > 0 && shown == len(newest.Lines)
 	}
 	return h

@@ -44,7 +44,7 @@ var wordExpressions = sync.OnceValue(func() map[string]*regexp.Regexp {
 	spaced, anywhere := map[string][]string{}, map[string][]string{}
 	for line := range strings.Lines(wordsTable) {
 		fields := strings.Split(line, "\t")
-		if first, _ := utf8.DecodeRuneInString(fields[1]); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+		if first, _ := utf8.DecodeRuneInString(strings.TrimLeft(fields[1], "(")); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
 			anywhere[fields[0]] = append(anywhere[fields[0]], fields[1])
 		} else {
 			spaced[fields[0]] = append(spaced[fields[0]], fields[1])
