@@ -59,7 +59,8 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.Relation = Identical
 		return c
 	}
-	extends := m.whole && (p.sameOpening(sent.Base, m.known) || !c.BeginsAlike && p.ledIn(m.has))
+	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.has)
+	extends := ledIn || m.whole && p.sameOpening(sent.Base, m.known)
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName && !h.tools {
@@ -68,7 +69,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 	c.Evidence = p.evidence(sent, &c, h)
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.Answer > 0 // a place for it was left empty
 	switch {
-	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !c.LedIn):
+	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
 		c.Relation = HistoryEdited
 	case m.retained == len(p.blocks) && len(m.known) == 0:
 		c.Relation = BaseChanged

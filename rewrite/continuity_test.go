@@ -404,7 +404,7 @@ func BenchmarkEvidence(b *testing.B) {
 	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
-		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Past() == "" {
+		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Past(true) == "" {
 			b.Fatal(c.Evidence)
 		}
 	}

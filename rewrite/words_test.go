@@ -68,8 +68,8 @@ func TestNeutralAdditions(t *testing.T) {
 	for _, row := range sentences(t, "no-evidence.tsv", 1) {
 		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
 		c := compare(base, base+"\n\n"+row[1], "Done.")
-		if e := &c.Evidence; e.Past() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
-			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Past(), e.Against(nil))
+		if e := &c.Evidence; e.Past(false) != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
+			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Past(false), e.Against(nil))
 		}
 	}
 }
