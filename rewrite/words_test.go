@@ -22,7 +22,7 @@ func wordRows(t *testing.T) (rows [][]string) {
 
 // Each row matches its sentence, and its kind is one that is looked for.
 func TestWords(t *testing.T) {
-	known := map[string]bool{"past": true, "own": true, "shown": true}
+	known := map[string]bool{"past": true, "rejected": true, "own": true, "shown": true}
 	for kind := range reasonsAgainst {
 		known[kind] = true
 	}
