@@ -74,6 +74,16 @@ func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
 		added[line.Mark] = line.Text
 	}
 	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
+	chains := map[rewrite.Mark]int64{} // by line, the first chain that said it
+	several := map[rewrite.Mark]bool{} // and whether another one did too: a form that all answers have
+	for k := range answers {
+		for _, mark := range answers[k].lines {
+			if chain, said := chains[mark]; said && chain != answers[k].chain {
+				several[mark] = true
+			}
+			chains[mark] = answers[k].chain
+		}
+	}
 	for k := range answers {
 		a := &answers[k]
 		if a.chain == c.Chain && a.chain != 0 {
@@ -81,7 +91,7 @@ func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
 		}
 		c.AnswerShared = c.AnswerShared || own >= 0 && slices.Equal(a.lines, answers[own].lines)
 		for _, mark := range a.lines {
-			if text, found := added[mark]; found && a.ended > c.LastUsed {
+			if text, found := added[mark]; found && !several[mark] && a.ended > c.LastUsed {
 				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.invocation)
 				quoted[text] = true
 			}

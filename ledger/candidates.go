@@ -50,7 +50,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.derivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil

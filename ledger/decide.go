@@ -51,6 +51,7 @@ type Facts struct {
 	Copies       bool           // a resume continues in a copy and leaves its source unchanged
 	Fork         bool           // a session is copied also if another process uses it, or has used it
 	Named        bool           // the task is named; otherwise continuity alone finds the chain
+	DerivedRole  bool           // nothing names the call's role
 	SameTask     bool           // the task is known, but not that its calls belong together
 	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
@@ -357,6 +358,9 @@ func (f *Facts) ended(c *ChainFacts) rewrite.Reason {
 		return ""
 	case e.Shown != "" && e.Answer == 0:
 		return rewrite.HistoryEdited
+	}
+	if f.DerivedRole {
+		return rewrite.ReasonAgainst(c.Against)
 	}
 	return rewrite.ReasonAgainst(c.Ends)
 }

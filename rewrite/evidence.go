@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +19,8 @@ type Evidence struct {
 	Answer int
 	// Own reports that the words right before that answer say that it is the session's: "Your last report:".
 	Own bool
-	// Trace are the names in what is new that the session's runs touched or its answers said first.
+	// Trace are the names in a new log or finding that the session's runs touched or its answers said first.
+	// In other text a name shows nothing: any first prompt may name a file.
 	Trace []string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
@@ -59,6 +61,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			own[line] = true
 		}
 	}
+	var logs map[int]bool
 	lines := p.conversation()
 	for i := range lines {
 		switch l := &lines[i]; {
@@ -71,7 +74,12 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			if e.Shown == "" && namesAnswer(l.line) {
 				e.Shown = l.line
 			}
-			p.findTrace(&e, l, sent.Things)
+			if logs == nil {
+				logs = p.logs()
+			}
+			if logs[l.block] {
+				p.findTrace(&e, l, sent.Things)
+			}
 		}
 	}
 	return e
@@ -166,7 +174,7 @@ func (p *Prompt) LineMarks() (marks []Mark) {
 // Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
 // Where the prompt only adds something, a name over what was rejected says so too.
 func (e *Evidence) Past(adds bool) string {
-	plain := e.plain(nil)
+	plain := plainWords(quotation.ReplaceAllString(e.text(nil), ""))
 	if words := findWords("past", plain); words != "" || !adds {
 		return words
 	}
@@ -191,7 +199,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	}
 	plain := e.plain(quoted)
 	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "meta", "sample"} {
-		if words := findWords(kind, plain); words != "" && !(e.Transcript && (kind == "judge" || kind == "rival")) {
+		if words := findWords(kind, plain); words != "" {
 			found = append(found, Finding{kind, words})
 		}
 	}
@@ -224,8 +232,13 @@ func ReasonAgainst(found []Finding) Reason {
 	return reasonsAgainst[found[0].Kind]
 }
 
+// quotation matches what stands between quotation marks: somebody else's words.
+var quotation = regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
+
 // plain returns what is new as plain words, without code and logs, and without the lines that are quoted.
-func (e *Evidence) plain(quoted func(text string) bool) string {
+func (e *Evidence) plain(quoted func(text string) bool) string { return plainWords(e.text(quoted)) }
+
+func (e *Evidence) text(quoted func(text string) bool) string {
 	var text strings.Builder
 	fence := ""
 	lines := e.new
@@ -246,5 +259,5 @@ func (e *Evidence) plain(quoted func(text string) bool) string {
 			text.WriteString(l.line + "\n")
 		}
 	}
-	return plainWords(text.String())
+	return text.String()
 }

@@ -9,6 +9,24 @@ import (
 	"unicode"
 )
 
+// logLine matches a line as tools print it, or a finding at a line of a file.
+var logLine = regexp.MustCompile(`[\pL\d_]\.\pL{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+)` +
+	`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
+	`|^\s*(error|fatal|panic|warning|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
+	`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
+
+// logs returns the blocks that have a line of a log or a finding.
+func (p *Prompt) logs() map[int]bool {
+	blocks := map[int]bool{}
+	lines := p.conversation()
+	for i := range lines {
+		if !blocks[lines[i].block] && logLine.MatchString(lines[i].full) {
+			blocks[lines[i].block] = true
+		}
+	}
+	return blocks
+}
+
 // A Mark is a short keyed digest of one or several words.
 type Mark uint64
 
