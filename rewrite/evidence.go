@@ -79,7 +79,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
 	l := &p.lines[i]
 	before := l.line
-	if own[p.lineDigest(i)] {
+	if own[p.lineDigest(i)] || own[p.digest(listItem(l.line))] {
 		if i == 0 {
 			return false
 		}
