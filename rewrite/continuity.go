@@ -51,10 +51,35 @@ func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == HistoryEd
 // Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
 // the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
-	p.cutAt(sent.RootFirst)
-	c := Continuity{Relation: Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape}
 	m := p.match(sent.Base)
-	c.Has, c.known, c.whole = m.has, m.known, m.whole
+	if !m.whole {
+		if cut, at := p.cutAt(sent.RootFirst); cut != nil {
+			c := compareMatched(sent, cut, cut.match(sent.Base))
+			c.Has = slices.Delete(c.Has, at+1, at+2) // the block as it is was not sent
+			c.known = withoutBlock(c.known, at+1)
+			return c
+		}
+	}
+	return compareMatched(sent, p, m)
+}
+
+// withoutBlock returns how many lines of each block were known after one block was joined with the one before it.
+func withoutBlock(known map[int]int, at int) map[int]int {
+	left := map[int]int{}
+	for block, lines := range known {
+		switch {
+		case block < at:
+			left[block] = lines
+		case block > at:
+			left[block-1] = lines
+		}
+	}
+	return left
+}
+
+func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
+	c := Continuity{Relation: Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape,
+		Has: m.has, known: m.known, whole: m.whole}
 	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
 		c.Relation = Identical
 		return c
@@ -67,7 +92,7 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		c.turn = h.end
 	}
 	c.Evidence = p.evidence(sent, &c, h)
-	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.Answer > 0 // a place for it was left empty
+	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
 		c.Relation = HistoryEdited
@@ -108,29 +133,26 @@ func (p *Prompt) ledIn(has []bool) bool {
 	return first > 0 && first <= longestLeadIn && 2*p.blocks[first].at < len(p.Text)
 }
 
-// cutAt cuts the block in which the first line of an earlier prompt stands below other lines, so that the
-// blocks are those of that prompt: "Original task:" may stand right above it.
-func (p *Prompt) cutAt(first Digest) {
-	if first == (Digest{}) {
-		return
-	}
+// cutAt returns the prompt with a block cut in which the first line of an earlier prompt stands below other
+// lines, so that the blocks are those of that prompt: "Original task:" may stand right above it. at is the
+// block's index. It returns nil if there is none.
+func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	line := slices.Index(p.FirstLines(), first)
-	if line <= 0 {
-		return
+	if line == -1 {
+		return nil, 0
 	}
-	at := p.lineStarts[line]
-	i, begins := slices.BinarySearchFunc(p.blocks, at, func(b block, at int) int { return b.at - at })
-	if begins || i == 0 || p.blocks[i-1].message != nil {
-		return
+	from := p.lineStarts[line]
+	i, begins := slices.BinarySearchFunc(p.blocks, from, func(b block, from int) int { return b.at - from })
+	if begins || i == 0 || p.blocks[i-1].message != nil || from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
+		return nil, 0 // the line begins a block, or is one of a message
 	}
 	above := p.blocks[i-1]
-	below := block{text: above.text[at-above.at:], at: at}
-	above.text = strings.TrimRight(above.text[:at-above.at], "\n")
+	below := block{text: above.text[from-above.at:], at: from}
+	above.text = strings.TrimRight(above.text[:from-above.at], "\n")
 	for _, b := range []*block{&above, &below} {
 		b.digest = p.digest(normal(b.text))
 	}
-	p.blocks = slices.Replace(p.blocks, i-1, i, above, below)
-	p.lines, p.print, p.first, p.next, p.parts = nil, nil, nil, nil, nil
+	return &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}, i - 1
 }
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
@@ -211,23 +233,29 @@ func (p *Prompt) match(base Footprint) matched {
 // matches the beginning of a block that has more lines now.
 func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	m := matched{has: make([]bool, len(p.blocks)), known: map[int]int{}}
+	last := -1 // the last block that matched
 	for i := range p.blocks {
-		if m.retained == len(base.Blocks) {
+		j := m.retained
+		if j == len(base.Blocks) {
 			break
 		}
-		if p.blocks[i].digest == base.Blocks[m.retained] {
+		switch b, before := &p.blocks[i], base.Blocks[j]; {
+		case b.digest == before:
 			m.has[i] = true
-			m.retained++
-		} else if grow && p.grew(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
-			m.known[i] = base.Lines[m.retained]
-			m.retained++
-		} else if grow && p.answersCue(&p.blocks[i], base.Blocks[m.retained], base.Lines[m.retained]) {
-			m.known[i] = base.Lines[m.retained] - 1
-			m.retained++
-		} else if known, ok := p.fills(&p.blocks[i], base.Blocks[m.retained]); grow && ok {
+		case grow && p.grew(b, before, base.Lines[j]):
+			m.known[i] = base.Lines[j]
+		case grow && p.answersCue(b, before, base.Lines[j]):
+			m.known[i] = base.Lines[j] - 1
+		case !grow || last != i-1:
+			continue
+		default:
+			known, ok := p.fills(b, before)
+			if !ok {
+				continue
+			}
 			m.known[i], m.filled = known, true
-			m.retained++
 		}
+		last, m.retained = i, j+1
 	}
 	m.whole = m.retained == len(base.Blocks)
 	return m
@@ -263,13 +291,13 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	if several {
 		prefixes = append(prefixes, first+"\n")
 	}
-	if i := strings.LastIndex(first, ": "); i > 0 {
+	if i := strings.Index(first, ": "); i > 0 {
 		prefixes = append(prefixes, first[:i+2])
 	}
-	for i, prefix := range prefixes {
+	for _, prefix := range prefixes {
 		for _, slot := range emptySlots {
 			if p.digest(normal(prefix+slot)) == before {
-				return min(i, strings.Count(prefix, "\n")), true
+				return strings.Count(prefix, "\n"), true
 			}
 		}
 	}

@@ -25,6 +25,8 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
+	alone    bool // the answer stands on lines of its own
+	goesOn   bool // a conversation had begun before: whoever speaks in it may ask for anything
 	prompt   *Prompt
 	new, old []*promptLine
 	since    []*promptLine // what is new since the first prompt, if later ones are replaced
@@ -51,7 +53,7 @@ const maxTraceNames = 3
 
 // evidence collects what a prompt shows of a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	e := Evidence{prompt: p, Transcript: h.proven, Newest: h.newest || h.within, Shown: h.foreign}
+	e := Evidence{prompt: p, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0), Newest: h.newest || h.within, Shown: h.foreign}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
 	}
@@ -69,6 +71,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			e.old = append(e.old, l)
 		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(l, own):
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
+			e.alone = e.alone || own[p.lineDigest(i)]
 		default:
 			e.new = append(e.new, l)
 			if e.Shown == "" && namesAnswer(l.line) {
@@ -89,7 +92,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
 	l := &p.lines[i]
 	before := l.line
-	if own[p.lineDigest(i)] {
+	if own[p.lineDigest(i)] || own[p.digest(listItem(l.line))] {
 		if i == 0 {
 			return false
 		}
@@ -199,7 +202,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	}
 	plain := e.plain(quoted)
 	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "meta", "sample"} {
-		if words := findWords(kind, plain); words != "" {
+		if words := findWords(kind, plain); words != "" && !(e.goesOn && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
 	}

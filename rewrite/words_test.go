@@ -101,3 +101,18 @@ func sentences(t *testing.T, file string, fields int) (out [][]string) {
 	}
 	return out
 }
+
+// Standing instructions, which any first call could carry, say nothing of a past result.
+func TestStandingInstructions(t *testing.T) {
+	for _, text := range []string{
+		"Run the linter on your changes before you answer.", "Do not commit your changes.", "The tests must pass after your changes.",
+		"Make sure that your change does what it should.", "If a test fails, fix it.", "Describe your last change.", "Check your answer.",
+		"Wiederhole die Tests nach deinen Änderungen.", "Committe deine Änderungen nicht.", "Lance les tests après tes modifications.",
+		"Ejecuta las pruebas después de tus cambios.", "Execute os testes depois das suas mudanças.", "Esegui i test dopo le tue modifiche.",
+		"Voer de tests uit na je wijzigingen.", "Запусти тесты после своих правок.", "修改后请运行测试。", "変更の後にテストを実行してください。",
+	} {
+		if words := findWords("past", plainWords(text)); words != "" {
+			t.Errorf("%q speaks of the past: %q", text, words)
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// longReply is an answer that no prompt holds by chance.
+const longReply = "I changed the loop in src/retry.py and added a test."
+
+// unnamedSent returns what is stored of a session that was first sent root, then before.
+func unnamedSent(root, before string, answers ...string) Sent {
+	first := NewPrompt(root, testKey).Footprint()
+	sent := sentTo(before, answers...)
+	sent.Named, sent.RootFirst, sent.Root = false, first.First, first.Blocks
+	return sent
+}
+
+// A prompt without a name revises only if the first one is there whole, and what later rounds added is replaced.
+func TestRoots(t *testing.T) {
+	const root = "You are it.\n\nBuild the page.\n\nKeep it small."
+	const before = root + "\n\nThe header is gone."
+	for name, tt := range map[string]struct {
+		after string
+		want  Reason
+	}{
+		"later feedback replaced":       {root + "\n\nThe footer is gone.", Revises},
+		"something new within":          {strings.Replace(root, "\n\nKeep", "\n\nNow:\n\nKeep", 1) + "\n\nThe footer is gone.", Revises},
+		"the first prompt changed":      {strings.Replace(root, "page", "cart", 1) + "\n\nThe header is gone.\n\nIt leaks.", Unrelated},
+		"a block of it gone":            {"You are it.\n\nBuild the page.\n\nThe header is gone.\n\nIt leaks.", Unrelated},
+		"its blocks in another order":   {"You are it.\n\nKeep it small.\n\nBuild the page.\n\nIt leaks.", Unrelated},
+		"below a line of its own":       {"Original task:\n" + root + "\n\nThe footer is gone.", Revises},
+		"below a paragraph":             {"Original task:\n\n" + root + "\n\nThe footer is gone.", Revises},
+		"below a text longer than it":   {strings.Repeat("Other words. ", 20) + "\n\n" + root + "\n\nThe footer is gone.", Unrelated},
+		"all of it below a line":        {"Original task:\n" + before, Extends},
+		"below as many blocks as may":   {strings.Repeat("a\n\n", longestLeadIn) + root + "\n\nThe footer is gone.", Revises},
+		"below one block more":          {strings.Repeat("a\n\n", longestLeadIn+1) + root + "\n\nThe footer is gone.", Unrelated},
+		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.", Unrelated},
+	} {
+		p := NewPrompt(tt.after, testKey)
+		c := Compare(unnamedSent(root, before, "Done."), p)
+		if c.Relation != tt.want || len(c.Has) != len(p.blocks) {
+			t.Errorf("%s: %s, want %s; %d marks for %d blocks", name, c.Relation, tt.want, len(c.Has), len(p.blocks))
+		}
+	}
+	sent := unnamedSent(root, before, "Done.")
+	sent.Root, sent.RootFirst = nil, Digest{} // of an older ledger
+	if c := Compare(sent, NewPrompt(root+"\n\nThe footer is gone.", testKey)); c.Relation != Unrelated {
+		t.Errorf("not knowing the first prompt: %s", c.Relation)
+	}
+	c := Compare(unnamedSent(root, before, "Done."), NewPrompt("Original task:\n"+before, testKey))
+	if c.BeginsAlike || !slices.Equal(c.Has, []bool{false, true, true, true}) {
+		t.Errorf("begins alike %v, has %v", c.BeginsAlike, c.Has)
+	}
+	if c := Compare(unnamedSent(root, before, "Done."), NewPrompt(before+"\n\nmore", testKey)); !c.BeginsAlike {
+		t.Error("a prompt that begins alike does not")
+	}
+}
+
+// A prompt is the same to every session, whichever it was compared with before.
+func TestCuttingChangesNothing(t *testing.T) {
+	const root = "Build the page.\nKeep it small."
+	p := NewPrompt("Original task:\n"+root, testKey)
+	Compare(unnamedSent(root, root, "Done."), p)
+	if c := compare(p.Text, p.Text); c.Relation != Identical {
+		t.Fatal(c.Relation)
+	}
+	if c := Compare(sentTo(p.Text), p); c.Relation != Identical {
+		t.Errorf("to itself, once it was cut: %s", c.Relation)
+	}
+	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
+	odd := NewPrompt("intro\n\n  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
+	if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
+		t.Error(c.Relation)
+	}
+}
+
+// A place that said that it was empty may be filled, and a cue may be answered.
+func TestGrownBlocks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, after string
+		want          Reason
+	}{
+		"a slot of its own":          {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nb", Revises},
+		"a slot and more":            {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nFix it.\n\nb", Revises},
+		"below its line":             {"a\n\nFeedback:\nNone yet.\n\nb", "a\n\nFeedback:\nIt leaks.\nFix it.\n\nb", Revises},
+		"behind its name":            {"a\n\nFeedback: n/a\n\nb", "a\n\nFeedback: fix this: it leaks.\n\nb", Revises},
+		"behind another name":        {"a\n\nFeedback: n/a\n\nb", "a\n\nHint: it leaks.\n\nb", Unrelated},
+		"a slot with words":          {"a\n\nFeedback: all fine\n\nb", "a\n\nFeedback: it leaks.\n\nb", Unrelated},
+		"a text elsewhere":           {"a\n\n(none)\n\nb\n\nc", "a\n\nb\n\nx\n\nc", Unrelated},
+		"a cue answered on its line": {"a\n\nQ: b\nAssistant:", "a\n\nQ: b\nAssistant: c\n\nQ: d", Extends},
+		"a cue of one line":          {"a\n\nReport:", "a\n\nReport: c\n\nFix it.", Extends},
+		"no cue":                     {"a\n\nReport: b", "a\n\nReport: c", Unrelated},
+		"another line over the cue":  {"a\n\nQ: b\nReport:", "a\n\nQ: c\nReport: c", Unrelated},
+		"a heading with a colon":     {"a\n\n## Report:", "a\n\n## Report: c", Unrelated},
+	} {
+		sent := sentTo(tt.before, "c")
+		sent.Named = false
+		if c := Compare(sent, NewPrompt(tt.after, testKey)); c.Relation != tt.want {
+			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
+		}
+	}
+	lines := []string{}
+	c := compare("a\n\nFeedback:\n(none)\n\nb", "a\n\nFeedback:\nIt leaks where it should not at all.\n\nb", "c")
+	for _, l := range c.Evidence.New() {
+		lines = append(lines, l.Text)
+	}
+	if want := []string{"It leaks where it should not at all."}; !slices.Equal(lines, want) {
+		t.Errorf("new where a slot was filled: %q", lines)
+	}
+}
+
+// The words right before the answer, or a place that was left for it, say that it is the session's.
+func TestOwnAnswers(t *testing.T) {
+	const base = "You are the coder.\n\nBuild the page."
+	two := longReply + "\nThe page is drawn from the cart."
+	for name, tt := range map[string]struct {
+		before, added, answer string
+		length                int
+		own                   bool
+	}{
+		"named":                      {base, "\n\nYour last report:\n" + longReply + "\n\nFix it.", longReply, len(longReply), true},
+		"named on its line":          {base, "\n\nYour last report: " + longReply + "\n\nFix it.", longReply, len(longReply), true},
+		"named in Japanese":          {base, "\n\nあなたの前回の報告：\n" + longReply, longReply, len(longReply), true},
+		"a paragraph below":          {base, "\n\nYour last report:\n\n" + longReply, longReply, len(longReply), true},
+		"in a list":                  {base, "\n\nYour last report:\n- " + strings.ReplaceAll(two, "\n", "\n- "), two, len(two) - 1, true},
+		"followed by something":      {base, "\n\nYour last report: " + longReply + " Fix it.", longReply, len(longReply), false},
+		"under no name":              {base, "\n\n" + longReply + "\n\nFix it.", longReply, len(longReply), false},
+		"under another's name":       {base, "\n\nThe ticket:\n" + longReply, longReply, len(longReply), false},
+		"half of it":                 {base, "\n\nYour last report:\n" + longReply, two, 0, false},
+		"too short":                  {base, "\n\nYour last report:\nDone.", "Done.", 0, false},
+		"as long as must be":         {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer), strings.Repeat("a", distinctiveAnswer), distinctiveAnswer, true},
+		"a byte shorter":             {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer-1), strings.Repeat("a", distinctiveAnswer-1), 0, false},
+		"in a slot":                  {base + "\n\n(none)", base + "\n\n" + longReply, longReply, len(longReply), true},
+		"where it was before":        {base + "\n\n" + longReply, "\n\nFix it.", longReply, 0, false},
+		"the name far above":         {base, "\n\nYour last report was late.\n\nThe log:\n" + longReply, longReply, len(longReply), false},
+		"at the very beginning":      {"Build the page.", longReply + "\n\nFix it.", longReply, len(longReply), false},
+		"a colon in the answer":      {base, "\n\nNow:\nyour last report: " + longReply, "your last report: " + longReply, len("your last report: " + longReply), false},
+		"not on a line that says it": {base, "\n\nYour last report: see below.\n\nThe ticket:\n" + longReply, longReply, len(longReply), false},
+	} {
+		after := tt.added
+		if strings.HasPrefix(after, "\n") {
+			after = tt.before + after
+		}
+		e := compare(tt.before, after, tt.answer).Evidence
+		if e.Answer != tt.length || e.Own != tt.own {
+			t.Errorf("%s: %d bytes, own %v; want %d, %v", name, e.Answer, e.Own, tt.length, tt.own)
+		}
+	}
+}
+
+// An answer under the session's name that is not its newest one speaks against a resume.
+func TestShownAnswers(t *testing.T) {
+	const base = "You are the coder.\n\nBuild the page."
+	for added, want := range map[string]string{
+		"Your last report:\nI did something else.":                                               "Your last report:",
+		"Your last report: I did something else.":                                                "Your last report: I did something else.",
+		"## Your last report\n\nI did something else.":                                           "## Your last report",
+		"**Your last report**\n\nI did something else.":                                          "**Your last report**",
+		"Dein letzter Bericht:\nAlles fertig.":                                                   "Dein letzter Bericht:",
+		"你的报告：\n完成了。":                                                                            "你的报告：",
+		"Your report:\nfirst\n\nYour summary:\nsecond":                                           "Your report:",
+		"Your last report was late.":                                                             "",
+		"Your last report":                                                                       "",
+		"The ticket:\nI did something else.":                                                     "",
+		"What the log of the night says on " + strings.Repeat("x", 20) + " your last report:\nx": "",
+		"What the log says of the night " + strings.Repeat("x", 12) + " your last report:\nx":    "What the log says of the night " + strings.Repeat("x", 12) + " your last report:",
+	} {
+		e := compare(base, base+"\n\n"+added, longReply).Evidence
+		if e.Shown != want {
+			t.Errorf("%q: %q, want %q", added, e.Shown, want)
+		}
+		if found := e.Against(nil); (ReasonAgainst(found) == HistoryEdited) != (want != "") {
+			t.Errorf("%q: %v", added, found)
+		}
+	}
+	both := compare(base, base+"\n\nYour report:\n"+longReply+"\n\nYour summary:\nother\n\nFix it.", longReply).Evidence
+	if found := both.Against(nil); both.Answer == 0 || both.Shown == "" || len(found) > 0 {
+		t.Errorf("beside the session's own answer: %d bytes, %q, %v", both.Answer, both.Shown, found)
+	}
+}
+
+// What is new may name what the session touched.
+func TestTraceNames(t *testing.T) {
+	const base = "You are the coder.\n\nBuild src/old_page.go."
+	sent := sentTo(base, "Done.")
+	for _, name := range []string{"retry.py", "additem", "one.go", "two.go", "old_page.go"} {
+		sent.Things = append(sent.Things, newMark(testKey.Digester()(name)))
+	}
+	for added, want := range map[string]string{
+		"See src/Retry.py:12, and retry.py too.":              "retry.py",
+		"FAILED addItem":                                      "additem",
+		"FAILED other.go":                                     "",
+		"retry.go:1 one.go, two.go, retry.py, addItem.":       "one.go two.go retry.py",
+		"E  one.go\n\nE  two.go\n\nE  retry.py\n\nE  addItem": "one.go two.go retry.py",
+		"Keep in mind that retry.py is used elsewhere.":       "",
+		"Relevant files:\nretry.py\naddItem":                  "",
+		"Test output:\nretry.py is slow\n2 failed, 3 passed":  "retry.py",
+		"1 failed\n\nretry.py":                                "",
+		"retry.py failed":                                     "",
+		"retry.py FAILED":                                     "retry.py",
+		"  File \"retry.py\", line 3":                         "retry.py",
+		"retry.py(12,3): no":                                  "retry.py",
+		"panic: in addItem":                                   "additem",
+		"error[E0502]: addItem":                               "additem",
+		"--- FAIL: addItem (0.0s)":                            "additem",
+		"KeyError: addItem":                                   "additem",
+		"addItem: exit status 1":                              "additem",
+		"addItem: exit status 0":                              "",
+	} {
+		if got := strings.Join(Compare(sent, NewPrompt(base+"\n\n"+added, testKey)).Evidence.Trace, " "); got != want {
+			t.Errorf("%q: %q, want %q", added, got, want)
+		}
+	}
+	sent.Answers = []Answer{NewAnswer(longReply+"\nSee retry.py.", nil, testKey)}
+	if e := Compare(sent, NewPrompt(base+"\n\n"+longReply+"\nSee retry.py.", testKey)).Evidence; len(e.Trace) > 0 || e.Answer == 0 {
+		t.Errorf("in the session's own answer: %q", e.Trace)
+	}
+}
+
+// Words count in what is new and the caller wrote, not in code, logs or quotations.
+func TestWhereWordsCount(t *testing.T) {
+	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands alone.\n\nBuild the page."
+	quoted := func(text string) bool { return text == "Start over, please." }
+	for added, want := range map[string]string{
+		"It is red.":                   "past  against base ends ",
+		"The build still fails.":       "past still fails against base ends ",
+		"Start over.":                  "past  against clean base ends clean",
+		"You are a judge. Start over.": "past  against role clean base ends role clean",
+		"Solve it on your own.":        "past  against apart base ends apart",
+		"Grade the work of agent B.":   "past  against judge rival base ends ",
+		"Attempt 2 of 8.":              "past  against sample base ends ",
+		"Return a search query.":       "past  against meta base ends ",
+		"```\nStart over.\n```":        "past  against base ends ",
+		"```\nlog\n```\n\nStart over.": "past  against clean base ends clean",
+		"~~~\n```\nStart over.\n~~~":   "past  against base ends ",
+		"Log:\n\n    Start over.":      "past  against base ends ",
+		"Log:\n\n\tStart over.":        "past  against base ends ",
+		"   Start over.":               "past  against clean base ends clean",
+		"Start over, please.":          "past  against base ends clean",
+		"- Start over, please.":        "past  against clean base ends clean",
+		"Review: Start over, please.":  "past  against base ends clean",
+	} {
+		e := compare(base, base+"\n\n"+added, "Done.").Evidence
+		got := "past " + e.Past(false) + " against"
+		for _, f := range e.Against(quoted) {
+			got += " " + f.Kind
+			if f.Words == "" {
+				t.Errorf("%q: no words of %s", added, f.Kind)
+			}
+		}
+		got += " ends"
+		for _, f := range e.Ends() {
+			got += " " + f.Kind
+		}
+		if strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("%q: %q, want %q", added, got, want)
+		}
+	}
+	// What a revision keeps of later rounds is not new, but words there still count.
+	const root = "You are the coder.\n\nBuild the page."
+	sent := unnamedSent(root, root+"\n\nSolve it on your own.\n\nIt leaks.", "Done.")
+	if e := Compare(sent, NewPrompt(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; ReasonAgainst(e.Against(nil)) != NewRole {
+		t.Errorf("kept since the first prompt: %v", e.Against(nil))
+	}
+	// In a conversation a turn may ask for a judgement.
+	talk := compare("Be kind.\n\nUser: one", "Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: Grade the work of agent B. Start over.", "first").Evidence
+	if found := talk.Against(nil); !talk.Transcript || len(found) != 1 || found[0].Kind != "clean" {
+		t.Errorf("in a conversation: %v", found)
+	}
+}
+
+func TestReasonAgainst(t *testing.T) {
+	if why := ReasonAgainst(nil); why != "" {
+		t.Errorf("nothing: %s", why)
+	}
+	for kind, want := range map[string]Reason{"role": NewRole, "judge": NewRole, "rival": NewRole, "apart": NewRole, "meta": NewRole,
+		"clean": CleanStart, "base": CleanStart, "sample": NoEvidence, "shown": HistoryEdited} {
+		if why := ReasonAgainst([]Finding{{kind, "words"}, {"base", "words"}}); why != want {
+			t.Errorf("%s: %s, want %s", kind, why, want)
+		}
+	}
+}
+
+// The lines by which others' answers are recognized are long enough not to recur, whatever stands before them.
+func TestNewLines(t *testing.T) {
+	const base = "You are the coder.\n\nBuild the page as the plan says."
+	p := NewPrompt(base+"\n\nFix it.\n- The **lock** is taken too late here!\nNote: three more words\n\nReview: The lock is released too early.", testKey)
+	e := compare(base, p.Text, "Done.").Evidence
+	var got []string
+	for _, l := range e.New() {
+		got = append(got, l.Text)
+		if want := newMark(testKey.Digester()(plainLine(l.Text))); l.Mark != want {
+			t.Errorf("%q has another mark", l.Text)
+		}
+	}
+	want := []string{"The **lock** is taken too late here!", "- The **lock** is taken too late here!", "The lock is released too early.", "Review: The lock is released too early."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	digest := testKey.Digester()
+	marks := p.LineMarks()
+	for line, want := range map[string]bool{"build the page as the plan says": true, "the lock is released too early": true, "review the lock is released too early": true,
+		"you are the coder": false, "fix it": false} {
+		if slices.Contains(marks, newMark(digest(line))) != want {
+			t.Errorf("marks of %q: %v", line, !want)
+		}
+	}
+}
+
+func TestDistinctiveLines(t *testing.T) {
+	for line, want := range map[string]bool{"one two three four five": true, "one two three four": false, "one two three four 5": false,
+		strings.Repeat("a", 30): true, strings.Repeat("a", 29): false, strings.Repeat("1", 40): false, "": false} {
+		if distinctiveLine(line) != want {
+			t.Errorf("%q: %v", line, !want)
+		}
+	}
+	for line, want := range map[string]string{"- a": "a", "> * a": "a", "12. a": "a", "3) a": "a", "12 a": "12 a", "1.5 a": "5 a", "# a ": "a", "a - b": "a - b"} {
+		if got := listItem(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// A line below the limit is a first line of an earlier prompt, one beyond is not.
+func TestFirstLines(t *testing.T) {
+	var text strings.Builder
+	for i := range maxFirstLines + 1 {
+		fmt.Fprintf(&text, "%d\n \n", i)
+	}
+	lines, digest := NewPrompt(text.String(), testKey).FirstLines(), testKey.Digester()
+	if len(lines) != maxFirstLines || lines[0] != digest("0") || lines[maxFirstLines-1] != digest(fmt.Sprint(maxFirstLines-1)) {
+		t.Errorf("%d lines", len(lines))
+	}
+}
