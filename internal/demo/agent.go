@@ -50,7 +50,7 @@ func saysChanged(prompt, file string) bool {
 // change adds a revision to the file, once for each prompt.
 func change(file, all, since string) standin.Reply {
 	if strings.Contains(since, "changed it") {
-		return standin.Reply{Text: "I changed " + file + " as asked.\n\nSTATUS: REVIEW"}
+		return standin.Reply{Text: "I changed " + file + " as asked, which makes revision " + strconv.Itoa(latest(all)) + ".\n\nSTATUS: REVIEW"}
 	}
 	next := strconv.Itoa(latest(all) + 1)
 	return standin.Reply{Command: `printf '// revision ` + next + `\n' >> ` + file + " && echo changed it, now at revision " + next}
