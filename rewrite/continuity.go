@@ -94,9 +94,6 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 // revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
 // that only what later rounds added to it is replaced.
 func (p *Prompt) revises(sent Sent, e *Evidence) bool {
-	if len(sent.Root) == 0 {
-		return false
-	}
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
 	if !m.whole || !p.sameOpening(root, nil) && !p.ledIn(root, m.has) {

@@ -54,6 +54,9 @@ func TestRoots(t *testing.T) {
 	if !c.LedIn || !slices.Equal(c.Has, []bool{false, true, true, true}) {
 		t.Errorf("led in %v, has %v", c.LedIn, c.Has)
 	}
+	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), NewPrompt("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != Extends {
+		t.Errorf("without the empty line: %s", c.Relation)
+	}
 	if c := compare(before, before+"\n\nmore"); c.LedIn {
 		t.Error("a prompt that begins alike is led in")
 	}
@@ -71,9 +74,14 @@ func TestCuttingChangesNothing(t *testing.T) {
 		t.Errorf("to itself, once it was cut: %s", c.Relation)
 	}
 	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
-	odd := NewPrompt("intro\n\n  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
-	if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
-		t.Error(c.Relation)
+	for _, before := range []string{"", "intro\n\n"} {
+		odd := NewPrompt(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
+		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
+			t.Errorf("behind %q: %s", before, c.Relation)
+		}
+		if cut, _ := odd.cutAt(testKey.Digester()(" \"role\": \"user\", \"content\": \"x\"")); cut != nil {
+			t.Errorf("behind %q: a message is cut", before)
+		}
 	}
 }
 
@@ -102,8 +110,11 @@ func TestGrownBlocks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
 		}
 	}
+	if e := compare("a\n\nQ: b\nReport:", "a\n\nQ: b\nReport: "+longReply+"\n\nQ: d", longReply).Evidence; e.Answer != len(longReply) {
+		t.Errorf("an answer behind its cue: %d bytes", e.Answer)
+	}
 	lines := []string{}
-	c := compare("a\n\nFeedback:\n(none)\n\nb", "a\n\nFeedback:\nIt leaks where it should not at all.\n\nb", "c")
+	c := compare("a\n\nWhat was said of the last one:\n(none)\n\nb", "a\n\nWhat was said of the last one:\nIt leaks where it should not at all.\n\nb", "c")
 	for _, l := range c.Evidence.New() {
 		lines = append(lines, l.Text)
 	}
