@@ -111,16 +111,13 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 // revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
 // that only what later rounds added to it is replaced.
 func (p *Prompt) revises(sent Sent, c *Continuity) bool {
-	if len(sent.Root) == 0 {
-		return false
-	}
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
-	if !m.whole {
+	if !m.whole || !p.sameOpening(root, nil) && (c.BeginsAlike || !p.ledIn(m.has)) {
 		return false
 	}
 	c.Evidence.sinceRoot(m.has)
-	return p.sameOpening(root, nil) || !c.BeginsAlike && p.ledIn(m.has)
+	return true
 }
 
 // longestLeadIn is how many blocks may stand before the text that the session was sent.

@@ -186,7 +186,6 @@ func (e *Evidence) Past(adds bool) string {
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
 func (e *Evidence) sinceRoot(has []bool) {
-	e.since = nil
 	for i := range e.prompt.lines {
 		if l := &e.prompt.lines[i]; !has[l.block] {
 			e.since = append(e.since, l)
@@ -257,7 +256,7 @@ func (e *Evidence) text(quoted func(text string) bool) string {
 		case opensFence(l.line) != "":
 			fence = opensFence(l.line)
 		case strings.HasPrefix(l.full, "    ") || strings.HasPrefix(l.full, "\t"):
-		case quoted != nil && (quoted(l.line) || quoted(l.text)):
+		case quoted != nil && (quoted(l.line) || slices.ContainsFunc(l.inner(), quoted)):
 		default:
 			text.WriteString(l.line + "\n")
 		}

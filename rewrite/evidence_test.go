@@ -54,6 +54,9 @@ func TestRoots(t *testing.T) {
 	if c.BeginsAlike || !slices.Equal(c.Has, []bool{false, true, true, true}) {
 		t.Errorf("begins alike %v, has %v", c.BeginsAlike, c.Has)
 	}
+	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), NewPrompt("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != Extends {
+		t.Errorf("without the empty line: %s", c.Relation)
+	}
 	if c := Compare(unnamedSent(root, before, "Done."), NewPrompt(before+"\n\nmore", testKey)); !c.BeginsAlike {
 		t.Error("a prompt that begins alike does not")
 	}
@@ -71,9 +74,14 @@ func TestCuttingChangesNothing(t *testing.T) {
 		t.Errorf("to itself, once it was cut: %s", c.Relation)
 	}
 	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
-	odd := NewPrompt("intro\n\n  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
-	if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
-		t.Error(c.Relation)
+	for _, before := range []string{"", "intro\n\n"} {
+		odd := NewPrompt(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
+		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
+			t.Errorf("behind %q: %s", before, c.Relation)
+		}
+		if cut, _ := odd.cutAt(testKey.Digester()(" \"role\": \"user\", \"content\": \"x\"")); cut != nil {
+			t.Errorf("behind %q: a message is cut", before)
+		}
 	}
 }
 
@@ -102,8 +110,11 @@ func TestGrownBlocks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
 		}
 	}
+	if e := compare("a\n\nQ: b\nReport:", "a\n\nQ: b\nReport: "+longReply+"\n\nQ: d", longReply).Evidence; e.Answer != len(longReply) {
+		t.Errorf("an answer behind its cue: %d bytes", e.Answer)
+	}
 	lines := []string{}
-	c := compare("a\n\nFeedback:\n(none)\n\nb", "a\n\nFeedback:\nIt leaks where it should not at all.\n\nb", "c")
+	c := compare("a\n\nWhat was said of the last one:\n(none)\n\nb", "a\n\nWhat was said of the last one:\nIt leaks where it should not at all.\n\nb", "c")
 	for _, l := range c.Evidence.New() {
 		lines = append(lines, l.Text)
 	}
@@ -134,6 +145,7 @@ func TestOwnAnswers(t *testing.T) {
 		"as long as must be":         {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer), strings.Repeat("a", distinctiveAnswer), distinctiveAnswer, true},
 		"a byte shorter":             {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer-1), strings.Repeat("a", distinctiveAnswer-1), 0, false},
 		"in a slot":                  {base + "\n\n(none)", base + "\n\n" + longReply, longReply, len(longReply), true},
+		"a short one in a slot":      {base + "\n\n(none)", base + "\n\nDone.", "Done.", 0, false},
 		"where it was before":        {base + "\n\n" + longReply, "\n\nFix it.", longReply, 0, false},
 		"the name far above":         {base, "\n\nYour last report was late.\n\nThe log:\n" + longReply, longReply, len(longReply), false},
 		"at the very beginning":      {"Build the page.", longReply + "\n\nFix it.", longReply, len(longReply), false},
@@ -155,18 +167,18 @@ func TestOwnAnswers(t *testing.T) {
 func TestShownAnswers(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page."
 	for added, want := range map[string]string{
-		"Your last report:\nI did something else.":                                               "Your last report:",
-		"Your last report: I did something else.":                                                "Your last report: I did something else.",
-		"## Your last report\n\nI did something else.":                                           "## Your last report",
-		"**Your last report**\n\nI did something else.":                                          "**Your last report**",
-		"Dein letzter Bericht:\nAlles fertig.":                                                   "Dein letzter Bericht:",
-		"你的报告：\n完成了。":                                                                            "你的报告：",
-		"Your report:\nfirst\n\nYour summary:\nsecond":                                           "Your report:",
-		"Your last report was late.":                                                             "",
-		"Your last report":                                                                       "",
-		"The ticket:\nI did something else.":                                                     "",
-		"What the log of the night says on " + strings.Repeat("x", 20) + " your last report:\nx": "",
-		"What the log says of the night " + strings.Repeat("x", 12) + " your last report:\nx":    "What the log says of the night " + strings.Repeat("x", 12) + " your last report:",
+		"Your last report:\nI did something else.":                                            "Your last report:",
+		"Your last report: I did something else.":                                             "Your last report: I did something else.",
+		"## Your last report\n\nI did something else.":                                        "## Your last report",
+		"**Your last report**\n\nI did something else.":                                       "**Your last report**",
+		"Dein letzter Bericht:\nAlles fertig.":                                                "Dein letzter Bericht:",
+		"你的报告：\n完成了。":                                                                         "你的报告：",
+		"Your report:\nfirst\n\nYour summary:\nsecond":                                        "Your report:",
+		"Your last report was late.":                                                          "",
+		"Your last report":                                                                    "",
+		"The ticket:\nI did something else.":                                                  "",
+		"What the log says of the night " + strings.Repeat("x", 13) + " your last report:\nx": "",
+		"What the log says of the night " + strings.Repeat("x", 12) + " your last report:\nx": "What the log says of the night " + strings.Repeat("x", 12) + " your last report:",
 	} {
 		e := compare(base, base+"\n\n"+added, longReply).Evidence
 		if e.Shown != want {
@@ -223,7 +235,7 @@ func TestTraceNames(t *testing.T) {
 // Words count in what is new and the caller wrote, not in code, logs or quotations.
 func TestWhereWordsCount(t *testing.T) {
 	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands alone.\n\nBuild the page."
-	quoted := func(text string) bool { return text == "Start over, please." }
+	quoted := func(text string) bool { return text == "Start over, please." || text == "Log: Start over, now." }
 	for added, want := range map[string]string{
 		"It is red.":                   "past  against base ends ",
 		"The build still fails.":       "past still fails against base ends ",
@@ -240,7 +252,8 @@ func TestWhereWordsCount(t *testing.T) {
 		"Log:\n\n\tStart over.":        "past  against base ends ",
 		"   Start over.":               "past  against clean base ends clean",
 		"Start over, please.":          "past  against base ends clean",
-		"- Start over, please.":        "past  against clean base ends clean",
+		"- Start over, please.":        "past  against base ends clean",
+		"Log: Start over, now.":        "past  against base ends clean",
 		"Review: Start over, please.":  "past  against base ends clean",
 	} {
 		e := compare(base, base+"\n\n"+added, "Done.").Evidence
@@ -262,7 +275,7 @@ func TestWhereWordsCount(t *testing.T) {
 	// What a revision keeps of later rounds is not new, but words there still count.
 	const root = "You are the coder.\n\nBuild the page."
 	sent := unnamedSent(root, root+"\n\nSolve it on your own.\n\nIt leaks.", "Done.")
-	if e := Compare(sent, NewPrompt(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; ReasonAgainst(e.Against(nil)) != NewRole {
+	if e := Compare(sent, NewPrompt(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
 		t.Errorf("kept since the first prompt: %v", e.Against(nil))
 	}
 	// In a conversation a turn may ask for a judgement.
@@ -299,6 +312,10 @@ func TestNewLines(t *testing.T) {
 	want := []string{"The **lock** is taken too late here!", "- The **lock** is taken too late here!", "The lock is released too early.", "Review: The lock is released too early."}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	split := compare(base, base+"\n\nYour last report:\n"+longReply+"\nThis much is true, says the log.\nThe page is drawn from the cart.", longReply+"\nThe page is drawn from the cart.").Evidence
+	if lines := split.New(); len(lines) != 1 || lines[0].Text != "This much is true, says the log." {
+		t.Errorf("between the lines of the answer: %v", lines)
 	}
 	digest := testKey.Digester()
 	marks := p.LineMarks()

@@ -52,6 +52,7 @@ func TestPlainWords(t *testing.T) {
 		"a.go:12: b\n\nc":                    "a go 12\nb\nc",
 		"《前回》の報告：x":                          "前回 の報告\nx",
 		"":                                   "",
+		"बारिश आ रही":                        "बारिश आ रही",
 	} {
 		if got := plainWords(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
