@@ -16,11 +16,12 @@ const (
 	maxAnswers  = 256
 )
 
-// A givenAnswer is an answer of an earlier call: the digests of its distinctive lines.
+// A givenAnswer is an answer of an earlier call: the digests of its distinctive lines, and of the files that it names.
 type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      Millis
-	lines                      []rewrite.Mark
+	alike                      bool // its chain begins like the prompt: it may be an item of the same batch
+	lines, files               []rewrite.Mark
 }
 
 // shownIn reports whether all lines of the answer are among some.
@@ -30,20 +31,20 @@ func (a *givenAnswer) shownIn(lines map[rewrite.Mark]bool) bool {
 
 // answers reads the latest answers that calls of the project have given, by any tool.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	rows, err := l.db.Query(`SELECT a.invocation, a.session, coalesce(s.chain_id, 0), a.ended, a.lines
-		FROM answers a LEFT JOIN sessions s ON s.id = a.session
-		WHERE a.project = ? AND a.ended >= ? ORDER BY a.ended DESC LIMIT `+strconv.Itoa(maxAnswers), c.Project, c.Now-answersKept)
+	rows, err := l.db.Query(`SELECT a.invocation, a.session, coalesce(s.chain_id, 0), coalesce(c.first_line = ?, 0), a.ended, a.lines, a.files
+		FROM answers a LEFT JOIN sessions s ON s.id = a.session LEFT JOIN chains c ON c.id = s.chain_id
+		WHERE a.project = ? AND a.ended >= ? ORDER BY a.ended DESC LIMIT `+strconv.Itoa(maxAnswers), c.firstLine(), c.Project, c.Now-answersKept)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var a givenAnswer
-		var lines sql.RawBytes
-		if err := rows.Scan(&a.invocation, &a.session, &a.chain, &a.ended, &lines); err != nil {
+		var lines, files sql.RawBytes
+		if err := rows.Scan(&a.invocation, &a.session, &a.chain, &a.alike, &a.ended, &lines, &files); err != nil {
 			return nil, err
 		}
-		a.lines = decodeMarks(lines)
+		a.lines, a.files = decodeMarks(lines), decodeMarks(files)
 		all = append(all, a)
 	}
 	return all, rows.Err()
@@ -67,37 +68,51 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 	}
 }
 
-// addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are such an answer's.
+// addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are
+// such an answer's. What two chains have answered is a form that all answers have, or a file that all speak of.
 func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[rewrite.Mark]string{}
-	for _, line := range c.Continuity.Evidence.New() {
+	e := &c.Continuity.Evidence
+	for _, line := range e.New() {
 		added[line.Mark] = line.Text
 	}
+	files := e.NewFiles()
 	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
-	chains := map[rewrite.Mark]int64{} // by line, the first chain that said it
-	several := map[rewrite.Mark]bool{} // and whether another one did too: a form that all answers have
-	for k := range answers {
-		for _, mark := range answers[k].lines {
-			if chain, said := chains[mark]; said && chain != answers[k].chain {
-				several[mark] = true
-			}
-			chains[mark] = answers[k].chain
-		}
-	}
+	several := saidBySeveral(answers)
 	for k := range answers {
 		a := &answers[k]
 		if a.chain == c.Chain && a.chain != 0 {
 			continue
 		}
 		c.AnswerShared = c.AnswerShared || own >= 0 && slices.Equal(a.lines, answers[own].lines)
+		if a.ended <= c.LastUsed {
+			continue
+		}
 		for _, mark := range a.lines {
-			if text, found := added[mark]; found && !several[mark] && a.ended > c.LastUsed {
+			if text, found := added[mark]; found && !several[mark] {
 				c.Proof.Flow = cmp.Or(c.Proof.Flow, a.invocation)
 				quoted[text] = true
 			}
 		}
+		if !a.alike && slices.ContainsFunc(a.files, func(m rewrite.Mark) bool { return !several[m] && slices.Contains(files, m) }) {
+			c.Proof.Report = cmp.Or(c.Proof.Report, a.invocation)
+		}
 	}
 	return quoted
+}
+
+// saidBySeveral returns the lines and files in answers of more than one chain.
+func saidBySeveral(answers []givenAnswer) map[rewrite.Mark]bool {
+	several, first := map[rewrite.Mark]bool{}, map[rewrite.Mark]int64{}
+	for k := range answers {
+		for _, mark := range slices.Concat(answers[k].lines, answers[k].files) {
+			if chain, said := first[mark]; said && chain != answers[k].chain {
+				several[mark] = true
+			}
+			first[mark] = answers[k].chain
+		}
+	}
+	return several
 }
 
 // shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.
@@ -116,14 +131,22 @@ func shownSessions(p *rewrite.Prompt, answers []givenAnswer) string {
 }
 
 // recordAnswer records an answer's lines, and forgets those that are older than a day.
-func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended Millis, lines []byte) error {
-	if len(lines) == 0 || project == "" {
+func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended Millis, lines, files []byte) error {
+	if len(lines)+len(files) == 0 || project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines) VALUES (?, ?, ?, ?, ?)",
-		invocation, session, project, ended, lines); err != nil {
+	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines, files) VALUES (?, ?, ?, ?, ?, ?)",
+		invocation, session, project, ended, orEmpty(lines), orEmpty(files)); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", project, ended-answersKept)
 	return err
+}
+
+// orEmpty returns a value that is not NULL.
+func orEmpty(marks []byte) []byte {
+	if marks == nil {
+		return []byte{}
+	}
+	return marks
 }

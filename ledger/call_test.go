@@ -700,8 +700,8 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
 	finish(t, l, ticket, o)
 	for more, want := range map[string]Proof{
-		"Please look at internal/parser_limits.go.":                                                                   {Trace: true},
-		"Please look at internal/printer_colours.go.":                                                                 {},
+		"internal/parser_limits.go:12: too large":  {Trace: true},
+		"internal/printer_colours.go:12: too dark": {},
 		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
 		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {},
 	} {

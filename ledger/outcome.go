@@ -143,7 +143,8 @@ func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutc
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
-			e.AnswerLines = encodeMarks(rewrite.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key).Lines)
+			traces := rewrite.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key)
+			e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Lines), encodeMarks(traces.Files)
 		}
 		return e
 	}
@@ -170,7 +171,7 @@ func (e *pendingOutcome) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
 	}
 	traces := rewrite.NewTraces(t.call.Prompt, answers, files, t.key)
-	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
+	e.Things, e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Things), encodeMarks(traces.Lines), encodeMarks(traces.Files)
 }
 
 // withoutTexts returns the outcome without what the model said.
@@ -197,7 +198,7 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 		return err
 	}
 	if last := e.last(); last.Good() {
-		if err := recordAnswer(tx, e.Invocation, e.Session, e.Project, last.Now, e.AnswerLines); err != nil {
+		if err := recordAnswer(tx, e.Invocation, e.Session, e.Project, last.Now, e.AnswerLines, e.AnswerFiles); err != nil {
 			return err
 		}
 	}

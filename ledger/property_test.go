@@ -480,7 +480,7 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	f.Chains, f.Others = alike, true
 	again := Decide(f)
 	switch {
-	case (d.Reason == rewrite.HistoryEdited || d.Reason == rewrite.NoEvidence) && again.Reason == rewrite.BaseChanged,
+	case d.Mode == rewrite.Fresh && again.Mode == rewrite.Fresh && len(alike) < len(jobs),
 		len(alike) == 0 && again.Reason == rewrite.NewJob && d.Mode == rewrite.Fresh:
 		again.Reason = d.Reason // of another job nobody needs to know
 	}

@@ -43,6 +43,7 @@ type pendingOutcome struct {
 	Shape       []byte
 	Things      []byte // of the run's traces
 	AnswerLines []byte
+	AnswerFiles []byte
 	Answer      []byte
 	Said        []byte
 	Outcome     Outcome // without what the model said

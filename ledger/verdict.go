@@ -11,6 +11,7 @@ type Proof struct {
 	Transcript bool   `json:"transcript,omitempty"` // the prompt shows every answer, unchanged, and a new turn
 	Answer     bool   `json:"answer,omitempty"`     // it shows the session's newest answer
 	Flow       int64  `json:"flow,omitempty"`       // the call, whose answer since then the prompt shows, 0 for none
+	Report     int64  `json:"report,omitempty"`     // the call whose answer since then names a file that the prompt names, 0 for none
 	Trace      bool   `json:"trace,omitempty"`      // it names what the session touched or said first
 	Past       bool   `json:"past,omitempty"`       // it says how the session's last run turned out
 	Caller     string `json:"caller,omitempty"`     // the program of which one run made both calls, "" if none is known
@@ -35,6 +36,7 @@ func (p Proof) Sentences() (facts []string) {
 	add(p.Transcript, "the prompt shows the whole conversation, unchanged")
 	add(p.Answer && !p.Transcript, "the session's own answer stands in the prompt")
 	add(p.Flow != 0, fmt.Sprintf("the answer of call %d stands in the prompt", p.Flow))
+	add(p.Report != 0 && p.Flow == 0, fmt.Sprintf("the prompt names a file that the answer of call %d speaks of", p.Report))
 	add(p.Trace, "the prompt names what the session touched or said first")
 	add(p.Past, "the prompt says how the session's last run turned out")
 	add(p.Caller != "", "the same run of "+p.Caller+" made both calls")
@@ -53,12 +55,12 @@ func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
 	}
 	p := &c.Proof
 	stopped := c.StateWhy == rewrite.TurnLimit // it gave no answer: only words can refer to it
-	enough := false
+	flow, enough := p.Flow != 0 || p.Report != 0, false
 	switch relation {
 	case rewrite.Extends:
-		enough = f.SameTask || !stopped && (p.Transcript || p.Answer || p.Caller != "" && (p.Flow != 0 || p.Trace)) || p.Caller != "" && p.Past
+		enough = f.SameTask || !stopped && (p.Transcript || p.Answer || p.Caller != "" && (flow || p.Trace)) || p.Caller != "" && p.Past
 	case rewrite.Revises:
-		enough = p.Caller != "" && !stopped && (p.Answer || p.Flow != 0 || p.Trace || p.Past)
+		enough = p.Caller != "" && !stopped && (p.Answer || flow || p.Trace || p.Past)
 	case rewrite.Unrelated:
 		enough = p.Caller != "" && !stopped && c.quotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
 	}

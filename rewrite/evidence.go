@@ -161,6 +161,18 @@ func (e *Evidence) New() (lines []NewLine) {
 	return lines
 }
 
+// NewFiles returns the files that new lines name.
+func (e *Evidence) NewFiles() (marks []Mark) {
+	for _, l := range e.new {
+		for name := range names(l.line) {
+			if isFile(name) {
+				marks = append(marks, newMark(e.prompt.digest(name)))
+			}
+		}
+	}
+	return marks
+}
+
 // LineMarks returns the marks of all lines of the prompt that no prompt has by chance.
 func (p *Prompt) LineMarks() (marks []Mark) {
 	lines := p.conversation()

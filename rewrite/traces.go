@@ -36,12 +36,14 @@ func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 type Traces struct {
 	Things []Mark // the files it touched, and the names that its answers said first
 	Lines  []Mark // the newest answer's lines that no prompt has by chance
+	Files  []Mark // the files that the newest answer names
 }
 
 // The bounds of what is stored.
 const (
 	MaxThings = 128
 	MaxLines  = 200
+	MaxFiles  = 32
 	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
 	// has ended.
 	maxTraced = 256 << 10
@@ -82,6 +84,11 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 	}
 	if n := len(answers); n > 0 {
 		t.Lines = answerLines(p, answers[n-1], digest)
+		for name := range names(answers[n-1][:min(len(answers[n-1]), maxTraced)]) {
+			if mark := newMark(digest(name)); isFile(name) && len(t.Files) < MaxFiles && !slices.Contains(t.Files, mark) {
+				t.Files = append(t.Files, mark)
+			}
+		}
 	}
 	return t
 }
@@ -152,6 +159,12 @@ func names(text string) func(yield func(string) bool) {
 			}
 		}
 	}
+}
+
+// isFile reports whether a name is one of a file, with its extension.
+func isFile(name string) bool {
+	dot := strings.LastIndexByte(name, '.')
+	return dot > 0 && dot > strings.LastIndexByte(name, '/')
 }
 
 // endsName reports whether a character cannot stand in a name.
