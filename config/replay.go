@@ -44,7 +44,13 @@ func (r *Rule) ReadsUnkept() (keys []string) {
 }
 
 // NamesTask reports whether a rule gives a task, or captures one.
-func (r *Rule) NamesTask() bool {
+func (r *Rule) NamesTask() bool { return r.task != "" || r.captures("task") }
+
+// NamesRole reports whether a rule gives a role, or captures one.
+func (r *Rule) NamesRole() bool { return r.role != "" || r.captures("role") }
+
+// captures reports whether a pattern of the rule has a group of that name.
+func (r *Rule) captures(group string) bool {
 	patterns := slices.Concat(r.argv, r.prompt)
 	if r.cwd != nil {
 		patterns = append(patterns, r.cwd)
@@ -52,7 +58,7 @@ func (r *Rule) NamesTask() bool {
 	for _, v := range r.env {
 		patterns = append(patterns, v.pattern)
 	}
-	return r.task != "" || slices.ContainsFunc(patterns, func(p *pattern) bool { return slices.Contains(p.compiled().SubexpNames(), "task") })
+	return slices.ContainsFunc(patterns, func(p *pattern) bool { return slices.Contains(p.compiled().SubexpNames(), group) })
 }
 
 // RulesNamed returns the rules with a name: the user's, or otherwise the built-in ones, also those that are switched off.

@@ -174,12 +174,15 @@ func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, e
 	return tried, nil
 }
 
-// unkeptTask is the task of all calls whose task is captured in what is kept nowhere.
-const unkeptTask = "?"
+// unkeptName is the task, or the role, of all calls of which it is captured in what is kept nowhere.
+const unkeptName = "?"
 
 func naming(m config.Match) ledger.Naming {
 	if m.Task == "" && m.NamesTask() {
-		m.Task = unkeptTask
+		m.Task = unkeptName
+	}
+	if (m.Role == "" || strings.HasPrefix(m.Role, rewrite.RoleTextMark)) && m.NamesRole() {
+		m.Role = unkeptName
 	}
 	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
 		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -194,7 +195,9 @@ func (s suggestion) worthIt() bool {
 // rule returns the rule in TOML. If nothing names the task it changes nothing yet.
 func (s suggestion) rule(number int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[[rule]]\nname = \"suggested-%d\"\ntool = %s\ncwd = %s\n", number, tomlText(s.Tool), tomlText(globText(s.Directory)))
+	name := fmt.Sprintf("suggested-%d", number)
+	fmt.Fprintf(&b, "[[rule]]\nname = %s\nrole = %s\ntool = %s\ncwd = %s\n", tomlText(name), tomlText(cmp.Or(s.Role, name)),
+		tomlText(s.Tool), tomlText(globText(s.Directory)))
 	if s.Pattern != "" {
 		fmt.Fprintf(&b, "prompt = %s\n", tomlText(s.Pattern))
 		return b.String()
