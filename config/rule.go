@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"reprise/rewrite"
 )
@@ -147,11 +148,18 @@ func (m *Match) takeNames(env func(string) string) {
 }
 
 // deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a whole job
-// must not put one role into another's session.
+// must not put one role into another's session. Numbers in that line do not count, they may be of the round.
 func (m *Match) deriveRole(s Subject) {
 	if m.Task != "" && m.Role == "" && !m.Strict && m.Unrelated != UnrelatedResume && s.Digest != nil {
-		m.Role = rewrite.RoleTextMark + s.Digest(rewrite.FirstLine(s.Prompt))
+		m.Role = rewrite.RoleTextMark + s.Digest(strings.Map(withoutDigits, rewrite.FirstLine(s.Prompt)))
 	}
+}
+
+func withoutDigits(r rune) rune {
+	if unicode.IsDigit(r) {
+		return -1
+	}
+	return r
 }
 
 func (r *Rule) variablesSet(env func(string) string) bool {

@@ -99,7 +99,7 @@ func TestStoppedResumeIsNotRunAgain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cmd.Dir, "mode"), []byte("stall"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Args[2] += "\n\nYour change fails a test."
+	cmd.Args[2] += "\n\nYour change failed a test."
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"Give each job a task name of its own, each of its roles a role, and make the calls one after the other", "", "REPRISE_TASK=NAME REPRISE_ROLE=ROLE {call}"},
 	rewrite.NoEvidence: {"nothing shows that the prompt continues the session's own work; the task has no name",
 		"Name the task and the role", `unnamed = "extends"`, "REPRISE_TASK=NAME REPRISE_ROLE=ROLE {call}"},
-	rewrite.NewRole: {"the prompt assigns a new role, asks for a judgement or refers to another agent's work; the task has no name",
+	rewrite.NewRole: {"the prompt begins otherwise than other calls of its task, assigns a role, asks for a judgement or refers to another agent's work",
 		"If it continues earlier calls of its role, name the task and the role", `unnamed = "extends"`, "REPRISE_TASK=NAME REPRISE_ROLE=ROLE {call}"},
 	rewrite.CleanStart: {"the prompt asks for a clean start or for independent answers; the task has no name",
 		"If it is no new start, name the task and the role", `unnamed = "extends"`, "REPRISE_TASK=NAME REPRISE_ROLE=ROLE {call}"},

@@ -343,7 +343,7 @@ func TestKilledAsItRefuses(t *testing.T) {
 			if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
 				t.Fatalf("%q, %v", out, err)
 			}
-			cmd.Args[2] += "\n\nYour change fails a test."
+			cmd.Args[2] += "\n\nYour change failed a test."
 			var seen strings.Builder
 			cmd.Stdout, cmd.Stderr = &seen, &seen
 			if ws := ended(t, cmd); ws.Signal() != syscall.SIGTERM || seen.Len() > 0 {
