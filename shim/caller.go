@@ -16,7 +16,7 @@ import (
 
 // Limits on what is read about the processes above a call.
 const (
-	maxCallers     = 7   // processes
+	maxCallers     = 7    // processes
 	maxCommandLine = 4096 // bytes
 	maxCallerName  = 40   // bytes
 )
