@@ -349,7 +349,7 @@ func prompts() func() []string {
 	n := 0
 	return func() []string {
 		n++
-		return []string{fmt.Sprintf("Round %d. %s", n, strings.Repeat("Keep it small. ", 20))}
+		return []string{fmt.Sprintf("You are the coder.\n\n%s\n\nNote %d.", strings.Repeat("Keep it small. ", 20), n)}
 	}
 }
 
@@ -363,7 +363,7 @@ func (b *bench) managed() error {
 		shim.args, shim.more = streamJSON, prompts()
 		shim.env = []string{"REPRISE_FRESH=1"}
 		calls[name+", fresh"] = shim
-		shim.env = []string{"REPRISE_TASK=bench"}
+		shim.env = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
 		calls[name+", resume"] = shim
 	}
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
@@ -498,7 +498,7 @@ func (b *bench) atOnce() error {
 // ledgers measures a resume with increasing numbers of calls in the ledger, and a call while
 // another process keeps it locked.
 func (b *bench) ledgers() error {
-	resume := call{path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench"}}
+	resume := call{path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}}
 	least := func() (float64, error) {
 		ms := math.Inf(1)
 		for range max(b.rounds/10, 5) {

@@ -24,7 +24,7 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 		for i, pause := range []time.Duration{0, 2 * time.Minute, 20 * time.Minute} {
 			ahead += pause
 			args := append(slices.Clone(demo.Command(tool)[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)+"\nRUNTOOL\n")
-			r := w.run(tool, parity.Call{Args: args, Env: []string{"REPRISE_TASK=t", "IS_SANDBOX=1"}})
+			r := w.run(tool, parity.Call{Args: args, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}})
 			if r.Exit != 0 || len(r.Asked) < 2 {
 				t.Fatalf("round %d: exit %d, %d requests; %s", i+1, r.Exit, len(r.Asked), r.Stderr)
 			}

@@ -185,7 +185,7 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	w := newWorld(t, "codex", true)
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
-	task := []string{"REPRISE_TASK=one"}
+	task := []string{"REPRISE_TASK=one", "REPRISE_ROLE=coder"}
 	w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
 	r := w.run("codex", parity.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
 	if r.Stdout != "4711\n" {

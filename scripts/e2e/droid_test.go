@@ -162,7 +162,7 @@ func TestDroidSessionsStayInTheirDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.Project, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	task := []string{"REPRISE_TASK=job"}
+	task := []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	w.run("droid", parity.Call{Args: droidArgs("", round()), Env: task})
 	r := w.run("droid", parity.Call{Args: droidArgs("", round("remember number 12")), Dir: "sub", Env: task})
 	if r.Stdout != "Got it: 12.\n" || !strings.Contains(standin.LastUser(r.last(t)), "Rule 7:") {

@@ -194,8 +194,8 @@ func TestOpencodeNeverResumesInAnotherDirectory(t *testing.T) {
 		if err := os.Symlink(w.Project, filepath.Join(w.Root, "link")); err != nil {
 			t.Fatal(err)
 		}
-		w.run("opencode", parity.Call{Args: list("run|" + round()), Env: []string{"REPRISE_TASK=t"}})
-		c := parity.Call{Args: list("run|" + round("what number was it?")), Dir: tt.dir, Env: []string{"REPRISE_TASK=t"}}
+		w.run("opencode", parity.Call{Args: list("run|" + round()), Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}})
+		c := parity.Call{Args: list("run|" + round("what number was it?")), Dir: tt.dir, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}}
 		if tt.pwd != "" {
 			c.Env = append(c.Env, "PWD="+filepath.Join(w.Project, tt.pwd))
 		} else if tt.resumed {

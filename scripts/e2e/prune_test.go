@@ -60,7 +60,7 @@ var pruned = map[string]pruning{
 func TestPrune(t *testing.T) {
 	each(t, pruned, func(t *testing.T, tool string, does pruning) {
 		w := newWorld(t, tool, true)
-		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
+		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder", "REPRISE_FRESH=1"}
 		started := func(env []string, prompt string) string {
 			before := w.transcripts()
 			if r := w.run(tool, parity.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
@@ -100,7 +100,7 @@ func TestPrune(t *testing.T) {
 			}
 		}
 		// Before the list: gemini writes a summary into a session that it lists.
-		answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job")
+		answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job", "REPRISE_ROLE=coder")
 		w.statusSays(`"resumed": 1`)
 		if does.list != nil {
 			listed := does.list(w)
@@ -124,7 +124,7 @@ func TestPrune(t *testing.T) {
 func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "codex", true)
-	again := []string{"REPRISE_TASK=job", "REPRISE_FRESH=1"}
+	again := []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder", "REPRISE_FRESH=1"}
 	w.run("codex", parity.Call{Args: []string{"exec", round()}, Env: again})
 	fork := w.call("exec", "fork", "{id}", "what number was it?")
 	if fork.Exit != 0 {

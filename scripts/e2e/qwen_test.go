@@ -159,7 +159,7 @@ func TestQwenSessionsStayInTheirDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.Project, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	task := []string{"REPRISE_TASK=job"}
+	task := []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	w.run("qwen", parity.Call{Args: []string{"-p", round()}, Env: task})
 	r := w.run("qwen", parity.Call{Args: list("-p|what number was it?|--resume|{id}"), Dir: "sub"})
 	if r.Exit != 1 || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "No saved session found with ID ") || len(r.Asked) != 0 {

@@ -57,7 +57,7 @@ func TestOldAgentSDKs(t *testing.T) {
 
 func (a agent) play(t *testing.T, mode string) {
 	job := newSDKJob(t, a.sdk, a.script, standin.Options{})
-	job.env = []string{"REPRISE_TASK=job"}
+	job.env = []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	job.kills = a.sdk.Version == realcli.OldAgentPython.Version && mode != "string"
 	job.playRounds(t, func(round int) []string { return []string{mode, "RUNTOOL\n\n" + basePrompt + rounds[round]} })
 }

@@ -190,8 +190,8 @@ func measure(worlds map[string]*parity.World, rounds int, waits bool) (map[strin
 				task += fmt.Sprint(", round ", round)
 			}
 			r, err := worlds[kind].RunAs(self, parity.Call{
-				Args: []string{"-wait=" + strconv.FormatBool(waits), "-talk", fmt.Sprint("Fix the case of number ", round)},
-				Env:  []string{"REPRISE_TASK=" + task},
+				Args: []string{"-wait=" + strconv.FormatBool(waits), "-talk", fmt.Sprint("You are the coder.\n\nKeep it small.\n\nFix the case of number ", round)},
+				Env:  []string{"REPRISE_TASK=" + task, "REPRISE_ROLE=coder"},
 			})
 			if err != nil {
 				return nil, err

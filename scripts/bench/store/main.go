@@ -219,10 +219,10 @@ func (b *bench) call(r row, want string) (ms float64, err error) {
 	if r.alone {
 		bin = b.real
 	}
-	cmd := exec.Command(filepath.Join(bin, "claude"), "-p", "Go on. This is call "+fmt.Sprint(time.Now().UnixNano()))
+	cmd := exec.Command(filepath.Join(bin, "claude"), "-p", fmt.Sprint("You are the coder.\n\nKeep it small.\n\nThis is call ", time.Now().UnixNano()))
 	cmd.Dir = r.dir
 	cmd.Env = append([]string{"HOME=" + b.home, "PATH=" + b.bin + ":" + b.real + ":/usr/local/bin:/usr/bin:/bin",
-		"SESSION_FILE=" + filepath.Join(b.dir, "session"), fmt.Sprint("REPRISE_TASK=task ", b.rounds), "REPRISE_VERBOSE=1"}, r.env...)
+		"SESSION_FILE=" + filepath.Join(b.dir, "session"), fmt.Sprint("REPRISE_TASK=task ", b.rounds), "REPRISE_ROLE=coder", "REPRISE_VERBOSE=1"}, r.env...)
 	var messages strings.Builder
 	cmd.Stderr = &messages
 	start := time.Now()
