@@ -185,7 +185,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	case d.Mode == rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
 	}
-	return t.newSession(tx, d.Reason != rewrite.Ambiguous && d.Reason != rewrite.BaseChanged)
+	return t.newSession(tx, d.Reason != rewrite.Ambiguous && d.Detail != rewrite.Unrelated)
 }
 
 // chainHeld reports whether another call of the chain is running.

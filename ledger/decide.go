@@ -193,6 +193,9 @@ func Decide(f Facts) Decision {
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
 	d.ContextModel = chain.model()
 	d.LastUsed = chain.LastUsed
+	if d.Reason == rewrite.BaseChanged && chain.Continuity.Relation == rewrite.Unrelated {
+		d.Detail = rewrite.Unrelated
+	}
 	if d.Reason != "" {
 		return d
 	}

@@ -24,7 +24,7 @@ func (w *world) burst(rounds int, task func(i int) string) {
 		var wg sync.WaitGroup
 		for i := range crowd {
 			wg.Go(func() {
-				w.call(call{prompt: job(round) + fmt.Sprintf("\n\nPart %d.", i), task: task(i), ms: 20})
+				w.call(call{prompt: job(round) + fmt.Sprintf("\n\nRemark %d.", i), task: task(i), ms: 20})
 			})
 		}
 		wg.Wait()
