@@ -117,7 +117,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		if err != nil {
 			return err
 		}
-		f.addInner(slices.DeleteFunc(more, func(cf ChainFacts) bool { return !f.Limits.goesBack(&cf) }))
+		busy := slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.Held })
+		f.addInner(slices.DeleteFunc(more, func(cf ChainFacts) bool { return !busy && !f.Limits.goesBack(&cf) }))
 	}
 	err = l.addOthers(c, f, answers)
 	addEvidence(c, f.Chains[found:], answers)
@@ -127,8 +128,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
 }
 
-// goesBack reports whether a call may go on where a session stood before it was continued: only if the
-// prompt shows its answer.
+// goesBack reports whether a call may go on where a session stood before it was continued and that has ended: only
+// if the prompt shows its answer.
 func (l Limits) goesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence
 	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == rewrite.Identical || e.Answer > 0 || e.Transcript

@@ -167,18 +167,19 @@ func TestOwnAnswers(t *testing.T) {
 func TestShownAnswers(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page."
 	for added, want := range map[string]string{
-		"Your last report:\nI did something else.":                                            "Your last report:",
-		"Your last report: I did something else.":                                             "Your last report: I did something else.",
-		"## Your last report\n\nI did something else.":                                        "## Your last report",
-		"**Your last report**\n\nI did something else.":                                       "**Your last report**",
-		"Dein letzter Bericht:\nAlles fertig.":                                                "Dein letzter Bericht:",
-		"你的报告：\n完成了。":                                                                         "你的报告：",
-		"Your report:\nfirst\n\nYour summary:\nsecond":                                        "Your report:",
-		"Your last report was late.":                                                          "",
-		"Your last report":                                                                    "",
-		"The ticket:\nI did something else.":                                                  "",
-		"What the log says of the night " + strings.Repeat("x", 13) + " your last report:\nx": "",
-		"What the log says of the night " + strings.Repeat("x", 12) + " your last report:\nx": "What the log says of the night " + strings.Repeat("x", 12) + " your last report:",
+		"Your last report:\nI did something else.":                "Your last report:",
+		"Your last report: I did something else.":                 "Your last report: I did something else.",
+		"## Your last report\n\nI did something else.":            "## Your last report",
+		"**Your last report**\n\nI did something else.":           "**Your last report**",
+		"Dein letzter Bericht:\nAlles fertig.":                    "Dein letzter Bericht:",
+		"你的报告：\n完成了。":                                             "你的报告：",
+		"Your report:\nfirst\n\nYour summary:\nsecond":            "Your report:",
+		"Your last report was late.":                              "",
+		"Your last report":                                        "",
+		"The ticket:\nI did something else.":                      "",
+		"Your " + strings.Repeat("x", 44) + " last report:\nx":    "",
+		"Your " + strings.Repeat("x", 43) + " last report:\nx":    "Your " + strings.Repeat("x", 43) + " last report:",
+		"The reviewer rejected your last report: it is too long.": "",
 	} {
 		e := compare(base, base+"\n\n"+added, longReply).Evidence
 		if e.Shown != want {

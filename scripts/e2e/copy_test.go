@@ -23,6 +23,7 @@ type copying struct {
 // holdTurn makes the first call of a job and a second one, which runs a command that waits.
 func holdTurn(t *testing.T, format string) *copying {
 	w := newWorld(t, "claude", true)
+	put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "unnamed = 'extends'\n") // also where a session stood before
 	c := &copying{world: w, args: list("-p|--allowedTools=Bash"), holder: make(chan result, 1)}
 	if format != "" {
 		c.args = append(c.args, list(format)...)
@@ -200,7 +201,7 @@ func TestNulOnStdin(t *testing.T) {
 	each(t, tools, func(t *testing.T, tool string, args []string) {
 		w := newWorld(t, tool, true)
 		w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
-		r := w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Review\n\nBehind \x00 it: what number was it?\n"})
+		r := w.run(tool, parity.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Rejection 1\n\nBehind \x00 it: what number was it?\n"})
 		if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
 			t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 		}

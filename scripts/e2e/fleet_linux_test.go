@@ -32,7 +32,7 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 		t.Skip("only root may make machines")
 	}
 	w := newWorldWith(t, pin, true, standin.Options{})
-	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
+	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "REPRISE_TASK=job", "REPRISE_ROLE=coder", "TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
 	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"), // on a busy machine all takes longer
 		"gate_timeout = '5m'\ndearer = 'resume'\n[store]\ntimeout = '1m'\nupload_timeout = '1m'\n")
 	mkdir(t, filepath.Join(w.Root, "tmp"))

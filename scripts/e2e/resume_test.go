@@ -125,11 +125,11 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
-	r := w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Review\n\nwhat number was it?\n"})
+	r := w.run("claude", parity.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Rejection 1\n\nwhat number was it?\n"})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## Review") {
+	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## Rejection") {
 		t.Errorf("sent %q", prompt)
 	}
 }

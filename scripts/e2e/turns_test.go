@@ -8,7 +8,7 @@ import (
 	"reprise/scripts/parity"
 )
 
-// A run that ended at --max-turns left its session whole: "Go on." continues it, with what its tools said.
+// A run that ended at --max-turns left its session whole: "Go on where you stopped." continues it, with what its tools said.
 func TestGoesOnAfterMaxTurns(t *testing.T) {
 	each(t, formats, func(t *testing.T, format string, _ reader) {
 		w := newWorld(t, "claude", true)
@@ -20,7 +20,7 @@ func TestGoesOnAfterMaxTurns(t *testing.T) {
 		if r := w.call(append(args, job)...); r.Exit != 1 {
 			t.Fatalf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
 		}
-		r := w.run("claude", parity.Call{Args: append(args, job+"\nGo on.\n")})
+		r := w.run("claude", parity.Call{Args: append(args, job+"\nGo on where you stopped.\n")})
 		text := standin.AllText(r.last(t))
 		if r.Exit != 0 || !strings.Contains(text, "found-it") || strings.Count(text, "Rule 7:") != 1 {
 			t.Errorf("exit %d, the model was sent %.3000q; stderr %q", r.Exit, text, r.Stderr)
