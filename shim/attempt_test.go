@@ -301,7 +301,7 @@ func TestACallerThatTakesNothing(t *testing.T) {
 	}{
 		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, status{exit: 7}},
 		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0, status{signal: syscall.SIGTERM}},
-		{"asked again after a success", `trap : HUP; echo signal 1; echo final; LONG`, syscall.SIGTERM, status{signal: syscall.SIGTERM}},
+		{"asked again after a success", `trap 'asked=1' HUP; echo signal 1; echo final; LONG; until [ "$asked" ]; do sleep 0.02; done`, syscall.SIGTERM, status{signal: syscall.SIGTERM}},
 		{"asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
 		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
 	}
