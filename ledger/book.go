@@ -39,8 +39,9 @@ type Book interface {
 // A Mark is the state of a book in which facts were read.
 type Mark struct {
 	facts Facts
-	page  *page     // of a store
-	until time.Time // when Take must have ended, for a store
+	page  *page         // of a store
+	until time.Time     // when Take must have ended, for a store
+	took  time.Duration // how long reading a store took, 0 for a ledger
 }
 
 // ErrHeld reports that another process uses the session that a call would resume.
@@ -62,7 +63,6 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
-	_, shared := b.(*Shared)
 	for n := range maxDecisions {
 		var mark Mark
 		if d, mark, err = decide(b, c); err != nil {
@@ -79,13 +79,17 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		case !errors.Is(err, ErrMoved):
 		case c.Wait:
 			return d, nil, ErrHeld
-		case (c.Copies || shared) && n < maxDecisions-1:
-			if shared {
-				pause(n)
+		case (c.Copies || mark.took > 0) && n < maxDecisions-1:
+			if mark.took > 0 {
+				pause(mark.took, n)
 			}
 			continue
 		default:
-			d = Decision{Mode: rewrite.Fresh, Reason: rewrite.Leased, Chain: b.localChain(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
+			reason := rewrite.Leased
+			if mark.took > 0 {
+				reason = rewrite.StoreBusy
+			}
+			d = Decision{Mode: rewrite.Fresh, Reason: reason, Chain: b.localChain(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(mark, d, c) // it does not go on with anything
 		}
 		break

@@ -544,6 +544,7 @@ var guards = map[rewrite.Reason]bool{
 	rewrite.Dearer: true, rewrite.CacheLost: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
 	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
 	rewrite.CallersOwn: true, rewrite.CheckoutDiffers: true, rewrite.StoreUnavailable: true, rewrite.WorkGone: true,
+	rewrite.StoreBusy: true, rewrite.RegisterDamaged: true,
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.

@@ -18,8 +18,8 @@ import (
 	"reprise/store"
 )
 
-// Shared is the Book of a store that several machines share. A named task has one register, with all
-// tools and roles; each unnamed chain has a register of its own, found by how its prompts begin.
+// Shared is the Book of a store that several machines share. Each chain has a register of its own: that of a named
+// task is found by its tool and role, an unnamed one by how its prompts begin.
 //
 // Taking a session is a swap of its register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
@@ -41,6 +41,9 @@ const heldFor Millis = 15 * 60_000
 
 // RenewEvery is how often a call that runs must renew its hold.
 const RenewEvery = 5 * time.Minute
+
+// maxRoles bounds the registers of one task that are looked at.
+const maxRoles = 1000
 
 // clocksDiffer is by how much the clocks of two machines may differ.
 const clocksDiffer Millis = 20 * 60_000
@@ -97,6 +100,7 @@ func (s *Shared) localChain(c *Call, d Decision) (chain int64) {
 
 // Facts implements Book.
 func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
 	p, more, err := s.read(ctx, c)
@@ -121,11 +125,15 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 		}
 		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
 	}
-	if f.Fresh == "" && s.lacks(c, f.Chains) {
+	switch {
+	case f.Fresh != "":
+	case s.lacks(c, f.Chains):
 		f.Fresh = rewrite.StoreUnavailable
+	case p.damaged && len(f.Chains) == 0:
+		f.Fresh = rewrite.RegisterDamaged
 	}
 	until, _ := ctx.Deadline()
-	return f, Mark{f, p, until}, nil
+	return f, Mark{f, p, until, time.Since(began)}, nil
 }
 
 // lacks reports whether this machine knows of a later session of the job than the store: one of a
@@ -166,10 +174,16 @@ func past(t, now Millis) Millis {
 func (s *Shared) read(ctx context.Context, c *Call) (p *page, more bool, err error) {
 	name := s.name(c)
 	var registers []store.Register
-	if name.Kind == store.Opening {
+	if name.Kind == store.Opening || c.derivedRole() {
 		registers, more, err = s.Registers.List(ctx, name, maxCandidates+1)
-	} else {
-		registers, err = s.one(ctx, name)
+	}
+	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(registers, func(r store.Register) bool { return r.Name.ID == name.ID }) {
+		var own store.Register
+		if own, err = s.Registers.Read(ctx, name); err == nil {
+			registers = append(registers, own)
+		} else if errors.Is(err, store.ErrAbsent) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, false, err
@@ -178,22 +192,37 @@ func (s *Shared) read(ctx context.Context, c *Call) (p *page, more bool, err err
 	return p, more, err
 }
 
-// one returns a register, none if it does not exist.
-func (s *Shared) one(ctx context.Context, name store.Name) ([]store.Register, error) {
-	r, err := s.Registers.Read(ctx, name)
-	if errors.Is(err, store.ErrAbsent) {
-		return nil, nil
-	}
-	return []store.Register{r}, err
-}
-
-// name returns the name of a call's task, or of its opening.
+// name returns the name of a call's chain; without its ID for an unnamed one.
 func (s *Shared) name(c *Call) store.Name {
 	if c.Task != "" {
-		return store.Name{Kind: store.Task, Of: []string{s.Project, c.Cwd, c.Task}}
+		return store.Name{Kind: store.Task, Of: taskName(s.Project, c.Cwd, c.Task), ID: encodeJSON([]string{c.Tool, c.Home, c.Scope, c.Role})}
 	}
 	return store.Name{Kind: store.Opening,
 		Of: []string{s.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role, hex.EncodeToString(c.firstLine())}}
+}
+
+func taskName(project, cwd, task string) []string { return []string{project, cwd, task} }
+
+// resetOthers ends the sessions that roles have in the other registers of a task.
+func (s *Shared) resetOthers(ctx context.Context, name store.Name, roles []string) error {
+	if len(roles) == 0 || name.Kind != store.Task {
+		return nil
+	}
+	registers, _, err := s.Registers.List(ctx, name, maxRoles)
+	if err != nil {
+		return err
+	}
+	for _, r := range registers {
+		if r.Damaged || r.Name.ID == name.ID {
+			continue
+		}
+		h := &hold{name: r.Name, value: r.Value, version: r.Version}
+		err := s.edit(ctx, h, func(tx *sql.Tx, _ *Ticket) error { return resetRoles(tx, name.Of[1], name.Of[2], roles) })
+		if err != nil && !errors.Is(err, errFenced) {
+			return err
+		}
+	}
+	return nil
 }
 
 // share returns a chain's fixed number from 0 to 1, equal on all machines.
@@ -225,8 +254,11 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 		held.name, held.version = m.page.registers[at].Name, m.page.registers[at].Version
 	} else if held.name.Kind == store.Opening {
 		held.name.ID = randomName()
-	} else if len(m.page.registers) > 0 { // a register of the task, with another chain
-		held.version = m.page.registers[0].Version
+	} else {
+		held.version = m.page.version(held.name) // of a damaged register
+	}
+	if err := s.resetOthers(ctx, held.name, c.Resets); err != nil {
+		return nil, err
 	}
 	held.share = s.shareOf(held.name, c)
 	held.version, err = s.Registers.Swap(ctx, held.name, held.version, held.value)
@@ -260,11 +292,7 @@ func (s *Shared) takeIn(m Mark, there *Ticket, held *hold, d Decision, c *Call) 
 		if err := s.hold(tx, held.holder, c.Now, there.Session, there.source); err != nil {
 			return err
 		}
-		at, known := p.of[there.chain]
-		if !known && held.name.Kind == store.Opening {
-			at = -1
-		}
-		if value, err = p.value(tx, at, there.chain, c.Now); err != nil {
+		if value, err = p.value(tx, there.chain, c.Now); err != nil {
 			return err
 		}
 		held.over, err = without(before, tx)
@@ -283,7 +311,7 @@ func without(before []string, tx *sql.Tx) ([]string, error) {
 // else resumes either.
 func (s *Shared) hold(tx *sql.Tx, holder string, now Millis, sessions ...int64) error {
 	for _, session := range sessions {
-		_, err := tx.Exec("UPDATE sessions SET state = ?, holder = ?, held_until = ?, host = ?, fence = fence + 1 WHERE id = ?",
+		_, err := tx.Exec("UPDATE sessions SET state = ?, holder = ?, held_until = ?, host = ? WHERE id = ?",
 			Running, holder, now+heldFor, s.Host, session)
 		if err != nil {
 			return err
@@ -333,18 +361,21 @@ func randomName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// pause waits a little before the next try: longer each time, and never as long as others.
-func pause(n int) { time.Sleep(time.Duration(mathrand.Int64N(int64(20*time.Millisecond) << n))) }
+// shortest is how long a try in a store takes at least, as far as waiting for the next one goes.
+const shortest = 20 * time.Millisecond
+
+// pause waits before the next try: longer each time, and never as long as others. A try takes so long.
+func pause(try time.Duration, n int) {
+	time.Sleep(time.Duration(mathrand.Int64N(int64(max(try, shortest)) << min(n, maxDecisions))))
+}
 
 // Restore brings the files of the session that the call resumes to this machine. paths returns where
 // they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
 // the resume must be abandoned for the reason that it returns.
-func (s *Shared) Restore(t *Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
+func (s *Shared) Restore(ctx context.Context, t *Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
 	if t.held == nil || t.held.bundle.Name == "" {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-	defer cancel()
 	known, err := s.Local.knownDigests(t)
 	if err != nil {
 		return rewrite.StoreUnavailable, err
@@ -381,7 +412,9 @@ func (s *Shared) Renew(t *Ticket, now Millis) error {
 	if t.held == nil || t.held.isLost() {
 		return nil
 	}
-	return s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	return s.edit(ctx, t.held, func(tx *sql.Tx, own *Ticket) error {
 		_, err := tx.Exec("UPDATE sessions SET held_until = ? WHERE holder = ?", now+heldFor, t.held.holder)
 		return err
 	})
@@ -395,7 +428,9 @@ func (s *Shared) FallBack(t *Ticket, why rewrite.Reason) error {
 	}
 	err = errors.Join(err, s.Local.write(t.noteShared))
 	t.held.fellBack = why
-	failed := s.edit(t.held, func(tx *sql.Tx, own *Ticket) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	failed := s.edit(ctx, t.held, func(tx *sql.Tx, own *Ticket) error {
 		if _, err := tx.Exec("UPDATE sessions SET state = ?, holder = '' WHERE holder = ?", Live, t.held.holder); err != nil {
 			return err
 		}
@@ -438,9 +473,7 @@ func (l *Ledger) noteBundle(session int64, b store.Bundle) error {
 }
 
 // edit changes what a call holds in the store. It fails with errFenced if the call holds it no more.
-func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-	defer cancel()
+func (s *Shared) edit(ctx context.Context, h *hold, change func(tx *sql.Tx, own *Ticket) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for n := 0; ; n++ {
@@ -448,6 +481,7 @@ func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error
 		if err != nil {
 			return err
 		}
+		began := time.Now()
 		version, err := s.Registers.Swap(ctx, h.name, h.version, value)
 		if err == nil {
 			h.value, h.version, h.over = value, version, append(h.over, over...)
@@ -456,9 +490,9 @@ func (s *Shared) edit(h *hold, change func(tx *sql.Tx, own *Ticket) error) error
 		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
 			return err
 		}
-		pause(n % maxDecisions)
+		pause(time.Since(began), n)
 		r, err := s.Registers.Read(ctx, h.name)
-		if errors.Is(err, store.ErrAbsent) {
+		if errors.Is(err, store.ErrAbsent) || r.Damaged {
 			return errFenced
 		}
 		if err != nil {
@@ -491,7 +525,7 @@ func (s *Shared) changed(h *hold, change func(tx *sql.Tx, own *Ticket) error) (v
 		if err := change(tx, own); err != nil {
 			return err
 		}
-		if value, err = p.value(tx, 0, own.chain, h.now); err != nil {
+		if value, err = p.value(tx, own.chain, h.now); err != nil {
 			return err
 		}
 		over, err = without(before, tx)
@@ -503,6 +537,9 @@ func (s *Shared) changed(h *hold, change func(tx *sql.Tx, own *Ticket) error) (v
 // find returns what the call holds, as a ticket of the page.
 func (h *hold) find(tx *sql.Tx) (*Ticket, error) {
 	own := &Ticket{onPage: true}
+	if h.holder == "" { // it holds nothing and changes the only chain
+		return own, tx.QueryRow("SELECT id FROM chains").Scan(&own.chain)
+	}
 	err := tx.QueryRow(`SELECT id, chain_id, coalesce((SELECT p.id FROM sessions p WHERE p.id = s.parent_id AND p.holder = s.holder), 0)
 		FROM sessions s WHERE holder = ? ORDER BY id DESC LIMIT 1`, h.holder).Scan(&own.Session, &own.chain, &own.source)
 	if errors.Is(err, sql.ErrNoRows) {

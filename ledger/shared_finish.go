@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,8 +24,9 @@ type Unfinished struct {
 	Version  string
 	Over     []string // bundles to remove
 	Home     string
-	Paths    []string // the session's files, none if there is nothing to resume
-	Place    string   // see Shared
+	Paths    []string     // the session's files, none if there is nothing to resume
+	Bundle   store.Bundle // of these files, once they are in the store
+	Place    string       // see Shared
 	Tree     string
 	Result   pendingOutcome
 	Call     SharedCall
@@ -48,7 +50,9 @@ func (s *Shared) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	if u == nil {
 		return err
 	}
-	return errors.Join(err, s.Complete(u))
+	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
+	defer cancel()
+	return errors.Join(err, s.Complete(ctx, u))
 }
 
 // FinishHere finishes the call on this machine only and returns what is left to do, which another
@@ -75,46 +79,59 @@ func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, 
 	return u, err
 }
 
-// Complete puts the session of a call that has ended into the store, and gives it back. A second
-// Complete finds nothing to do.
-func (s *Shared) Complete(u *Unfinished) error {
-	var b store.Bundle
+// Complete puts the session of a call that has ended into the store, and gives it back. If the context ends before,
+// another process may go on with the work. A second Complete of work that is done finds nothing to do.
+func (s *Shared) Complete(ctx context.Context, u *Unfinished) error {
 	var failed error
-	if len(u.Paths) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-		b, failed = s.Bundles.Save(ctx, u.Home, u.Paths)
-		cancel()
+	if len(u.Paths) > 0 && u.Bundle.Name == "" {
+		u.Bundle, failed = s.Bundles.Save(ctx, u.Home, u.Paths)
+	}
+	if ctx.Err() != nil {
+		return errors.Join(failed, context.Cause(ctx))
 	}
 	u.settleTree()
 	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over, now: u.Call.When}
-	err := s.edit(h, func(tx *sql.Tx, own *Ticket) error {
-		e := u.Result
-		e.Session, e.Chain = own.Session, own.chain
-		if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
-			return err
-		}
-		if err := e.recordTurns(tx); err != nil {
-			return err
-		}
-		return s.release(tx, own, b, u.Tree)
-	})
+	err := s.resetOthers(ctx, u.Register, u.Result.resets())
+	if err == nil {
+		err = s.edit(ctx, h, func(tx *sql.Tx, own *Ticket) error {
+			e := u.Result
+			e.Session, e.Chain = own.Session, own.chain
+			if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
+				return err
+			}
+			if err := e.recordTurns(tx); err != nil {
+				return err
+			}
+			return s.release(tx, own, u.Bundle, u.Tree)
+		})
+	}
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(failed, err)
+	}
 	switch {
-	case err == nil && b.Name != "":
-		err = s.Local.noteBundle(u.Result.Session, b)
-	case errors.Is(err, errFenced) && b.Name != "":
-		h.over = append(h.over, b.Name)
+	case err == nil && u.Bundle.Name != "":
+		err = s.Local.noteBundle(u.Result.Session, u.Bundle)
+	case errors.Is(err, errFenced) && u.Bundle.Name != "":
+		h.over = append(h.over, u.Bundle.Name)
 	}
 	err = errors.Join(failed, err)
-	u.Call.Lost, u.Call.Size = whyLost(err), b.Size
-	s.tidy(u.Call, h.over, err)
+	u.Call.Lost, u.Call.Size = whyLost(err), u.Bundle.Size
+	s.tidy(ctx, u.Call, h.over, err)
 	return err
+}
+
+// resets returns the roles whose chains the run's answers end.
+func (e *pendingOutcome) resets() []string {
+	roles := slices.Clone(e.Outcome.Resets)
+	for i := range e.Later {
+		roles = append(roles, e.Later[i].Outcome.Resets...)
+	}
+	return roles
 }
 
 // tidy logs the call in the store and removes bundles that no session has any more. What stays is
 // removed by the store's own rules.
-func (s *Shared) tidy(call SharedCall, over []string, lost error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Upload)
-	defer cancel()
+func (s *Shared) tidy(ctx context.Context, call SharedCall, over []string, lost error) {
 	if lost != nil && !errors.Is(lost, errFenced) {
 		over = nil // the register may name them still
 	}

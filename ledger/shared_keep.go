@@ -24,7 +24,7 @@ type KeptStore interface {
 	// Registers returns all registers of a kind.
 	Registers(ctx context.Context, kind string) ([]store.Register, error)
 	// Remove removes a register if it still has this version.
-	Remove(ctx context.Context, name store.Name, version string) error
+	Remove(ctx context.Context, r store.Register) error
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
 }
@@ -122,7 +122,7 @@ func (k Keeper) change(ctx context.Context, n SharedName, do func(tx *sql.Tx, ch
 			if !errors.Is(err, store.ErrMoved) || try >= maxEdits {
 				break
 			}
-			pause(try % maxDecisions)
+			pause(shortest, try)
 			if r, err = k.Store.Read(ctx, r.Name); errors.Is(err, store.ErrAbsent) {
 				err = nil
 				break
@@ -142,11 +142,8 @@ func (k Keeper) change(ctx context.Context, n SharedName, do func(tx *sql.Tx, ch
 // find returns the registers in which the chains may be: a task's is found by its name, others by their content.
 func (k Keeper) find(ctx context.Context, n SharedName) (found []store.Register, err error) {
 	if n.Task != "" && n.Cwd != "" {
-		r, err := k.Store.Read(ctx, store.Name{Kind: store.Task, Of: []string{n.Project, n.Cwd, n.Task}})
-		if errors.Is(err, store.ErrAbsent) {
-			return nil, nil
-		}
-		return []store.Register{r}, err
+		found, _, err := k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(n.Project, n.Cwd, n.Task)}, maxRoles)
+		return found, err
 	}
 	kind := store.Opening
 	if n.Task != "" {
@@ -190,7 +187,7 @@ func (k Keeper) edit(ctx context.Context, r store.Register, dry bool, do func(*s
 		}
 		left, err := ids(tx.Query("SELECT id FROM chains"))
 		if err == nil && len(left) > 0 {
-			value, err = p.value(tx, 0, left[0], k.Now)
+			value, err = p.value(tx, left[0], k.Now)
 		}
 		if err == nil {
 			over, err = without(before, tx)
@@ -202,7 +199,7 @@ func (k Keeper) edit(ctx context.Context, r store.Register, dry bool, do func(*s
 		return kept, err
 	}
 	if value == nil {
-		err = k.Store.Remove(ctx, r.Name, r.Version)
+		err = k.Store.Remove(ctx, r)
 	} else {
 		_, err = k.Store.Swap(ctx, r.Name, r.Version, value)
 	}

@@ -25,7 +25,8 @@ func (k keptStore) Registers(_ context.Context, kind string) (list []store.Regis
 	return list, k.fail
 }
 
-func (k keptStore) Remove(_ context.Context, name store.Name, version string) error {
+func (k keptStore) Remove(_ context.Context, r store.Register) error {
+	name, version := r.Name, r.Version
 	if before := k.before; before != nil {
 		k.before = nil
 		before()

@@ -122,6 +122,8 @@ const (
 const (
 	CheckoutDiffers  Reason = "checkout_differs"  // neither the directory nor HEAD's last commits have what the session's last run left
 	StoreUnavailable Reason = "store_unavailable" // nothing that is shared is resumed without the store
+	StoreBusy        Reason = "store_busy"        // other calls changed the chain's register each time
+	RegisterDamaged  Reason = "register_damaged"  // the chain's register cannot be read, and is replaced
 )
 
 // Reasons why a job is over its budget.

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -29,7 +30,7 @@ func unfinishedOf(mark string) string { return strings.Replace(UnfinishedFiles, 
 func (c *call) awaitFinished() {
 	settings := c.shared.settings
 	dir, err := config.StateDir(c.env.Own)
-	if err != nil || settings.Finish != config.FinishDetach {
+	if err != nil {
 		return
 	}
 	pattern := filepath.Join(dir, unfinishedOf(c.shared.book.Mark(c.record)))
@@ -46,20 +47,42 @@ func (c *call) awaitFinished() {
 	}
 }
 
-// finishIn records the outcome in the call's book. If the user does not want to wait for the store,
-// another process does what is left to do there.
+// finishIn records the outcome in the call's book. It waits for a store for upload_timeout at most, and no longer once a
+// signal has asked for the end. Another process does what is left to do there.
 func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
-	if !c.isShared() || c.shared.settings.Finish != config.FinishDetach {
+	if !c.isShared() {
 		return c.book().Finish(c.ticket, o, later...)
 	}
 	u, err := c.shared.book.FinishHere(c.ticket, o, later...)
 	if u == nil {
 		return err
 	}
-	if failed := c.detach(u); failed != nil {
-		return errors.Join(err, failed, c.shared.book.Complete(u))
+	ctx, cancel := c.waitForStore()
+	defer cancel()
+	if c.shared.settings.Finish != config.FinishDetach {
+		failed := c.shared.book.Complete(ctx, u)
+		if failed == nil || ctx.Err() == nil {
+			return errors.Join(err, failed)
+		}
 	}
-	return err
+	failed := c.detach(u)
+	if failed != nil && ctx.Err() == nil {
+		failed = errors.Join(failed, c.shared.book.Complete(ctx, u))
+	}
+	return errors.Join(err, failed)
+}
+
+// waitForStore returns a context that ends after upload_timeout, or when a signal asks for the call's end.
+func (c *call) waitForStore() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
+	go func() {
+		select {
+		case <-c.signals.ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 func (c *call) detach(u *ledger.Unfinished) error {

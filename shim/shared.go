@@ -163,7 +163,9 @@ func (c *call) restore() rewrite.Reason {
 		c.log.fault("make the tool's home", err)
 		return rewrite.StoreUnavailable
 	}
-	why, err := c.shared.book.Restore(c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
+	ctx, cancel := c.waitForStore()
+	defer cancel()
+	why, err := c.shared.book.Restore(ctx, c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
 	if err != nil {
 		c.log.fault("bring session from the store", err)
 	}

@@ -37,13 +37,14 @@ func ignoreAsCaller() {
 type inbox struct {
 	arrived  chan struct{} // has a token if a signal may be waiting
 	children chan struct{} // has a token if a child may have ended or stopped
+	ending   chan struct{} // closed when a signal has come that asks for the call's end
 	catching sync.Once
 	mu       sync.Mutex
 	waiting  []os.Signal
 }
 
 func newInbox() *inbox {
-	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1)}
+	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1), ending: make(chan struct{})}
 }
 
 // together is the time within which signals count as delivered in one go. The Go runtime then
@@ -88,6 +89,9 @@ func (in *inbox) add(sig os.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }), sig)
+	if terminates(sig) && !isClosed(in.ending) {
+		close(in.ending)
+	}
 	notify(in.arrived)
 }
 

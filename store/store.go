@@ -56,13 +56,13 @@ var (
 type Name struct {
 	Kind string   // Task or Opening
 	Of   []string // what must be equal for two machines to mean the same register
-	ID   string   // of one of the registers of an Opening, "" for a Task
+	ID   string   // of one of the registers with this name
 }
 
 // The kinds of registers.
 const (
-	Task    = "task"    // one register of everything about a named task
-	Opening = "opening" // registers of unnamed chains that begin alike, each with an ID
+	Task    = "task"    // registers of the chains of a named task
+	Opening = "opening" // registers of unnamed chains that begin alike
 )
 
 // A Register is a register's unsealed content.
@@ -70,14 +70,18 @@ type Register struct {
 	Name    Name
 	Value   []byte
 	Version string
+	// Damaged reports that the register cannot be unsealed. It has no value, and of its name maybe no ID. It can be
+	// replaced or removed as any other.
+	Damaged bool
+	Entry   string // where a damaged register lies, for Remove
 }
 
 // Registers are the registers of an open store.
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of an opening, at most limit of them. more reports that there are others.
-	List(ctx context.Context, opening Name, limit int) (registers []Register, more bool, err error)
+	// List returns the registers of a name regardless of its ID, at most limit of them. more reports that there are others.
+	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if its version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
 	// possible, or a late write may still arrive.

@@ -26,7 +26,7 @@ func TestServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := func() *wire.Client {
-				c, err := wire.Start(program, os.Environ(), wire.Config{URL: url, Keys: strings.Repeat("5a", 32), Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second}, os.Stderr)
+				c, err := wire.Start(program, os.Environ(), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second}, os.Stderr)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,7 +34,7 @@ func TestServers(t *testing.T) {
 				return c
 			}
 			share(t, start(), start())
-			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Keys: strings.Repeat("5a", 32)}, nil)
+			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Keys: strings.Repeat("0123456789abcdef", 4)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if r, err := other.Test(ctx); err != nil || r.Registers != 4 || r.OtherKeys != 0 || r.Latency <= 0 {
 		t.Errorf("report %+v, %v", r, err)
 	}
-	if err := one.Remove(ctx, task, taken); err != nil {
+	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {
 		t.Error(err)
 	}
 	if _, err := other.Read(ctx, task); !errors.Is(err, store.ErrAbsent) {

@@ -54,7 +54,9 @@ func (a *app) complete(u *ledger.Unfinished) error {
 		Local: l, Registers: client, Bundles: client, Log: client, Project: u.Call.Project, Host: host, Place: u.Place,
 		Timeout: s.Timeout, Upload: max(s.UploadTimeout, patience),
 	}
-	if err := book.Complete(u); err != nil {
+	ctx, cancel := within(book.Upload)
+	defer cancel()
+	if err := book.Complete(ctx, u); err != nil {
 		return storeFailure("put the session into the store", err, s)
 	}
 	return nil

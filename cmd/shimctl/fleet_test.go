@@ -157,7 +157,7 @@ func (r recipe) run(t *testing.T) {
 			env = append(env, key+"="+value)
 		}
 	}
-	env = append(env, "REPRISE_STORE=s3://bucket?endpoint=http://127.0.0.1:1", "REPRISE_STORE_KEY="+strings.Repeat("0f", 32), "REPRISE_TASK=of-the-test")
+	env = append(env, "REPRISE_STORE=s3://bucket?endpoint=http://127.0.0.1:1", "REPRISE_STORE_KEY="+strings.Repeat("0123456789abcdef", 4), "REPRISE_TASK=of-the-test")
 	sh := func(script string) string {
 		cmd := exec.Command("sh", "-ec", script)
 		cmd.Dir, cmd.Env = root, env

@@ -160,6 +160,10 @@ var reasonTexts = map[rewrite.Reason]reasonText{
 		"Commit what a run leaves, and check that commit out for the next one, with the commits before it", "", "shimctl explain -- {call}"},
 	rewrite.StoreUnavailable: {"the store that machines share could not be used, now or for an earlier call of the job here",
 		"shimctl status says what is wrong with the store", "", "shimctl status"},
+	rewrite.StoreBusy: {"other machines changed what the store has of the job, at the same moment, four times",
+		"Make the calls one after the other", "", "shimctl status"},
+	rewrite.RegisterDamaged: {"what the store has of the job was damaged, and the call has replaced it",
+		"Nothing needs to be done unless it happens again: then somebody else writes into the store", "", "shimctl doctor"},
 	rewrite.HeldOut: {"rollout keeps this chain fresh, for comparison",
 		"Resume all chains", "rollout = 1", ""},
 

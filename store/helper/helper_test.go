@@ -84,7 +84,7 @@ func (d *directory) Close() error                                   { return nil
 
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("ab", 32)}, os.Stderr)
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4)}, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":1,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("ab", 32))
+	fmt.Fprintf(requests, `{"protocol":1,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
 	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"bm90ZQ==","timeout":1000000000}`)
 	requests.Close()
@@ -250,7 +250,7 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(filepath.Join(dir, "session"), nil, 0o600)
 	for range 1000 {
-		_, service, err := open(t.Context(), wire.Config{URL: "dir://" + t.TempDir(), Keys: strings.Repeat("ab", 32), MaxAge: 48 * time.Hour, MaxSession: 10}, engines)
+		_, service, err := open(t.Context(), wire.Config{URL: "dir://" + t.TempDir(), Keys: strings.Repeat("0123456789abcdef", 4), MaxAge: 48 * time.Hour, MaxSession: 10}, engines)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestMisconfigured(t *testing.T) {
 		c.Close()
 	}
 	file := filepath.Join(t.TempDir(), "key")
-	os.WriteFile(file, []byte(strings.Repeat("ab", 32)+"\n"), 0o600)
+	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
 	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", KeyFile: file}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,10 @@ func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bu
 		return store.Bundle{}, err
 	}
 	b := store.Bundle{Name: prefixBundle + random(), Digest: digest}
-	sealed := v.keys[0].seal(b.Name, packed.Bytes())
+	sealed, err := v.seal(ctx, v.keys[0], b.Name, packed.Bytes())
+	if err != nil {
+		return store.Bundle{}, err
+	}
 	b.Size = int64(len(sealed))
 	return b, v.engine.Put(ctx, b.Name, sealed)
 }
@@ -47,7 +50,7 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, re
 	if err != nil {
 		return err
 	}
-	packed, _, err := v.unseal(b.Name, sealed)
+	packed, _, err := v.unseal(ctx, b.Name, sealed)
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,19 @@ import (
 const formatEntry = "format"
 
 // layout is the version of names and contents.
-const layout = 1
+const layout = 2
 
 // sampled is how many registers a test unseals.
 const sampled = 50
 
+// renewed is the age from which on the format is written anew: a store may remove what is not rewritten.
+const renewed = 24 * time.Hour
+
 type format struct {
 	Version int       `json:"version"`
-	Tested  time.Time `json:"tested"`
+	ID      string    `json:"id"`     // random; each entry is bound to it
+	Tested  time.Time `json:"tested"` // when it was last seen that the store keeps conditions on writes
+	Written time.Time `json:"written"`
 }
 
 // A check reads the store's format, and tests and formats a new store.
@@ -32,11 +37,13 @@ type check struct {
 	err    error
 }
 
-// A database is an engine that keeps conditions on writes by its nature. Its format is not read, which
-// would delay the first request on its one connection.
+// A database is an engine that keeps conditions on writes by its nature.
 type database interface {
 	Connect(ctx context.Context) error
 }
+
+// idSize is the length of a store's ID.
+const idSize = 32
 
 // startCheck starts a check in the background, which also connects.
 func (v *Vault) startCheck() *check {
@@ -45,17 +52,17 @@ func (v *Vault) startCheck() *check {
 	go func() {
 		defer close(c.done)
 		if d, ok := v.engine.(database); ok {
-			c.err = d.Connect(v.context)
-			return
+			if c.err = d.Connect(v.context); c.err != nil {
+				return
+			}
 		}
 		c.format, c.err = v.readFormat(v.context)
 	}()
 	return c
 }
 
-// ready waits for the check. Writers of new registers need it: those of existing ones know from
-// these that the store was tested, and reads need no test. It tries again what failed for a while.
-func (v *Vault) ready(ctx context.Context) error {
+// ready waits for the check and returns the store's format. It tries again what failed for a while.
+func (v *Vault) ready(ctx context.Context) (format, error) {
 	v.mu.Lock()
 	c := v.check
 	select {
@@ -68,45 +75,62 @@ func (v *Vault) ready(ctx context.Context) error {
 	v.mu.Unlock()
 	select {
 	case <-c.done:
-		return c.err
+		return c.format, c.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return format{}, context.Cause(ctx)
 	}
 }
 
 // readFormat reads the format, and writes it if the store is new and keeps conditions on writes.
 func (v *Vault) readFormat(ctx context.Context) (format, error) {
-	var f format
-	content, _, _, err := v.engine.Read(ctx, formatEntry)
-	if errors.Is(err, store.ErrAbsent) {
-		return v.format(ctx)
-	}
-	if err != nil {
+	f, version, err := v.storedFormat(ctx)
+	now := v.options.Now().UTC().Truncate(time.Second)
+	switch {
+	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
+		if f, err = v.newFormat(ctx, now); err != nil {
+			return f, err
+		}
+	case err != nil || now.Sub(f.Written) < renewed:
 		return f, err
 	}
-	if err := json.Unmarshal(content, &f); err != nil {
-		return f, fmt.Errorf("%s: %w: %w", formatEntry, store.ErrBroken, err)
-	}
-	if f.Version > layout {
-		return f, store.ErrNewer
-	}
-	return f, nil
-}
-
-// format tests a new store and writes its format. Another machine may do the same at once.
-func (v *Vault) format(ctx context.Context) (format, error) {
-	f := format{layout, v.options.Now().UTC().Truncate(time.Second)}
-	if err := v.options.SelfTest(ctx, v.engine); err != nil {
-		return f, err
-	}
+	f.Written = now
 	content, err := json.Marshal(f)
 	if err != nil {
 		return f, err
 	}
-	if _, err := v.engine.Swap(ctx, formatEntry, "", content); err != nil && !errors.Is(err, store.ErrMoved) && !errors.Is(err, store.ErrUnknown) {
-		return f, err
+	_, err = v.engine.Swap(ctx, formatEntry, version, content)
+	if errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUnknown) {
+		f, _, err = v.storedFormat(ctx) // of another machine that was faster
 	}
-	return f, nil
+	return f, err
+}
+
+// storedFormat returns the format that the store has, and its version, with store.ErrBroken too.
+func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err error) {
+	content, version, _, err := v.engine.Read(ctx, formatEntry)
+	if err != nil {
+		return f, "", err
+	}
+	if err := json.Unmarshal(content, &f); err != nil {
+		return f, version, fmt.Errorf("%s: %w: %w", formatEntry, store.ErrBroken, err)
+	}
+	if f.Version > layout {
+		return f, "", store.ErrNewer
+	}
+	if len(f.ID) != idSize {
+		return f, version, fmt.Errorf("%s: %w: the store has no ID", formatEntry, store.ErrBroken)
+	}
+	return f, version, nil
+}
+
+// newFormat tests a new store, unless it is a database, and returns its format.
+func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
+	f := format{Version: layout, ID: random()}
+	if _, ok := v.engine.(database); ok {
+		return f, nil
+	}
+	f.Tested = now
+	return f, v.options.SelfTest(ctx, v.engine)
 }
 
 // An expirer is an engine that can tell when the store removes what is not rewritten, 0 for never.
@@ -117,7 +141,8 @@ type expirer interface {
 // Test implements wire.Service.
 func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	var r wire.Report
-	if err := v.ready(ctx); err != nil {
+	f, err := v.ready(ctx)
+	if err != nil {
 		return r, err
 	}
 	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
@@ -127,7 +152,7 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
 		return r, err
 	}
-	r.Latency, r.Tested = v.options.Now().Sub(start), v.tested()
+	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
 	if e, ok := v.engine.(expirer); ok {
 		expiry, err := e.Expiry(ctx)
 		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials that may not ask are no fault of the store
@@ -138,13 +163,6 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 		}
 	}
 	return r, nil
-}
-
-// tested returns when the store was tested, zero if it needs no test.
-func (v *Vault) tested() time.Time {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.check.format.Tested
 }
 
 // sample counts which of some registers the keys unseal.

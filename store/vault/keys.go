@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -65,7 +66,20 @@ func parseKey(text string) (key Key, err error) {
 	if err != nil || len(b) != keySize {
 		return Key{}, errors.New("not 32 bytes as 64 hexadecimal digits or 44 characters of base64")
 	}
+	if repeats(Key(b)) {
+		return Key{}, errors.New("not random, it repeats itself: make one with openssl rand -hex 32")
+	}
 	return Key(b), nil
+}
+
+// repeats reports whether a key is a few bytes again and again, as keys are that somebody has made up.
+func repeats(key Key) bool {
+	for piece := 1; piece < 8; piece++ {
+		if bytes.Equal(key[piece:], key[:keySize-piece]) {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadKeyFile reads keys from a regular file that others can neither read nor write.
@@ -135,13 +149,18 @@ const (
 
 // entry returns the key of a register in the store.
 func (k *keys) entry(name store.Name) string {
-	if name.Kind == store.Task {
-		return prefixTask + k.sum(append([]string{name.Kind}, name.Of...)...)
-	}
-	return k.opening(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
+	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
 }
 
-// opening returns the prefix of all registers of an opening.
-func (k *keys) opening(name store.Name) string {
-	return prefixOpening + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
+// entries returns the prefix of all registers of a name, regardless of its ID.
+func (k *keys) entries(name store.Name) string {
+	return prefixOf(name.Kind) + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
+}
+
+// prefixOf returns the prefix of all registers of a kind.
+func prefixOf(kind string) string {
+	if kind == store.Task {
+		return prefixTask
+	}
+	return prefixOpening
 }

@@ -17,7 +17,11 @@ func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 		return err
 	}
 	name := prefixLog + day + "/" + random()
-	return v.engine.Put(ctx, name, v.keys[0].seal(name, content))
+	sealed, err := v.seal(ctx, v.keys[0], name, content)
+	if err != nil {
+		return err
+	}
+	return v.engine.Put(ctx, name, sealed)
 }
 
 // Notes implements wire.Service.
@@ -35,7 +39,7 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 		if err != nil {
 			return nil, err
 		}
-		content, _, err := v.unseal(name, sealed)
+		content, _, err := v.unseal(ctx, name, sealed)
 		if err != nil {
 			return nil, err
 		}

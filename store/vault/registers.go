@@ -45,31 +45,38 @@ func (r record) name() store.Name {
 // found is a register as it is in the store.
 type found struct {
 	record
+	entry   string
 	version string // the engine's
 	key     int    // the index of its key
 }
 
-// readEntry reads and unseals one entry.
+// readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
 func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
 	sealed, version, _, err := v.engine.Read(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	content, key, err := v.unseal(entry, sealed)
+	f := &found{entry: entry, version: version}
+	content, key, err := v.unseal(ctx, entry, sealed)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
+	f.key = key
 	plain, err := decompress(content)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", entry, err)
+		return f, fmt.Errorf("%s: %w", entry, err)
 	}
-	f := &found{version: version, key: key}
 	head, value, ok := bytes.Cut(plain, []byte("\n"))
 	if !ok || json.Unmarshal(head, &f.record) != nil {
-		return nil, fmt.Errorf("%s: %w: no register", entry, store.ErrBroken)
+		return f, fmt.Errorf("%s: %w: no register", entry, store.ErrBroken)
 	}
 	f.value = value
 	return f, nil
+}
+
+// damaged returns the register of an entry under a key of this vault that cannot be unsealed.
+func (v *Vault) damaged(f *found, key int, name store.Name) store.Register {
+	return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: v.keys[key].id + ":" + f.version}
 }
 
 // register returns what a caller sees. A version names the key too: a register of an old key has
@@ -93,6 +100,9 @@ func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, erro
 		if errs[i] == nil && !f.Gone {
 			return v.register(f), nil
 		}
+		if errors.Is(errs[i], store.ErrBroken) {
+			return v.damaged(f, i, name), nil
+		}
 		if errs[i] != nil && !errors.Is(errs[i], store.ErrAbsent) {
 			return store.Register{}, errs[i]
 		}
@@ -100,55 +110,64 @@ func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, erro
 	return store.Register{}, store.ErrAbsent
 }
 
-// List implements store.Registers.
-func (v *Vault) List(ctx context.Context, opening store.Name, limit int) (registers []store.Register, more bool, err error) {
+// List implements store.Registers. Of a register that is damaged it does not know the ID.
+func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
 	lists, group := make([][]string, len(v.keys)), errgroup.Group{}
 	for i, k := range v.keys {
 		group.Go(func() (err error) {
-			lists[i], err = v.engine.List(ctx, k.opening(opening))
+			lists[i], err = v.engine.List(ctx, k.entries(name))
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, false, err
 	}
-	entries := slices.Concat(lists...)
-	if limit > 0 && len(entries) > limit {
-		entries, more = entries[:limit], true
-	}
 	seen := map[string]bool{}
-	err = v.readRegisters(ctx, entries, func(r store.Register) error {
-		if !seen[r.Name.ID] { // the first key's comes first
-			registers = append(registers, r)
+	for key, entries := range lists {
+		if left := limit - len(registers); len(entries) > left {
+			entries, more = entries[:left], true
 		}
-		seen[r.Name.ID] = true
+		read := func(ctx context.Context, entry string) (any, error) {
+			f, err := v.readEntry(ctx, entry)
+			if errors.Is(err, store.ErrBroken) {
+				return v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}), nil
+			}
+			return v.present(f), err
+		}
+		err := v.readAll(ctx, entries, read, func(entry any) error {
+			r, ok := entry.(store.Register)
+			if ok && (r.Damaged || !seen[r.Name.ID]) { // the first key's comes first
+				registers = append(registers, r)
+				seen[r.Name.ID] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return registers, more, nil
+}
+
+// present returns what a caller sees of an entry, nil if the register was removed.
+func (v *Vault) present(f *found) any {
+	if f == nil || f.Gone {
 		return nil
-	})
-	return registers, more, err
+	}
+	return v.register(f)
 }
 
 // Registers implements wire.Service.
 func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
-	prefix := prefixTask
-	if kind == store.Opening {
-		prefix = prefixOpening
-	}
-	entries, err := v.engine.List(ctx, prefix)
+	entries, err := v.engine.List(ctx, prefixOf(kind))
 	if err != nil {
 		return err
 	}
-	return v.readRegisters(ctx, entries, each)
-}
-
-// readRegisters calls use with the registers of entries, without those that are removed or that this vault cannot unseal.
-func (v *Vault) readRegisters(ctx context.Context, entries []string, use func(store.Register) error) error {
-	read := func(ctx context.Context, entry string) (any, error) { return v.readEntry(ctx, entry) }
-	return v.readAll(ctx, entries, read, func(entry any) error {
-		if f := entry.(*found); !f.Gone {
-			return use(v.register(f))
-		}
-		return nil
-	})
+	read := func(ctx context.Context, entry string) (any, error) {
+		f, err := v.readEntry(ctx, entry)
+		return v.present(f), err
+	}
+	return v.readAll(ctx, entries, read, func(entry any) error { return each(entry.(store.Register)) })
 }
 
 // Swap implements store.Registers.
@@ -160,11 +179,6 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 	key, version, err := v.splitVersion(old)
 	if err != nil {
 		return "", err
-	}
-	if old == "" {
-		if err := v.ready(ctx); err != nil {
-			return "", err
-		}
 	}
 	if key != 0 {
 		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, v.gone()); err != nil {
@@ -188,12 +202,16 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 
 // Remove implements wire.Service. It leaves a note of the removal, which ends with the store's
 // lifecycle: after a deletion an engine might give a new register an old version.
-func (v *Vault) Remove(ctx context.Context, name store.Name, old string) error {
-	key, version, err := v.splitVersion(old)
+func (v *Vault) Remove(ctx context.Context, r store.Register) error {
+	key, version, err := v.splitVersion(r.Version)
 	if err != nil || version == "" {
 		return errors.Join(store.ErrMoved, err)
 	}
-	_, err = v.write(ctx, key, v.keys[key].entry(name), version, v.gone())
+	entry := v.keys[key].entry(r.Name)
+	if r.Damaged && strings.HasPrefix(r.Entry, v.keys[key].entries(r.Name)) {
+		entry = r.Entry
+	}
+	_, err = v.write(ctx, key, entry, version, v.gone())
 	return err
 }
 
@@ -224,9 +242,13 @@ func (v *Vault) write(ctx context.Context, key int, entry, old string, r record)
 	if err != nil {
 		return "", err
 	}
+	sealed, err := v.seal(ctx, v.keys[key], entry, content)
+	if err != nil {
+		return "", err
+	}
 	attempt, cancel := leaveTime(ctx)
 	defer cancel()
-	version, err := v.engine.Swap(attempt, entry, old, v.keys[key].seal(entry, content))
+	version, err := v.engine.Swap(attempt, entry, old, sealed)
 	if errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrMoved) {
 		return v.readBack(ctx, entry, old, r.Write, err)
 	}

@@ -30,8 +30,8 @@ const (
 // smallest is the size that short contents are padded to, in bytes.
 const smallest = 2 << 10
 
-// seal returns content sealed for one name.
-func (k *keys) seal(name string, content []byte) []byte {
+// seal returns content sealed for one name in the store with this ID.
+func (k *keys) seal(id, name string, content []byte) []byte {
 	length := padded(lengthSize + len(content))
 	sealed := make([]byte, headSize+length, headSize+length+16)
 	sealed[0] = sealVersion
@@ -40,19 +40,17 @@ func (k *keys) seal(name string, content []byte) []byte {
 	binary.BigEndian.PutUint64(plain, uint64(len(content)))
 	copy(plain[lengthSize:], content)
 	aead, nonce := k.cipher(sealed[1:headSize])
-	return aead.Seal(sealed[:headSize], nonce, plain, associated(name))
+	return aead.Seal(sealed[:headSize], nonce, plain, associated(id, name))
 }
 
-// unseal returns the content of an entry that was sealed for this name.
-func (k *keys) unseal(name string, sealed []byte) ([]byte, error) {
-	if len(sealed) > 0 && sealed[0] > sealVersion {
-		return nil, store.ErrNewer
-	}
+// unseal returns the content of an entry that was sealed for this name in this store. An entry of another version is
+// damaged: that byte is no proof of anything. That a store is of a newer reprise, its format says.
+func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
 	if len(sealed) < headSize || sealed[0] != sealVersion {
-		return nil, fmt.Errorf("%w: it is too short", store.ErrBroken)
+		return nil, fmt.Errorf("%w: it is no sealed entry", store.ErrBroken)
 	}
 	aead, nonce := k.cipher(sealed[1:headSize])
-	plain, err := aead.Open(nil, nonce, sealed[headSize:], associated(name))
+	plain, err := aead.Open(nil, nonce, sealed[headSize:], associated(id, name))
 	if err != nil {
 		return nil, fmt.Errorf("%w: damaged, or sealed with another key or for another name", store.ErrBroken)
 	}
@@ -79,7 +77,8 @@ func (k *keys) cipher(salt []byte) (cipher.AEAD, []byte) {
 	return aead, b[keySize:]
 }
 
-func associated(name string) []byte { return append([]byte{sealVersion}, name...) }
+// associated returns what an entry is bound to. An ID has always the same length.
+func associated(id, name string) []byte { return append([]byte{sealVersion}, id+name...) }
 
 // padded rounds a size up, to at most an eighth more.
 func padded(n int) int {

@@ -65,12 +65,24 @@ func (v *Vault) Hello(context.Context) (wire.Hello, error) {
 	return wire.Hello{DigestKey: v.keys[len(v.keys)-1].digests, Engine: v.options.Engine}, nil
 }
 
+// seal seals content for a name in this store.
+func (v *Vault) seal(ctx context.Context, k *keys, name string, content []byte) ([]byte, error) {
+	f, err := v.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.seal(f.ID, name, content), nil
+}
+
 // unseal returns an entry's content and the index of its key.
-func (v *Vault) unseal(name string, sealed []byte) ([]byte, int, error) {
-	var err error
+func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte, int, error) {
+	f, err := v.ready(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	for i, k := range v.keys {
 		var content []byte
-		if content, err = k.unseal(name, sealed); err == nil {
+		if content, err = k.unseal(f.ID, name, sealed); err == nil {
 			return content, i, nil
 		}
 	}

@@ -68,8 +68,8 @@ func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, err
 }
 
 // List implements store.Registers.
-func (c *Client) List(ctx context.Context, opening store.Name, limit int) (registers []store.Register, more bool, err error) {
-	a, err := c.call(ctx, request{Verb: verbList, Name: encodeName(opening), Limit: limit}, func(a answer) error {
+func (c *Client) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
+	a, err := c.call(ctx, request{Verb: verbList, Name: encodeName(name), Limit: limit}, func(a answer) error {
 		registers = append(registers, a.Register.decode())
 		return nil
 	})
@@ -95,8 +95,8 @@ func (c *Client) Registers(ctx context.Context, kind string) (registers []store.
 }
 
 // Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
-func (c *Client) Remove(ctx context.Context, name store.Name, version string) error {
-	_, err := c.call(ctx, request{Verb: verbRemove, Name: encodeName(name), Old: version}, nil)
+func (c *Client) Remove(ctx context.Context, r store.Register) error {
+	_, err := c.call(ctx, request{Verb: verbRemove, Remove: encodeRegister(r)}, nil)
 	return err
 }
 

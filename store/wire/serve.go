@@ -140,7 +140,7 @@ func (s *server) registers(ctx context.Context, q request, more func(answer) err
 	case verbRegisters:
 		err = s.service.Registers(ctx, q.Kind, send)
 	case verbRemove:
-		err = s.service.Remove(ctx, q.Name.decode(), q.Old)
+		err = s.service.Remove(ctx, q.Remove.decode())
 	default:
 		err = fmt.Errorf("unknown request %q", q.Verb)
 	}

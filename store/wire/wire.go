@@ -80,7 +80,7 @@ type Service interface {
 	// Registers calls each with every register of a kind.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
 	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
-	Remove(ctx context.Context, name store.Name, version string) error
+	Remove(ctx context.Context, r store.Register) error
 	// Note adds a value to the log of a day, which is written as 2006-01-02.
 	Note(ctx context.Context, day string, value []byte) error
 	// Notes calls each with the values of all days from since on, in the order of days.
@@ -123,6 +123,7 @@ type request struct {
 	Timeout time.Duration `json:"timeout"`
 	Name    *name         `json:"name,omitempty"`
 	Old     string        `json:"old,omitempty"`
+	Remove  *register     `json:"remove,omitempty"`
 	Value   []byte        `json:"value,omitempty"`
 	Limit   int           `json:"limit,omitempty"`
 	Kind    string        `json:"kind,omitempty"`
@@ -161,6 +162,8 @@ type register struct {
 	Name    name   `json:"name"`
 	Value   []byte `json:"value"`
 	Version string `json:"version"`
+	Damaged bool   `json:"damaged,omitempty"`
+	Entry   string `json:"entry,omitempty"`
 }
 
 func encodeName(n store.Name) *name { return &name{n.Kind, toBytes(n.Of), []byte(n.ID)} }
@@ -173,14 +176,14 @@ func (n *name) decode() store.Name {
 }
 
 func encodeRegister(r store.Register) *register {
-	return &register{*encodeName(r.Name), r.Value, r.Version}
+	return &register{*encodeName(r.Name), r.Value, r.Version, r.Damaged, r.Entry}
 }
 
 func (r *register) decode() store.Register {
 	if r == nil {
 		return store.Register{}
 	}
-	return store.Register{Name: r.Name.decode(), Value: r.Value, Version: r.Version}
+	return store.Register{Name: r.Name.decode(), Value: r.Value, Version: r.Version, Damaged: r.Damaged, Entry: r.Entry}
 }
 
 func toBytes(texts []string) [][]byte {

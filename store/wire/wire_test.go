@@ -94,7 +94,8 @@ func (f *fake) Registers(_ context.Context, kind string, each func(store.Registe
 	return nil
 }
 
-func (f *fake) Remove(_ context.Context, name store.Name, version string) error {
+func (f *fake) Remove(_ context.Context, r store.Register) error {
+	name, version := r.Name, r.Version
 	key := fmt.Sprintf("%q", name)
 	if f.registers[key].Version != version {
 		return store.ErrMoved
@@ -195,10 +196,10 @@ func TestRegisters(t *testing.T) {
 	if _, err := c.Swap(ctx, task, "", nil); !errors.Is(err, store.ErrMoved) || !errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) {
 		t.Errorf("late swap: %v", err)
 	}
-	if err := c.Remove(ctx, task, "other"); !errors.Is(err, store.ErrMoved) {
+	if err := c.Remove(ctx, store.Register{Name: task, Version: "other"}); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("late removal: %v", err)
 	}
-	if err := c.Remove(ctx, task, version); err != nil {
+	if err := c.Remove(ctx, store.Register{Name: task, Version: version}); err != nil {
 		t.Error(err)
 	}
 }

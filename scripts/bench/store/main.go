@@ -168,7 +168,7 @@ func (b *bench) store(ctx context.Context, w *tabwriter.Writer, kind servers.Kin
 			location = strings.NewReplacer(near, far, url.QueryEscape(near), url.QueryEscape(far)).Replace(location)
 		}
 		r := row{name: kind.Name + ", " + at.place, dir: at.dir, calls: at.calls,
-			env: []string{"REPRISE_STORE=" + location, "REPRISE_STORE_KEY=" + strings.Repeat("5a", 32), "REPRISE_PROJECT=org/repo"}}
+			env: []string{"REPRISE_STORE=" + location, "REPRISE_STORE_KEY=" + strings.Repeat("0123456789abcdef", 4), "REPRISE_PROJECT=org/repo"}}
 		for name, value := range server.Env {
 			r.env = append(r.env, name+"="+value)
 		}
