@@ -381,8 +381,20 @@ static void exec_or_sh(const char *path, int argc, char **argv, char **envp)
 	execve("/bin/sh", script, envp);
 }
 
-// run becomes a target, with the guard in its environment, or without it if that is more than the
-// system allows. Its arrays are about as large as argv and the environment, which are on this stack
+// of_store reports whether an entry of the environment may contain the store's password or key, which
+// no tool needs. The names are those of config.StoreVariables.
+static bool of_store(const char *entry)
+{
+	static const char *const names[] = {"REPRISE_STORE=", "REPRISE_STORE_KEY=", "REPRISE_STORE_KEY_FILE="};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+// run becomes a target, without the store's variables, and with the guard in its environment unless that
+// is more than the system allows. Its arrays are about as large as argv and the environment, which are on this stack
 // already.
 static void run(const struct reprise_start *s, const struct reprise_guard *guard, long pid, const struct reprise_target *target)
 {
@@ -394,15 +406,16 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 		n++;
 	char *envp[n + 2];
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(s->envp[i], name, strlen(name)) != 0)
+		if (strncmp(s->envp[i], name, strlen(name)) != 0 && !of_store(s->envp[i]))
 			envp[kept++] = s->envp[i];
 	strcpy(entry, name);
 	reprise_write_guard(guard, target->id, pid, entry + strlen(name));
 	envp[kept++] = entry;
 	envp[kept] = NULL;
 	exec_or_sh(target->path, s->argc, s->argv, envp);
+	envp[kept - 1] = NULL;
 	if (errno == E2BIG)
-		exec_or_sh(target->path, s->argc, s->argv, s->envp);
+		exec_or_sh(target->path, s->argc, s->argv, envp);
 }
 
 // become becomes the real binary. It returns if there is none or it cannot be run; Go then fails

@@ -26,6 +26,9 @@ func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: 
 // ownProgram returns a path of the running program, which holds even if its file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
+// hideMemory keeps programs of the same user from reading this process's memory, environment and descriptors.
+func hideMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
 // childrenInGroup returns the children of a process that are in the shim's process group.
 func childrenInGroup(pid int) []*os.Process {
 	var children []*os.Process

@@ -123,7 +123,7 @@ const (
 )
 
 // execReal replaces this process by the real binary, with the same arguments, environment
-// (except the guard), descriptors and pid. If stdin is not nil, it replaces the caller's, which
+// (except the guard and the store's variables), descriptors and pid. If stdin is not nil, it replaces the caller's, which
 // has been read. execReal returns an exit code only if it fails.
 func (c *call) execReal(stdin *os.File) int {
 	t, err := c.target()
@@ -138,10 +138,10 @@ func (c *call) execReal(stdin *os.File) int {
 	runtime.LockOSThread()
 	C.inherit_ignore()
 	C.inherit_close()
-	environ := setEnv(c.env.Environ, guardEnv, c.guard.with(t.id, os.Getpid()))
-	err = execOrSh(t.path, c.env.Args, environ)
+	environ := unsetEnv(c.env.Environ, nil)
+	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.with(t.id, os.Getpid())))
 	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
-		err = execOrSh(t.path, c.env.Args, c.env.Environ)
+		err = execOrSh(t.path, c.env.Args, environ)
 	}
 	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
 }

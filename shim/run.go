@@ -75,6 +75,9 @@ func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
+	if err := c.hideKey(); err != nil {
+		c.log.fault("hide the store's key", err)
+	}
 	in, err := c.stdin.forRun(plan)
 	if err != nil {
 		return nil, status{}, err

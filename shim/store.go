@@ -13,11 +13,22 @@ func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()),
 
 // OpenStore starts the helper of a store, without waiting for either.
 func OpenStore(s config.Store, maxAge time.Duration, environ []string) (*wire.Client, error) {
-	return wire.Start(StoreHelper(), environ, wire.Config{
+	return wire.Start(StoreHelper(), unsetEnv(environ, nil), wire.Config{
 		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
 		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxSession: s.MaxSession, MaxAge: maxAge,
 	}, nil)
 }
+
+// hideKey keeps the tool, which is a child of this process, from reading the store's key here.
+func (c *call) hideKey() error {
+	if c.shared == nil && len(unsetEnv(c.env.Environ, nil)) == len(c.env.Environ) {
+		return nil
+	}
+	return hideMemory()
+}
+
+// HideKey keeps programs of the same user from reading the store's key in this process.
+func HideKey() error { return hideMemory() }
 
 // ProjectName returns the name that a directory's project has in a store, "" if it has none.
 func ProjectName(dir string, s config.Store, environ []string) string {

@@ -23,6 +23,9 @@ func finishSharedCommand(a *app) *cobra.Command {
 }
 
 func (a *app) finishShared(path string) error {
+	if err := shim.HideKey(); err != nil {
+		return fmt.Errorf("hide the store's key: %w", err)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read what a call has left to do: %w", err)

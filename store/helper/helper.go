@@ -53,6 +53,10 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		fmt.Fprintln(log, "error: reprise-store is started by the shims and shimctl, through pipes\nhint: shimctl doctor tests the store")
 		return 2
 	}
+	if err := hideMemory(); err != nil {
+		fmt.Fprintln(log, "reprise-store: hide the store's key:", err)
+		return 1
+	}
 	closeInherited()
 	// A signal for a whole container or service ends the tool, whose session is then saved. Without
 	// a reader, what was sent is still to be carried out.
