@@ -2,10 +2,8 @@ package shim
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reprise/ledger"
 	"slices"
@@ -17,8 +15,9 @@ import (
 
 // Limits, in bytes, for reading a repository's files and the end of HEAD's reflog.
 const (
-	maxGitFile = 1 << 20
-	maxReflog  = 64 << 10
+	maxGitFile    = 1 << 20
+	maxPackedRefs = 64 << 20
+	maxReflog     = 64 << 10
 )
 
 // gitTimeout is how long git may take. No answer in time counts as no.
@@ -84,20 +83,15 @@ func (r repository) head(environ []string) (branch, commit string) {
 	case !onBranch:
 		return "", commitID(head)
 	case branch == "refs/heads/.invalid": // the "reftable" format, which only git reads
-		branch, _ = r.ask(environ, "symbolic-ref", "-q", "HEAD")
-		commit, _ = r.ask(environ, "rev-parse", "-q", "--verify", "HEAD")
-		return branch, commitID(commit)
+		branch = r.askReferences(environ, r.dir, "symbolic-ref", "-q", "HEAD")
+		return branch, commitID(r.askReferences(environ, r.common, "rev-parse", "-q", "--verify", branch))
 	case !fs.ValidPath(branch):
 		return branch, ""
 	}
 	if commit = commitID(r.read(r.common, branch)); commit != "" {
 		return branch, commit
 	}
-	packed, err := readRegular(filepath.Join(r.common, "packed-refs"), maxGitFile)
-	if errors.Is(err, errTooLarge) {
-		commit, _ = r.ask(environ, "rev-parse", "-q", "--verify", "HEAD")
-		return branch, commitID(commit)
-	}
+	packed, _ := readRegular(filepath.Join(r.common, "packed-refs"), maxPackedRefs) // without it there is no commit
 	if at := strings.Index(packed, " "+branch+"\n"); at >= 0 {
 		commit = commitID(packed[strings.LastIndexByte(packed[:at], '\n')+1 : at])
 	}
@@ -116,25 +110,45 @@ func commitID(text string) string {
 // for each job.
 func (r repository) remotes() string {
 	var urls []string
-	inRemote := false
-	for line := range strings.Lines(r.read(r.common, "config")) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			inRemote = strings.HasPrefix(line, "[remote ")
-			continue
+	r.eachSetting(func(section, key, url string) {
+		if !strings.HasPrefix(section, "remote ") || key != "url" {
+			return
 		}
-		key, url, found := strings.Cut(line, "=")
-		if !inRemote || !found || strings.TrimSpace(key) != "url" {
-			continue
-		}
-		url = strings.TrimSpace(url)
 		if scheme, rest, found := strings.Cut(url, "://"); found {
 			host, path, _ := strings.Cut(rest, "/")
 			url = scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
 		}
 		urls = append(urls, url)
-	}
+	})
 	return strings.Join(urls, "\n")
+}
+
+// config returns the last value that the repository's own file sets for a key, "" for none. Both names are in lower
+// case, but what a section has in quotes.
+func (r repository) config(section, key string) (value string) {
+	r.eachSetting(func(in, name, text string) {
+		if in == section && name == key {
+			value = text
+		}
+	})
+	return value
+}
+
+// eachSetting calls use with the settings of the repository's own file. It follows no include.
+func (r repository) eachSetting(use func(section, key, value string)) {
+	section := ""
+	for line := range strings.Lines(r.read(r.common, "config")) {
+		line = strings.TrimSpace(line)
+		if rest, isSection := strings.CutPrefix(line, "["); isSection {
+			name, _, _ := strings.Cut(rest, "]")
+			kind, quoted, _ := strings.Cut(name, " ")
+			section = strings.TrimSpace(strings.ToLower(kind) + " " + quoted)
+			continue
+		}
+		if key, value, found := strings.Cut(line, "="); found {
+			use(section, strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`))
+		}
+	}
 }
 
 // descends reports whether a commit is an ancestor of head. If the reflog of HEAD does not show
@@ -181,24 +195,33 @@ func readEnd(path string, most int64) string {
 	return string(data[:n])
 }
 
-// ask runs a git command that only reads the repository. Such commands run nothing that the
-// repository's configuration names: they have no hooks, read no work tree, and may not fetch.
+// ask runs a git command on the repository's objects, which only reads. It may name them by their IDs only.
 func (r repository) ask(environ []string, args ...string) (string, error) {
+	s, err := r.newScratch(environ)
+	if err != nil {
+		return "", err
+	}
+	defer s.remove()
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	out, err := r.git(ctx, environ, args...).Output()
-	return strings.TrimSpace(string(out)), err
+	return s.ask(ctx, args...)
 }
 
-// git returns a git command, with nothing of the caller's variables that leads to another repository.
-func (r repository) git(ctx context.Context, environ []string, args ...string) *exec.Cmd {
-	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
-	git.Dir = r.root // git finds the repository itself, and refuses another user's
-	git.WaitDelay = gitTimeout
-	git.Env = unsetEnv(environ, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE",
-		"GIT_NAMESPACE", "GIT_TRACE", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"})
-	git.Env = append(git.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	return git
+// askReferences runs a git command that only reads the references of a directory of the repository, and returns "" if
+// it fails.
+func (r repository) askReferences(environ []string, dir string, args ...string) string {
+	s, err := r.newScratch(environ)
+	if err != nil {
+		return ""
+	}
+	defer s.remove()
+	if s.showReferences(dir) != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	out, _ := s.ask(ctx, args...)
+	return out
 }
 
 // place returns a directory's place in its repository's history, zero if it is in none.

@@ -16,11 +16,7 @@ func project(dir, configured string, environ []string) string {
 	if err != nil {
 		return ""
 	}
-	origin, err := repo.ask(environ, "config", "--get", "remote.origin.url")
-	if err != nil {
-		return ""
-	}
-	return projectOf(origin)
+	return projectOf(repo.config(`remote "origin"`, "url"))
 }
 
 // projectOf returns what all URLs of one remote repository have in common, host and path, "" for a

@@ -18,7 +18,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 	key := strings.Repeat("0123456789abcdef", 4)
 	for name, test := range map[string]struct{ look, want string }{
 		"the key": {"REPRISE_STORE_KEY=" + key[:9], "0\n0\n"},
-		"all":     {"DIR=", "1\n0\n"},
+		"all":     {"^DIR=", "1\n0\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := shimmed(t, strings.ReplaceAll(look, "$1", test.look), "-p", "hi")
