@@ -117,6 +117,9 @@ func saidBySeveral(answers []givenAnswer) map[rewrite.Mark]bool {
 
 // shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.
 func shownSessions(p *rewrite.Prompt, answers []givenAnswer) string {
+	if len(answers) == 0 {
+		return ""
+	}
 	lines := map[rewrite.Mark]bool{}
 	for _, mark := range p.LineMarks() {
 		lines[mark] = true
