@@ -184,6 +184,17 @@ func (p *Prompt) LineMarks() (marks []Mark) {
 	return marks
 }
 
+// Marks returns what LineMarks returns, and the marks of the files that the prompt names.
+func (p *Prompt) Marks() []Mark {
+	marks := p.LineMarks()
+	for name := range names(p.Text) {
+		if isFile(name) {
+			marks = append(marks, newMark(p.digest(name)))
+		}
+	}
+	return marks
+}
+
 // Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
 // Where the prompt only adds something, a name over what was rejected says so too.
 func (e *Evidence) Past(adds bool) string {
