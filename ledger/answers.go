@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"reprise/rewrite"
 )
@@ -29,25 +30,46 @@ func (a *givenAnswer) shownIn(lines map[rewrite.Mark]bool) bool {
 	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m rewrite.Mark) bool { return !lines[m] })
 }
 
-// answers reads the latest answers that calls of the project have given, by any tool.
+// answers reads the latest answers that calls of the project have given, by any tool, of which the prompt shows a line
+// or names a file. The others say nothing about the call.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	rows, err := l.db.Query(`SELECT a.invocation, a.session, coalesce(s.chain_id, 0), coalesce(c.first_line = ?, 0), a.ended, a.lines, a.files
-		FROM answers a LEFT JOIN sessions s ON s.id = a.session LEFT JOIN chains c ON c.id = s.chain_id
-		WHERE a.project = ? AND a.ended >= ? ORDER BY a.ended DESC LIMIT `+strconv.Itoa(maxAnswers), c.firstLine(), c.Project, c.Now-answersKept)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	shown := map[rewrite.Mark]bool{}
+	note := sync.OnceFunc(func() {
+		for _, mark := range c.Prompt.Marks() {
+			shown[mark] = true
+		}
+	})
+	var sessions []string
+	err = each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT "+
+		strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines, files sql.RawBytes
-		if err := rows.Scan(&a.invocation, &a.session, &a.chain, &a.alike, &a.ended, &lines, &files); err != nil {
-			return nil, err
+		if err := rows.Scan(&a.invocation, &a.session, &a.ended, &lines, &files); err != nil {
+			return err
 		}
+		note()
 		a.lines, a.files = decodeMarks(lines), decodeMarks(files)
-		all = append(all, a)
+		is := func(m rewrite.Mark) bool { return shown[m] }
+		if slices.ContainsFunc(a.lines, is) || slices.ContainsFunc(a.files, is) {
+			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
+		}
+		return nil
+	}, c.Project, c.Now-answersKept)
+	if err != nil || len(all) == 0 {
+		return all, err
 	}
-	return all, rows.Err()
+	return all, each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id IN ("+
+		strings.Join(sessions, ", ")+")", func(rows *sql.Rows) error {
+		var session, chain int64
+		var alike bool
+		err := rows.Scan(&session, &chain, &alike)
+		for k := range all {
+			if a := &all[k]; a.session == session {
+				a.chain, a.alike = chain, alike
+			}
+		}
+		return err
+	}, c.firstLine())
 }
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
@@ -117,6 +139,9 @@ func saidBySeveral(answers []givenAnswer) map[rewrite.Mark]bool {
 
 // shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.
 func shownSessions(p *rewrite.Prompt, answers []givenAnswer) string {
+	if len(answers) == 0 {
+		return ""
+	}
 	lines := map[rewrite.Mark]bool{}
 	for _, mark := range p.LineMarks() {
 		lines[mark] = true

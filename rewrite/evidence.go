@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Evidence is what a prompt shows of what happened to a session: facts, as far as the prompt and what the
@@ -63,7 +64,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			own[line] = true
 		}
 	}
-	var logs map[int]bool
+	logs := map[int]bool{}
 	lines := p.conversation()
 	for i := range lines {
 		switch l := &lines[i]; {
@@ -77,10 +78,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			if e.Shown == "" && namesAnswer(l.line) {
 				e.Shown = l.line
 			}
-			if logs == nil {
-				logs = p.logs()
-			}
-			if logs[l.block] {
+			if len(sent.Things) > 0 && p.isLog(l.block, logs) {
 				p.findTrace(&e, l, sent.Things)
 			}
 		}
@@ -133,7 +131,7 @@ func listItem(line string) string {
 
 // findTrace adds the names in a new line that the session touched or said first.
 func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
-	if len(things) == 0 || len(e.Trace) == maxTraceNames {
+	if len(e.Trace) == maxTraceNames {
 		return
 	}
 	for name := range names(l.line) {
@@ -186,14 +184,25 @@ func (p *Prompt) LineMarks() (marks []Mark) {
 	return marks
 }
 
+// Marks returns what LineMarks returns, and the marks of the files that the prompt names.
+func (p *Prompt) Marks() []Mark {
+	marks := p.LineMarks()
+	for name := range names(p.Text) {
+		if isFile(name) {
+			marks = append(marks, newMark(p.digest(name)))
+		}
+	}
+	return marks
+}
+
 // Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
 // Where the prompt only adds something, a name over what was rejected says so too.
 func (e *Evidence) Past(adds bool) string {
-	plain := plainWords(quotation.ReplaceAllString(e.text(nil), ""))
-	if words := findWords("past", plain); words != "" || !adds {
+	found := searchWords(plainWords(quotation().ReplaceAllString(e.text(nil), "")))
+	if words := found.find("past"); words != "" || !adds {
 		return words
 	}
-	return findWords("rejected", plain)
+	return found.find("rejected")
 }
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
@@ -211,9 +220,9 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
-	plain := e.plain(quoted)
+	words := searchWords(e.plain(quoted))
 	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "meta", "sample"} {
-		if words := findWords(kind, plain); words != "" && !(e.goesOn && (kind == "judge" || kind == "rival")) {
+		if words := words.find(kind); words != "" && !(e.goesOn && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
 	}
@@ -229,9 +238,9 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 
 // Ends returns the words in what is new that end a conversation although a name says that it goes on.
 func (e *Evidence) Ends() (found []Finding) {
-	plain := e.plain(nil)
+	words := searchWords(e.plain(nil))
 	for _, kind := range kindsEnding {
-		if words := findWords(kind, plain); words != "" {
+		if words := words.find(kind); words != "" {
 			found = append(found, Finding{kind, words})
 		}
 	}
@@ -247,7 +256,9 @@ func ReasonAgainst(found []Finding) Reason {
 }
 
 // quotation matches what stands between quotation marks: somebody else's words.
-var quotation = regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
+var quotation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
+})
 
 // plain returns what is new as plain words, without code and logs, and without the lines that are quoted.
 func (e *Evidence) plain(quoted func(text string) bool) string { return plainWords(e.text(quoted)) }

@@ -6,25 +6,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // logLine matches a line as tools print it, or a finding at a line of a file.
-var logLine = regexp.MustCompile(`[\pL\d_]\.\pL{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+)` +
-	`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
-	`|^\s*(error|fatal|panic|warning|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
-	`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
+var logLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+)` +
+		`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
+		`|^\s*(error|fatal|panic|warning|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
+		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
+})
 
-// logs returns the blocks that have a line of a log or a finding.
-func (p *Prompt) logs() map[int]bool {
-	blocks := map[int]bool{}
-	lines := p.conversation()
-	for i := range lines {
-		if !blocks[lines[i].block] && logLine.MatchString(lines[i].full) {
-			blocks[lines[i].block] = true
-		}
+// isLog reports whether a block has a line of a log or a finding. It notes what it has found.
+func (p *Prompt) isLog(block int, known map[int]bool) bool {
+	is, looked := known[block]
+	if !looked {
+		is = slices.ContainsFunc(p.conversation(), func(l promptLine) bool { return l.block == block && logLine().MatchString(l.full) })
+		known[block] = is
 	}
-	return blocks
+	return is
 }
 
 // A Mark is a short keyed digest of one or several words.
@@ -110,7 +111,7 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 	}
 	answer = answer[:min(len(answer), maxTraced)]
 	add(answer)
-	for _, quoted := range quotedText.FindAllString(answer, MaxLines) {
+	for _, quoted := range quotedText().FindAllString(answer, MaxLines) {
 		var text string
 		if json.Unmarshal([]byte(quoted), &text) == nil {
 			add(text)
@@ -120,7 +121,7 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 }
 
 // quotedText matches a string in JSON that is long enough for a distinctive line.
-var quotedText = regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`)
+var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`) })
 
 // plainLine returns the words of a line, without the signs of a list or quotation before it.
 func plainLine(line string) string { return strings.ReplaceAll(plainWords(listItem(line)), "\n", " ") }

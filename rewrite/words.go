@@ -3,6 +3,7 @@ package rewrite
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -10,9 +11,10 @@ import (
 )
 
 // wordsTable lists the words that count for or against a resume, one row a line: kind, regular expression,
-// a sentence that it matches. An expression is matched against whole words of lower-case text, in which
-// one space stands for whatever separates words, and a newline ends each sentence. Scripts without spaces
-// are matched anywhere.
+// a sentence that it matches, and the first words with which it can match, or their beginnings with "…", which
+// go test ./rewrite -run TestWordsBegin -update writes. An expression is matched against whole words of lower-case
+// text, in which one space stands for whatever separates words, and a newline ends each sentence. Scripts
+// without spaces are matched anywhere.
 //
 // Kinds:
 //
@@ -39,35 +41,110 @@ var reasonsAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "rival
 // kindsEnding are the kinds that end a conversation although a name says that it goes on.
 var kindsEnding = []string{"role", "clean", "apart"}
 
-// wordExpressions returns the table's rows, joined to one expression for each kind.
-var wordExpressions = sync.OnceValue(func() map[string]*regexp.Regexp {
-	spaced, anywhere := map[string][]string{}, map[string][]string{}
+// A wordRow is a row of the table.
+type wordRow struct {
+	kind       string
+	words      []string // with which it can match
+	spaced     bool     // its script has spaces
+	expression func() *regexp.Regexp
+}
+
+// wordRows returns the table's rows.
+var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 	for line := range strings.Lines(wordsTable) {
-		fields := strings.Split(line, "\t")
-		if first, _ := utf8.DecodeRuneInString(strings.TrimLeft(fields[1], "(")); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-			anywhere[fields[0]] = append(anywhere[fields[0]], fields[1])
-		} else {
-			spaced[fields[0]] = append(spaced[fields[0]], fields[1])
-		}
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		row := &wordRow{kind: fields[0], words: strings.Fields(fields[3])}
+		first, _ := utf8.DecodeRuneInString(row.words[0])
+		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+		row.expression = sync.OnceValue(func() *regexp.Regexp {
+			if !row.spaced {
+				return regexp.MustCompile(fields[1])
+			}
+			return regexp.MustCompile("(?:^| )(?:" + fields[1] + ")(?: |$)")
+		})
+		rows = append(rows, row)
 	}
-	all := map[string]*regexp.Regexp{}
-	for kind, rows := range spaced {
-		expression := "(?m)(?:^| )(?:" + strings.Join(rows, "|") + ")(?: |$)"
-		if len(anywhere[kind]) > 0 {
-			expression += "|" + strings.Join(anywhere[kind], "|")
-		}
-		all[kind] = regexp.MustCompile(expression)
-	}
-	return all
+	return rows
 })
+
+// wordsBegin returns the rows of scripts with spaces by their first words and by the beginnings of these.
+var wordsBegin = sync.OnceValue(func() (b struct{ whole, beginning map[string][]*wordRow }) {
+	b.whole, b.beginning = map[string][]*wordRow{}, map[string][]*wordRow{}
+	for _, row := range wordRows() {
+		for _, word := range row.words {
+			if !row.spaced {
+				continue
+			}
+			if beginning, is := strings.CutSuffix(word, isBeginning); is {
+				b.beginning[beginning] = append(b.beginning[beginning], row)
+			} else {
+				b.whole[word] = append(b.whole[word], row)
+			}
+		}
+	}
+	return b
+})
+
+// maxBeginning is the length in bytes of the longest beginning of a word in the table.
+const maxBeginning = 6
+
+// isBeginning marks the beginning of a word.
+const isBeginning = "…"
 
 // maxScanned bounds how many bytes of a text are searched from its beginning, and as many from its end.
 const maxScanned = 32 << 10
 
-// findWords returns the first words of a kind in a text that plainWords returned, "" if there are none.
-func findWords(kind, plain string) string {
-	return strings.TrimSpace(wordExpressions()[kind].FindString(plain))
+// foundWords are the sentences of a text in which rows of the table may match. The others cost no more than a look:
+// to compile and to run all expressions would take longer than the rest of a call.
+type foundWords map[*wordRow][]string
+
+// searchWords searches a text that plainWords returned.
+func searchWords(plain string) foundWords {
+	found, begin, seen := foundWords{}, wordsBegin(), map[string]bool{}
+	for sentence := range strings.SplitSeq(plain, "\n") {
+		if seen[sentence] {
+			continue
+		}
+		seen[sentence] = true
+		add := func(rows []*wordRow) {
+			for _, row := range rows {
+				if in := found[row]; len(in) == 0 || in[len(in)-1] != sentence {
+					found[row] = append(in, sentence)
+				}
+			}
+		}
+		for word := range strings.SplitSeq(sentence, " ") {
+			add(begin.whole[word])
+			for n := 1; n <= min(maxBeginning, len(word)); n++ {
+				add(begin.beginning[word[:n]])
+			}
+		}
+	}
+	for _, row := range wordRows() {
+		if !row.spaced && slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(plain, strings.TrimSuffix(w, isBeginning)) }) {
+			found[row] = []string{plain}
+		}
+	}
+	return found
 }
+
+// find returns the first words of a kind, "" if there are none.
+func (f foundWords) find(kind string) string {
+	for _, row := range wordRows() {
+		if row.kind != kind {
+			continue
+		}
+		for _, sentence := range f[row] {
+			if words := row.expression().FindString(sentence); words != "" {
+				return strings.TrimSpace(words)
+			}
+		}
+	}
+	return ""
+}
+
+// findWords returns the first words of a kind in a text that plainWords returned, "" if there are none.
+func findWords(kind, plain string) string { return searchWords(plain).find(kind) }
 
 // plainWords returns a text as the expressions of the table expect it.
 func plainWords(text string) string {

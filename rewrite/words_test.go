@@ -1,23 +1,129 @@
 package rewrite
 
 import (
+	"flag"
 	"os"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-// wordRows returns the rows of wordsTable: kind, expression, sentence.
-func wordRows(t *testing.T) (rows [][]string) {
+// tableRows returns the rows of wordsTable: kind, expression, sentence, beginnings.
+func tableRows(t *testing.T) (rows [][]string) {
 	t.Helper()
 	for line := range strings.Lines(wordsTable) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(row) != 3 || row[2] == "" {
+		if len(row) != 4 || row[2] == "" {
 			t.Fatalf("a row of %d fields: %q", len(row), line)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// starts returns the texts with which a match of an expression can start. Of longer ones it returns the first word, with
+// the space behind it, or the beginning of that word.
+func starts(t *testing.T, re *syntax.Regexp) (all []string) {
+	t.Helper()
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{cutStart(string(re.Rune))}
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if all = append(all, string(r)); len(all) > 40 {
+					return []string{isBeginning}
+				}
+			}
+		}
+		return all
+	case syntax.OpConcat:
+		all = []string{""}
+		for _, sub := range re.Sub {
+			before := all
+			all = nil
+			for _, text := range before {
+				if strings.ContainsAny(text, " "+isBeginning) {
+					all = append(all, text)
+					continue
+				}
+				for _, more := range starts(t, sub) {
+					all = append(all, cutStart(text+more))
+				}
+			}
+		}
+		return all
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			all = append(all, starts(t, sub)...)
+		}
+		return all
+	case syntax.OpCapture:
+		return starts(t, re.Sub[0])
+	case syntax.OpPlus:
+		for _, text := range starts(t, re.Sub[0]) {
+			all = append(all, cutStart(text+isBeginning))
+		}
+		return all
+	case syntax.OpQuest:
+		return append(starts(t, re.Sub[0]), "")
+	case syntax.OpStar, syntax.OpRepeat:
+		for _, text := range starts(t, re.Sub[0]) {
+			all = append(all, cutStart(text+isBeginning))
+		}
+		return append(all, "")
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpEmptyMatch:
+		return []string{""}
+	}
+	t.Fatalf("what can %v start with?", re)
+	return nil
+}
+
+// cutStart returns a text's first word with the space behind it, or its beginning.
+func cutStart(text string) string {
+	if i := strings.IndexByte(text, ' '); i >= 0 {
+		return text[:i+1]
+	}
+	word, open := strings.CutSuffix(text, isBeginning)
+	for len(word) > maxBeginning {
+		_, size := utf8.DecodeLastRuneInString(word)
+		word, open = word[:len(word)-size], true
+	}
+	if open {
+		return word + isBeginning
+	}
+	return word
+}
+
+// The table says with what its expressions can begin.
+func TestWordsBegin(t *testing.T) {
+	var table strings.Builder
+	for _, row := range tableRows(t) {
+		re, err := syntax.Parse(row[1], syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := starts(t, re)
+		for i := range begin {
+			begin[i] = strings.TrimSuffix(begin[i], " ")
+		}
+		slices.Sort(begin)
+		begin = slices.Compact(begin)
+		if slices.Contains(begin, "") || slices.Contains(begin, isBeginning) {
+			t.Fatalf("%s can begin with anything", row[1])
+		}
+		table.WriteString(strings.Join(append(row[:3], strings.Join(begin, " ")), "\t") + "\n")
+	}
+	if flag.Lookup("update").Value.String() == "true" { // as lists_test.go has it
+		if err := os.WriteFile("words.tsv", []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if table.String() != wordsTable {
+		t.Error("words.tsv has other beginnings: go test ./rewrite -run TestWordsBegin -update")
+	}
 }
 
 // Each row matches its sentence, and its kind is one that is looked for.
@@ -27,7 +133,7 @@ func TestWords(t *testing.T) {
 		known[kind] = true
 	}
 	seen := map[string]bool{}
-	for _, row := range wordRows(t) {
+	for _, row := range tableRows(t) {
 		if !known[row[0]] {
 			t.Errorf("%s is no kind", row[0])
 		}

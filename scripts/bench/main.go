@@ -344,12 +344,17 @@ func (b *bench) peers(calls map[string]call) error {
 
 var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
-// prompts returns a function whose results are all different.
-func prompts() func() []string {
+// prompts returns a function whose results are all different, and begin differently.
+func prompts() func() []string { return numbered("Round %d. %s") }
+
+// rounds returns a function whose results are prompts of one job: only their last block differs.
+func rounds() func() []string { return numbered("You are the coder.\n\n%[2]s\n\nNote %[1]d.") }
+
+func numbered(format string) func() []string {
 	n := 0
 	return func() []string {
 		n++
-		return []string{fmt.Sprintf("You are the coder.\n\n%s\n\nNote %d.", strings.Repeat("Keep it small. ", 20), n)}
+		return []string{fmt.Sprintf(format, n, strings.Repeat("Keep it small. ", 20))}
 	}
 }
 
@@ -363,7 +368,7 @@ func (b *bench) managed() error {
 		shim.args, shim.more = streamJSON, prompts()
 		shim.env = []string{"REPRISE_FRESH=1"}
 		calls[name+", fresh"] = shim
-		shim.env = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
+		shim.more, shim.env = rounds(), []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
 		calls[name+", resume"] = shim
 	}
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
@@ -498,7 +503,7 @@ func (b *bench) atOnce() error {
 // ledgers measures a resume with increasing numbers of calls in the ledger, and a call while
 // another process keeps it locked.
 func (b *bench) ledgers() error {
-	resume := call{path: b.ours(), args: streamJSON, more: prompts(), env: []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}}
+	resume := call{path: b.ours(), args: streamJSON, more: rounds(), env: []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}}
 	least := func() (float64, error) {
 		ms := math.Inf(1)
 		for range max(b.rounds/10, 5) {

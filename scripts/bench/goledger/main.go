@@ -1,5 +1,6 @@
 // Command goledger does the kind of work of a managed call the way a plain Go program does it: in a
-// ledger of the same layout it reads what it knows about the directory and records the call, runs
+// ledger of the same layout it reads what it knows about the directory, the project's latest answers and
+// the processes above it, and records the call, runs
 // the next executable of its name on PATH, copies its output while it searches for the session's
 // ID, and records how the run ended. It exists for comparison: it decides nothing, and resumes
 // nothing.
@@ -47,6 +48,9 @@ func run() (status int, err error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
+	if err := errors.Join(answers(db, directory), callers()); err != nil {
+		return 0, err
+	}
 	started := time.Now()
 	ids, err := begin(db, directory, started.UnixMilli())
 	if err != nil {
@@ -57,6 +61,43 @@ func run() (status int, err error) {
 		return 0, err
 	}
 	return status, finish(db, ids, session, status, time.Since(started))
+}
+
+// answers reads the latest answers that the project's calls have given.
+func answers(db *sql.DB, directory string) error {
+	found, err := db.Query("SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
+		directory, time.Now().AddDate(0, 0, -1).UnixMilli())
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var invocation, session, ended int64
+		var lines, files sql.RawBytes
+		if err := found.Scan(&invocation, &session, &ended, &lines, &files); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// callers reads what Linux says of the processes above this one.
+func callers() error {
+	parent := os.Getppid()
+	for range 7 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", parent))
+		if err != nil {
+			return nil // there is no further one
+		}
+		if _, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent)); err != nil {
+			return nil
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if _, err := fmt.Sscanf(rest, "%1s %d", new(string), &parent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rows are those of one call.
