@@ -228,9 +228,6 @@ func TestNoCheckoutTree(t *testing.T) {
 			t.Setenv("PATH", t.TempDir())
 			return dir, gitEnv()
 		},
-		"another user's": func(_ *testing.T, dir string) (string, []string) {
-			return dir, append(gitEnv(), "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
-		},
 		"a broken index": func(t *testing.T, dir string) (string, []string) {
 			put(t, filepath.Join(dir, ".git", "index"), "no index")
 			return dir, gitEnv()
@@ -357,6 +354,121 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	}
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("these have run:\n%s", text)
+	}
+}
+
+// A repository within another one, such as a tool that may only write files can make, runs nothing: not its filters,
+// not what its configuration names.
+func TestNestedRepositoryRunsNothing(t *testing.T) {
+	dir, marks := newCheckout(t), t.TempDir()
+	ran := filepath.Join(marks, "ran")
+	program := filepath.Join(marks, "program")
+	put(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	within := filepath.Join(dir, "vendor", "x")
+	if err := os.MkdirAll(within, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, within, "init", "-q")
+	put(t, filepath.Join(within, ".gitattributes"), "* filter=e diff=e\n")
+	put(t, filepath.Join(within, "f"), "before\n")
+	committedTree(t, within)
+	for _, added := range []bool{false, true} {
+		if added {
+			committedTree(t, dir)
+		}
+		for key, value := range map[string]string{"filter.e.clean": program, "filter.e.smudge": program, "filter.e.process": program, "filter.e.required": "true",
+			"core.fsmonitor": program, "core.hooksPath": marks, "diff.e.textconv": program, "core.sshCommand": program, "core.pager": program} {
+			gitIn(t, within, "config", key, value)
+		}
+		put(t, filepath.Join(within, "f"), "after!\n") // of the same size, and not newer
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(within, "f"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(ran) // of gitIn
+		if got := checkoutTree(dir, gitEnv()); got != "" {
+			t.Errorf("with changes in the repository within: %s", got)
+		}
+		if text, err := os.ReadFile(ran); err == nil {
+			t.Errorf("these have run:\n%s", text)
+		}
+		for _, key := range []string{"filter.e.clean", "filter.e.process", "filter.e.required", "core.fsmonitor"} {
+			gitIn(t, within, "config", "--unset", key)
+		}
+		put(t, filepath.Join(within, "f"), "before\n")
+		if got := checkoutTree(dir, gitEnv()); got == "" {
+			t.Error("no tree without changes")
+		}
+	}
+}
+
+// A process that the tool has left behind may rewrite the configuration at any moment.
+func TestConfigurationThatChangesRunsNothing(t *testing.T) {
+	dir, marks := newCheckout(t), t.TempDir()
+	ran := filepath.Join(marks, "ran")
+	program := filepath.Join(marks, "program")
+	put(t, program, "#!/bin/sh\n>"+ran+"\ncat\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, ".gitattributes"), "* filter=e\n")
+	config := filepath.Join(dir, ".git", "config")
+	plain, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile := append(slices.Clone(plain), "[filter \"e\"]\n\tclean = "+program+"\n[core]\n\tfsmonitor = "+program+"\n\thooksPath = "+marks+"\n"...)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 0; ; n++ {
+			text := plain
+			if n%2 == 0 {
+				text = hostile
+			}
+			temporary := config + ".new"
+			if os.WriteFile(temporary, text, 0o600) == nil {
+				_ = os.Rename(temporary, config)
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	for n := range 20 {
+		put(t, filepath.Join(dir, "changed"), strings.Repeat("x", n))
+		if got := checkoutTree(dir, gitEnv()); got == "" || !hasTree(dir, got, gitEnv()) {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	close(stop)
+	<-stopped
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the program has run")
+	}
+}
+
+// What the user's own list ignores does not count.
+func TestUserIgnores(t *testing.T) {
+	dir, home := newCheckout(t), t.TempDir()
+	environ := setEnv(setEnv(unsetEnv(os.Environ(), []string{"GIT_CONFIG_GLOBAL"}), "HOME", home), "XDG_CONFIG_HOME", "")
+	want := checkoutTree(dir, environ)
+	put(t, filepath.Join(dir, "x.swp"), "x")
+	put(t, filepath.Join(dir, "x.orig"), "x")
+	put(t, filepath.Join(home, ".config", "git", "ignore"), "*.swp\n*.orig\n")
+	if got := checkoutTree(dir, environ); got != want {
+		t.Error("the usual list is not read")
+	}
+	put(t, filepath.Join(home, ".config", "git", "ignore"), "")
+	put(t, filepath.Join(home, "list"), "*.swp\n*.orig\n")
+	put(t, filepath.Join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/list\n")
+	if got := checkoutTree(dir, environ); got != want {
+		t.Error("the configured list is not read")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // project returns the name of the project that a directory belongs to: the configured one, or the
 // URL of its repository's origin, "" if there is none. A clone of a local directory has none.
-func project(dir, configured string, environ []string) string {
+func project(dir, configured string) string {
 	if configured != "" {
 		return configured
 	}

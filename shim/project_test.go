@@ -44,25 +44,22 @@ func TestProjectOf(t *testing.T) {
 
 func TestProject(t *testing.T) {
 	dir := newRepository(t)
-	if got := project(dir, "", gitEnv()); got != "" {
+	if got := project(dir, ""); got != "" {
 		t.Errorf("without a remote repository: %q", got)
 	}
 	gitIn(t, dir, "remote", "add", "upstream", "https://host.org/other/repo")
-	if got := project(dir, "", gitEnv()); got != "" {
+	if got := project(dir, ""); got != "" {
 		t.Errorf("without an origin: %q", got)
 	}
 	gitIn(t, dir, "remote", "add", "origin", "https://token@host.org/org/repo.git")
 	gitIn(t, dir, "config", "url.https://mirror.org/.insteadOf", "https://token@host.org/")
-	if got := project(dir, "", gitEnv()); got != "host.org/org/repo" {
+	if got := project(dir, ""); got != "host.org/org/repo" {
 		t.Errorf("origin: %q", got)
 	}
-	if got := project(dir, "mine", gitEnv()); got != "mine" {
+	if got := project(dir, "mine"); got != "mine" {
 		t.Errorf("configured: %q", got)
 	}
-	if got := project(t.TempDir(), "", gitEnv()); got != "" {
+	if got := project(t.TempDir(), ""); got != "" {
 		t.Errorf("without a repository: %q", got)
-	}
-	if got := project(dir, "", append(gitEnv(), "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")); got != "" {
-		t.Errorf("another user's repository: %q", got)
 	}
 }

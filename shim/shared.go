@@ -35,7 +35,7 @@ func (c *call) share(cwd string) {
 	if c.shared != nil || !c.shareable(settings) {
 		return
 	}
-	name := project(cwd, settings.Project, c.env.Environ)
+	name := project(cwd, settings.Project)
 	if name == "" {
 		c.log.unshared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
 		return

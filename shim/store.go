@@ -31,8 +31,8 @@ func (c *call) hideKey() error {
 func HideKey() error { return hideMemory() }
 
 // ProjectName returns the name that a directory's project has in a store, "" if it has none.
-func ProjectName(dir string, s config.Store, environ []string) string {
-	return project(dir, s.Project, environ)
+func ProjectName(dir string, s config.Store) string {
+	return project(dir, s.Project)
 }
 
 // StoreError returns what is wrong with a store, without its secrets.

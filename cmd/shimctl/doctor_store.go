@@ -145,7 +145,7 @@ func (a *app) checkStoreProject(s config.Store) check {
 	c := check{Name: "store project", Result: "ok"}
 	dir, err := os.Getwd()
 	if err == nil {
-		c.Finds = shim.ProjectName(dir, s, a.environ)
+		c.Finds = shim.ProjectName(dir, s)
 	}
 	if c.Finds == "" {
 		c.Result, c.Finds = "note", "the project of the working directory has no name: its calls are not shared"
@@ -158,7 +158,7 @@ func (a *app) checkStoreProject(s config.Store) check {
 // session is resumed only where both are the same.
 func (a *app) checkStorePaths(ctx context.Context, client *wire.Client, s config.Store) []check {
 	dir, err := os.Getwd()
-	project := shim.ProjectName(dir, s, a.environ)
+	project := shim.ProjectName(dir, s)
 	if err != nil || project == "" {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (a *app) openStored(l *ledger.Ledger, name ledger.SharedName, dir string) (
 	if err != nil || s.URL == "" {
 		return nil, err
 	}
-	name.Project = shim.ProjectName(dir, s, a.environ)
+	name.Project = shim.ProjectName(dir, s)
 	if name.Task != "" && name.Project == "" {
 		return nil, nil
 	}
