@@ -48,7 +48,7 @@ func (k *Kept) add(more Kept) {
 
 // Reset ends the sessions of chains: their next calls are fresh, on every machine.
 func (k Keeper) Reset(ctx context.Context, n SharedName) (Kept, error) {
-	return k.change(ctx, n, func(tx *sql.Tx, chains string) (kept Kept, err error) {
+	return k.change(ctx, n, false, func(tx *sql.Tx, chains string) (kept Kept, err error) {
 		kept.Sessions, err = changed(tx.Exec("UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN " + chains))
 		return kept, err
 	}, false)
@@ -57,7 +57,7 @@ func (k Keeper) Reset(ctx context.Context, n SharedName) (Kept, error) {
 // Forget removes chains with the bundles of their sessions. It fails with ErrInUse if a run has one of these. With dry it
 // only counts.
 func (k Keeper) Forget(ctx context.Context, n SharedName, dry bool) (Kept, error) {
-	return k.change(ctx, n, func(tx *sql.Tx, chains string) (kept Kept, err error) {
+	return k.change(ctx, n, true, func(tx *sql.Tx, chains string) (kept Kept, err error) {
 		var held bool
 		err = tx.QueryRow("SELECT count(*), coalesce(max(holder <> '' AND held_until > ?), 0) FROM sessions WHERE chain_id IN "+chains, k.Now).
 			Scan(&kept.Sessions, &held)
@@ -101,14 +101,25 @@ func (k Keeper) Idle(ctx context.Context, before Millis, dry bool) (all Kept, er
 	return all, nil
 }
 
-// change changes the chains that a name selects. chains is a list of them for SQL.
-func (k Keeper) change(ctx context.Context, n SharedName, do func(tx *sql.Tx, chains string) (Kept, error), dry bool) (all Kept, err error) {
+// change changes the chains that a name selects. chains is a list of them for SQL. A damaged register has none: the next
+// call is fresh and replaces it. With remove, change removes it.
+func (k Keeper) change(ctx context.Context, n SharedName, remove bool, do func(tx *sql.Tx, chains string) (Kept, error), dry bool) (all Kept, err error) {
 	registers, err := k.find(ctx, n)
 	if err != nil {
 		return all, err
 	}
 	for _, r := range registers {
 		var kept Kept
+		if r.Damaged {
+			if remove && !dry {
+				err = k.Store.Remove(ctx, r)
+			}
+			if err != nil && !errors.Is(err, store.ErrMoved) {
+				return all, err
+			}
+			all.add(Kept{Chains: 1})
+			continue
+		}
 		for try := 0; ; try++ {
 			kept, err = k.edit(ctx, r, dry, func(tx *sql.Tx, p *page) (Kept, error) {
 				list, err := n.chains(tx, r.Name)

@@ -112,6 +112,26 @@ func TestForgetInStore(t *testing.T) {
 	}
 }
 
+// What is damaged does not keep reset and forget from their work.
+func TestDamagedInStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	c := sharedCall(a, "task", fmt.Sprintf(base, 1), 1000)
+	runShared(t, a, c, "", firstID)
+	key, r := f.register(t)
+	r.Damaged, r.Value = true, nil
+	f.registers[key] = r
+	name, k := SharedName{Project: "org/repo", Task: "task", Cwd: c.Cwd}, f.keeper(t, 5000)
+	if kept, err := k.Reset(t.Context(), name); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
+		t.Errorf("reset: %+v, %v", kept, err)
+	}
+	for _, dry := range []bool{true, false} {
+		if kept, err := k.Forget(t.Context(), name, dry); err != nil || kept.Chains != 1 || (len(f.registers) == 1) != dry {
+			t.Errorf("forget, dry %v: %+v, %v, %d registers", dry, kept, err, len(f.registers))
+		}
+	}
+}
+
 // wantNative checks which sessions the store has.
 func wantNative(t *testing.T, k Keeper, want ...string) {
 	t.Helper()

@@ -36,13 +36,14 @@ type call struct {
 	config config.Config
 	log    *log
 
-	talk   *conversation // where stdin is one
-	tool   rewrite.Tool
-	parsed rewrite.Call
-	stdin  source
-	ledger *ledger.Ledger
-	shared *sharing // nil if sessions are not shared with other machines
-	real   target
+	talk     *conversation // where stdin is one
+	tool     rewrite.Tool
+	parsed   rewrite.Call
+	stdin    source
+	ledger   *ledger.Ledger
+	shared   *sharing // nil if sessions are not shared with other machines
+	unshared string   // why not, although there is a store
+	real     target
 
 	rule  config.Match
 	unset []string // variables that are removed from the tool's environment

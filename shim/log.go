@@ -119,10 +119,11 @@ func (l *log) passthrough(reason rewrite.Reason) {
 	}
 }
 
-// unshared logs why a call's session is not shared, although there is a store.
-func (l *log) unshared(why string) {
-	if l.debug {
-		l.line(zerolog.DebugLevel).Str("unshared", why).Send()
+// notShared notes why a call's session is not shared, although there is a store.
+func (c *call) notShared(why string) {
+	c.unshared = why
+	if c.log.debug {
+		c.log.line(zerolog.DebugLevel).Str("unshared", why).Send()
 	}
 }
 
@@ -169,9 +170,17 @@ func (l *log) stopped(d ledger.Decision, rule string) {
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
 func (c *call) printVerbose(mode rewrite.Mode, reason rewrite.Reason) {
-	if c.env.Get("REPRISE_VERBOSE") == "1" {
-		fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)\n", c.name, mode, reason)
+	if c.env.Get("REPRISE_VERBOSE") != "1" {
+		return
 	}
+	unshared := c.unshared
+	if c.shared != nil && c.shared.err != nil {
+		unshared = withoutSecrets(c.shared.err.Error(), c.shared.settings)
+	}
+	if unshared != "" {
+		unshared = "; not shared: " + unshared
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
 }
 
 func newLog(path string, settings config.Log, tool string, now func() time.Time) *log {

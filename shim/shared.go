@@ -30,6 +30,7 @@ func (c *call) share(cwd string) {
 	settings, err := config.ResolveStore(c.env.Get, c.config)
 	if err != nil {
 		c.log.fault("read store", err)
+		c.unshared = err.Error()
 		return
 	}
 	if c.shared != nil || !c.shareable(settings) {
@@ -37,7 +38,7 @@ func (c *call) share(cwd string) {
 	}
 	name := project(cwd, settings.Project)
 	if name == "" {
-		c.log.unshared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
+		c.notShared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
 		return
 	}
 	c.shared = &sharing{settings: settings, project: name}
@@ -57,11 +58,11 @@ func (c *call) shareable(settings config.Store) bool {
 	case settings.URL == "" || c.parsed.Mode != rewrite.Fresh:
 		return false
 	case settings.Key == "" && settings.KeyFile == "":
-		c.log.unshared("the store has no key: neither REPRISE_STORE_KEY nor a file with it is set")
+		c.notShared("the store has no key: neither REPRISE_STORE_KEY nor a file with it is set")
 	case !c.tool.Descriptor().Travels:
-		c.log.unshared("it is not known that the tool resumes a session on another machine")
+		c.notShared("it is not known that the tool resumes a session on another machine")
 	case c.real.version() == "":
-		c.log.unshared("the tool's version is not known")
+		c.notShared("the tool's version is not known")
 	default:
 		return true
 	}

@@ -35,6 +35,13 @@ type Store interface {
 	Close() error
 }
 
+// The most that engines read of an entry, in bytes. What is longer is cut, and cannot be unsealed: nobody with the key
+// writes it.
+const (
+	MaxRegister = 32 << 20
+	MaxObject   = 2 << 30
+)
+
 // What may be wrong with a store. Engines wrap these with what the server said.
 var (
 	ErrAbsent      = errors.New("there is no such entry")

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,11 +101,32 @@ func (a *app) checkStoreItself(cfg config.Config, s config.Store) []check {
 	if r.Latency > s.Timeout/4 {
 		reach.Result, reach.Fix = "note", "raise timeout under [store]: a call asks several times before it runs"
 	}
+	if open := openTo(s.URL); open != "" && reach.Result == "ok" {
+		reach.Result, reach.Finds, reach.Fix = "note", reach.Finds+"; "+open, "use sslmode=verify-full, or an endpoint with https"
+	}
 	checks := []check{reach, checkStoreKey(key, r)}
 	if r.KnowExpiry {
 		checks = append(checks, checkStoreExpiry(cfg, r))
 	}
 	return append(checks, a.checkStorePaths(ctx, client, s)...)
+}
+
+// openTo returns what somebody between this machine and the store can do, "" for nothing.
+func openTo(location string) string {
+	u, err := url.Parse(location)
+	if err != nil {
+		return ""
+	}
+	mode, host := u.Query().Get("sslmode"), u.Hostname()
+	if endpoint, err := url.Parse(u.Query().Get("endpoint")); err == nil && endpoint.Scheme == "http" {
+		mode, host = "disable", endpoint.Hostname()
+	} else if !strings.HasPrefix(u.Scheme, "postgres") || mode == "verify-full" || mode == "verify-ca" {
+		return ""
+	}
+	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return ""
+	}
+	return "who is between here and " + host + " can read the password or the credentials' requests"
 }
 
 // checkStoreKey compares the key with what is in the store.

@@ -116,7 +116,11 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, l *ledger.L
 		r.Tested = &report.Tested
 	}
 	r.Complete = cmp.Or(listErrs[0], listErrs[1], logErr) == nil
-	r.Tasks, r.Unnamed = int64(len(registers[0])), int64(len(registers[1]))
+	tasks := map[string]bool{} // each role of a task has a register
+	for _, one := range registers[0] {
+		tasks[strings.Join(one.Name.Of, "\x00")] = true
+	}
+	r.Tasks, r.Unnamed = int64(len(tasks)), int64(len(registers[1]))
 	sessions, err := l.SharedSessions(slices.Concat(registers[0], registers[1]))
 	if err != nil {
 		return err

@@ -30,6 +30,9 @@ type Limits struct {
 	Files int
 }
 
+// maxDepth is how deep the directories of a bundle's files may lie in each other.
+const maxDepth = 64
+
 // DefaultFiles is how many files a session may have.
 const DefaultFiles = 10_000
 
@@ -121,8 +124,8 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 			size += info.Size()
 		}
 		found[name] = file{name, info.Size(), info.ModTime(), !chosen.isOwn(name)}
-		if len(found) > limits.Files || size > limits.Size {
-			return fmt.Errorf("%w: more than %d files or %d bytes", store.ErrTooLarge, limits.Files, limits.Size)
+		if len(found) > limits.Files || size > limits.Size || strings.Count(name, "/") >= maxDepth {
+			return fmt.Errorf("%w: more than %d files, %d bytes or %d directories in each other", store.ErrTooLarge, limits.Files, limits.Size, maxDepth)
 		}
 		return nil
 	}

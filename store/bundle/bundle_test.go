@@ -292,6 +292,7 @@ var hostile = map[string][]byte{
 	"attributes":      archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, PAXRecords: map[string]string{"SCHILY.xattr.user.x": "y"}}),
 	"bomb":            archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 30}),
 	"bomb of two":     archive(tar.Header{Name: "s/x", Typeflag: tar.TypeReg, Size: 1 << 19}, tar.Header{Name: "s/y", Typeflag: tar.TypeReg, Size: 1<<19 + 1}),
+	"deep":            archive(tar.Header{Name: "s" + strings.Repeat("/d", maxDepth), Typeflag: tar.TypeReg}),
 	"not a bundle":    []byte("GIF89a"),
 	"nothing":         {},
 }

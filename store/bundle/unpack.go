@@ -114,7 +114,7 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no path of the session", name)
 	case name <= u.last:
 		return fmt.Errorf("%q is not in order", name)
-	case len(u.order) >= u.limits.Files || h.Size < 0 || h.Size > u.limits.Size-u.size:
+	case strings.Count(name, "/") >= maxDepth || len(u.order) >= u.limits.Files || h.Size < 0 || h.Size > u.limits.Size-u.size:
 		return fmt.Errorf("%q is beyond the limits", name)
 	case u.parents[name] || u.isFile(path.Dir(name)):
 		return fmt.Errorf("%q is both a file and a directory", name)

@@ -45,8 +45,8 @@ const committed = "set_config('synchronous_commit', 'on', true)"
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
 	rows, err := s.run(ctx, statement{what: "read " + key,
-		text:   "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, version, value FROM (SELECT) AS one LEFT JOIN reprise_register ON key = $1",
-		values: [][]byte{[]byte(key)}, formats: []int16{text}, results: []int16{text, text, binary}})
+		text:   "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, version, substring(value, 1, $2) FROM (SELECT) AS one LEFT JOIN reprise_register ON key = $1",
+		values: [][]byte{[]byte(key), strconv.AppendInt(nil, store.MaxRegister, 10)}, formats: []int16{text, text}, results: []int16{text, text, binary}})
 	if err != nil {
 		return nil, "", time.Time{}, err
 	}
@@ -111,7 +111,8 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 	rows, err := s.run(ctx, statement{what: "get " + name,
-		text: "SELECT body FROM reprise_blob WHERE name = $1", values: [][]byte{[]byte(name)}, formats: []int16{text}, results: []int16{binary}})
+		text:   "SELECT substring(body, 1, $2) FROM reprise_blob WHERE name = $1",
+		values: [][]byte{[]byte(name), strconv.AppendInt(nil, store.MaxObject, 10)}, formats: []int16{text, text}, results: []int16{binary}})
 	if err != nil {
 		return nil, err
 	}

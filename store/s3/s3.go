@@ -34,6 +34,10 @@ type Store struct {
 
 // Read implements store.Store. S3 tells the time in whole seconds.
 func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+	return s.read(ctx, key, store.MaxRegister)
+}
+
+func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, string, time.Time, error) {
 	r, ctx := begin(ctx, false)
 	var now time.Time
 	body, info, header, err := s.api.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
@@ -41,7 +45,7 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time
 		return nil, "", now, r.failed(ctx, "read "+key, err)
 	}
 	defer body.Close()
-	value, err := io.ReadAll(body)
+	value, err := io.ReadAll(io.LimitReader(body, most))
 	if err != nil {
 		return nil, "", now, r.failed(ctx, "read "+key, err)
 	}
@@ -107,7 +111,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := s.Read(ctx, name)
+	content, _, _, err := s.read(ctx, name, store.MaxObject)
 	return content, err
 }
 
