@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"reprise/ledger"
 	"reprise/store"
@@ -90,27 +89,30 @@ func (e expiring) List(ctx context.Context, opening store.Name, limit int) ([]st
 }
 
 func (e expiring) expire(r store.Register) (store.Register, error) {
-	var content struct {
-		Version  json.RawMessage `json:"version"`
-		Chains   json.RawMessage `json:"chains"`
-		Sessions struct {
-			Columns []string            `json:"columns"`
-			Rows    [][]json.RawMessage `json:"rows"`
-		} `json:"sessions"`
-	}
+	var content map[string]json.RawMessage
+	var sessions []map[string]json.RawMessage
 	if err := json.Unmarshal(r.Value, &content); err != nil {
 		return r, err
 	}
-	state, until := slices.Index(content.Sessions.Columns, "state"), slices.Index(content.Sessions.Columns, "held_until")
-	for _, row := range content.Sessions.Rows {
+	if err := json.Unmarshal(content["sessions"], &sessions); err != nil {
+		return r, err
+	}
+	for _, session := range sessions {
 		var expires ledger.Millis
-		if err := json.Unmarshal(row[until], &expires); err != nil {
-			return r, err
+		if until, set := session["held_until"]; set {
+			if err := json.Unmarshal(until, &expires); err != nil {
+				return r, err
+			}
 		}
-		if bytes.Equal(row[state], []byte(`"running"`)) && expires < e.now() {
-			row[state] = json.RawMessage(`"live"`)
+		if bytes.Equal(session["state"], []byte(`"running"`)) && expires < e.now() {
+			session["state"] = json.RawMessage(`"live"`)
 		}
 	}
+	changed, err := json.Marshal(sessions)
+	if err != nil {
+		return r, err
+	}
+	content["sessions"] = changed
 	value, err := json.Marshal(content)
 	r.Value = value
 	return r, err
