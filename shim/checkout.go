@@ -53,6 +53,9 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 	if err := s.copyIndex(); err != nil {
 		return "", err
 	}
+	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--refresh"); err != nil {
+		return "", err // files of which only the time has changed
+	}
 	// git add would run git status in each repository within this one, with that one's configuration.
 	files, err := s.ask(ctx, "-c", "core.excludesFile="+s.userIgnores(ctx), "ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
 	if err != nil {

@@ -163,6 +163,13 @@ func TestCheckoutTree(t *testing.T) {
 			}
 			return dir
 		},
+		"other times": func(t *testing.T, dir string) string {
+			when := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(dir, "kept"), when, when); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
 		"links and modes": func(t *testing.T, dir string) string {
 			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
 				t.Fatal(err)

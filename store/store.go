@@ -39,7 +39,7 @@ type Store interface {
 // writes it.
 const (
 	MaxRegister = 32 << 20
-	MaxObject   = 2 << 30
+	MaxObject   = 1<<31 - 1
 )
 
 // What may be wrong with a store. Engines wrap these with what the server said.
