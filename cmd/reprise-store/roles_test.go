@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/scripts/servers"
+	"reprise/store/wire"
+)
+
+// Ten roles of one task at once, on three machines and with a server 30 ms away: each resumes its session, which was used
+// on another machine before.
+func TestRolesAtOnce(t *testing.T) {
+	const roles, machines = 10, 3
+	for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
+		t.Run(kind.Name, func(t *testing.T) {
+			server := kind.Test(t, false)
+			url, err := server.Fresh(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy, err := servers.NewProxy(server.Address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer proxy.Close()
+			proxy.SetTrip(30 * time.Millisecond)
+			program, home := build(t), t.TempDir()
+			if err := os.Mkdir(filepath.Join(home, "sessions"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
+			call := func(machine, role, round int) (ledger.Decision, error) {
+				config := wire.Config{URL: strings.Replace(url, server.Address, proxy.Address(), 1), Keys: strings.Repeat("0123456789abcdef", 4)}
+				client, err := wire.Start(program, os.Environ(), config, os.Stderr)
+				if err != nil {
+					return ledger.Decision{}, err
+				}
+				defer client.Stop()
+				hello, err := client.Hello(t.Context())
+				if err != nil {
+					return ledger.Decision{}, err
+				}
+				local, err := ledger.OpenMemory()
+				if err != nil {
+					return ledger.Decision{}, err
+				}
+				defer local.Close()
+				host := fmt.Sprint("machine-", machine)
+				book := &ledger.Shared{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
+					Host: host, Place: host, Timeout: 2 * time.Second, Upload: 5 * time.Second}
+				prompt := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
+				for n := range round {
+					prompt += fmt.Sprintf("\n\n## Round %d", n+1)
+				}
+				now := ledger.Millis(time.Now().UnixMilli())
+				d, ticket, err := ledger.Begin(book, &ledger.Call{
+					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
+					Prompt: rewrite.NewPrompt(prompt, hello.DigestKey),
+					Limits: ledger.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
+					Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }, Checkout: func(string, string) bool { return true },
+				})
+				if err != nil {
+					return d, err
+				}
+				session := d.NativeID
+				if session == "" {
+					session = fmt.Sprintf("00000000-0000-4000-8000-%012d", role)
+				}
+				file := filepath.Join("sessions", session)
+				if err := os.WriteFile(filepath.Join(home, file), fmt.Appendf(nil, "round %d", round), 0o600); err != nil {
+					return d, err
+				}
+				return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1, Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."},
+					File: file, Stamp: "1", Paths: []string{file}, Tree: func() string { return "tree" }})
+			}
+			for round := range 3 {
+				var all sync.WaitGroup
+				for role := range roles {
+					all.Go(func() {
+						d, err := call((role+round)%machines, role, round)
+						if err != nil || d.Mode.Continues() != (round > 0) {
+							t.Errorf("round %d, role %d: %s (%s), %v", round+1, role, d.Mode, d.Reason, err)
+						}
+					})
+				}
+				all.Wait()
+			}
+		})
+	}
+}
