@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,23 +23,18 @@ func TestRolesAtOnce(t *testing.T) {
 	for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
 		t.Run(kind.Name, func(t *testing.T) {
 			server := kind.Test(t, false)
-			url, err := server.Fresh(t.Context())
+			location, err := server.Fresh(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			proxy, err := servers.NewProxy(server.Address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer proxy.Close()
-			proxy.SetTrip(30 * time.Millisecond)
+			location = far(t, server, location, 30*time.Millisecond)
 			program, home := build(t), t.TempDir()
 			if err := os.Mkdir(filepath.Join(home, "sessions"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
 			call := func(machine, role, round int) (ledger.Decision, error) {
-				config := wire.Config{URL: strings.Replace(url, server.Address, proxy.Address(), 1), Keys: strings.Repeat("0123456789abcdef", 4)}
+				config := wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4)}
 				client, err := wire.Start(program, os.Environ(), config, os.Stderr)
 				if err != nil {
 					return ledger.Decision{}, err
@@ -94,5 +90,54 @@ func TestRolesAtOnce(t *testing.T) {
 				all.Wait()
 			}
 		})
+	}
+}
+
+// far returns the URL of a store behind a proxy that delays it.
+func far(t *testing.T, server *servers.Server, location string, trip time.Duration) string {
+	t.Helper()
+	proxy, err := servers.NewProxy(server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { proxy.Close() })
+	proxy.SetTrip(trip)
+	moved := strings.NewReplacer(server.Address, proxy.Address(), url.QueryEscape(server.Address), url.QueryEscape(proxy.Address())).Replace(location)
+	if moved == location {
+		t.Fatalf("%s does not contain %s", location, server.Address)
+	}
+	return moved
+}
+
+// A store 200 ms away is used from the second call on: the first call's helper ends the test of the store.
+func TestNewStoreFarAway(t *testing.T) {
+	server := servers.Versitygw.Test(t, false)
+	location, err := server.Fresh(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	location = far(t, server, location, 200*time.Millisecond)
+	program := build(t)
+	swap := func() error {
+		c, err := wire.Start(program, os.Environ(), wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4),
+			Timeout: 2 * time.Second}, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = c.Swap(t.Context(), task, "", []byte("value"))
+		return err
+	}
+	if err := swap(); err == nil {
+		t.Skip("the first call was fast enough")
+	}
+	for n := 0; ; n++ {
+		if err = swap(); err == nil {
+			return
+		}
+		if n == 20 {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
 	}
 }

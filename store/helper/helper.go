@@ -40,6 +40,9 @@ const margin = 6 * 24 * time.Hour
 // sweepOne is how many sessions are saved for one that looks whether to sweep, which costs a round trip.
 const sweepOne = 20
 
+// testLimit is how long the test of a new store may take after all requests.
+const testLimit = time.Minute
+
 // farewell is how long the connections may take to end.
 const farewell = 200 * time.Millisecond
 
@@ -89,12 +92,19 @@ func closeInherited() {
 // serve carries out all requests, then ends the connections.
 func serve(in io.Reader, out io.Writer, engines Engines) error {
 	var engine store.Store
-	err := wire.Serve(context.Background(), in, out, func(ctx context.Context, c wire.Config) (service wire.Service, err error) {
+	var service wire.Service
+	err := wire.Serve(context.Background(), in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
 		engine, service, err = open(ctx, c, engines)
 		return service, err
 	})
 	if engine == nil {
 		return err
+	}
+	if s, ok := service.(sweeping); ok {
+		service = s.Service
+	}
+	if v, ok := service.(*vault.Vault); ok {
+		v.EndTest(testLimit) // nobody waits for this process any more
 	}
 	closed := make(chan struct{})
 	go func() {

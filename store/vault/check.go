@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"reprise/store"
@@ -33,6 +34,7 @@ type format struct {
 // A check reads the store's format, and tests and formats a new store.
 type check struct {
 	done   chan struct{}
+	tests  atomic.Bool // it tests a new store, which takes several round trips
 	format format
 	err    error
 }
@@ -56,7 +58,7 @@ func (v *Vault) startCheck() *check {
 				return
 			}
 		}
-		c.format, c.err = v.readFormat(v.context)
+		c.format, c.err = v.readFormat(v.context, &c.tests)
 	}()
 	return c
 }
@@ -81,12 +83,28 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
+// EndTest waits until the test of a new store has ended, at most as long as said. If the store is far away no call waits
+// for the whole test, and without it no call could ever use the store.
+func (v *Vault) EndTest(limit time.Duration) {
+	v.mu.Lock()
+	c := v.check
+	v.mu.Unlock()
+	if !c.tests.Load() {
+		return
+	}
+	select {
+	case <-c.done:
+	case <-time.After(limit):
+	}
+}
+
 // readFormat reads the format, and writes it if the store is new and keeps conditions on writes.
-func (v *Vault) readFormat(ctx context.Context) (format, error) {
+func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, error) {
 	f, version, err := v.storedFormat(ctx)
 	now := v.options.Now().UTC().Truncate(time.Second)
 	switch {
 	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
+		tests.Store(true)
 		if f, err = v.newFormat(ctx, now); err != nil {
 			return f, err
 		}

@@ -691,6 +691,28 @@ func TestFormatIsKept(t *testing.T) {
 	}
 }
 
+// The helper of a call that could not wait for the test of a new store ends the test: the next call can use the store.
+func TestTestOfAFarStoreIsEnded(t *testing.T) {
+	m, slow := &memory{}, make(chan struct{})
+	v, err := Open(t.Context(), m, Options{Keys: []Key{keyA}, Now: func() time.Time { return tested }, SelfTest: func(context.Context, store.Store) error {
+		<-slow
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := v.Swap(ctx, task, "", nil); err == nil {
+		t.Fatal("written before the test has ended")
+	}
+	time.AfterFunc(50*time.Millisecond, func() { close(slow) })
+	v.EndTest(time.Minute)
+	if _, there := m.all()[formatEntry]; !there {
+		t.Error("the store has no format")
+	}
+}
+
 // A removed register is a note of that, without its name or value.
 func TestRemovedIsEmpty(t *testing.T) {
 	m := &memory{}
