@@ -21,6 +21,7 @@ type Call struct {
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
+	Unshared        string   // why its session is not shared, although there is a store
 	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
 	Prompt          *rewrite.Prompt
@@ -153,11 +154,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof, unshared)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
-		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String(), encodeJSON(d.Proof))
+		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String(), encodeJSON(d.Proof), c.Unshared)
 }
 
 // join assigns the call its place in a chain, and a session.

@@ -68,20 +68,37 @@ type InvocationRow struct {
 	Outcome      string        // "" while it runs
 	Exit, Signal sql.NullInt64
 	Caller       Caller
-	Proof        Proof // what showed that it continued a session
+	Proof        Proof  // what showed that it continued a session
+	Unshared     string // why its session is not shared, although there is a store
 	changed      string
 }
 
 const invocationColumns = `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, i.started, i.duration,
 	i.mode, i.reason, i.detail, i.rule, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''), i.format,
 	coalesce(i.native_id, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write,
-	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, i.caller, i.changed, i.proof`
+	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, i.caller, i.changed, i.proof, i.unshared`
 
 // columns returns the destinations of invocationColumns.
 func (i *InvocationRow) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule,
 		&i.ResumedFrom, &i.FellBack, &i.Format, &i.NativeID, &i.Model, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead,
-		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.Caller, &i.changed, &i.Proof}
+		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.Caller, &i.changed, &i.Proof, &i.Unshared}
+}
+
+// Unshared returns why calls from a time on were not shared, although there was a store, and how many.
+func (l *Ledger) Unshared(since Millis) (calls map[string]int64, err error) {
+	calls = map[string]int64{}
+	err = each(l.db, "SELECT unshared, count(*) FROM invocations WHERE started >= ? AND unshared <> '' GROUP BY unshared", func(rows *sql.Rows) error {
+		var why string
+		var n int64
+		err := rows.Scan(&why, &n)
+		calls[why] = n
+		return err
+	}, since)
+	if err != nil {
+		return nil, fmt.Errorf("count calls that were not shared: %w", err)
+	}
+	return calls, nil
 }
 
 // Changed returns the names of what had changed, if the reason says that something had.

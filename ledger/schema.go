@@ -262,4 +262,7 @@ CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recogn
 	files      BLOB NOT NULL     -- digests of the files that it names
 );
 CREATE INDEX answers_project ON answers (project, ended);
+`, `
+ALTER TABLE invocations ADD COLUMN unshared TEXT NOT NULL DEFAULT ''; -- why its session is not shared, although there is a store
+ALTER TABLE sessions DROP COLUMN fence;
 `}

@@ -41,7 +41,7 @@ CREATE TABLE sessions (
 	context_limit INTEGER NOT NULL DEFAULT 0,
 	totals        TEXT NOT NULL DEFAULT '',
 	file          TEXT,
-	attempt INTEGER, reset INTEGER NOT NULL DEFAULT 0, said BLOB NOT NULL DEFAULT x'', parent_id INTEGER, parent_size INTEGER, base_lines BLOB NOT NULL DEFAULT x'', shape BLOB NOT NULL DEFAULT x'', things BLOB NOT NULL DEFAULT x'', repository TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', first_model TEXT NOT NULL DEFAULT '', callers_own INTEGER NOT NULL DEFAULT 0, stamp TEXT, shared TEXT NOT NULL DEFAULT '', bundle TEXT NOT NULL DEFAULT '', bundle_digest TEXT NOT NULL DEFAULT '', tree TEXT NOT NULL DEFAULT '', host TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT '', fence INTEGER NOT NULL DEFAULT 0, holder TEXT NOT NULL DEFAULT '', held_until INTEGER NOT NULL DEFAULT 0, root BLOB NOT NULL DEFAULT x'', caller TEXT NOT NULL DEFAULT '', left_files TEXT NOT NULL DEFAULT '');
+	attempt INTEGER, reset INTEGER NOT NULL DEFAULT 0, said BLOB NOT NULL DEFAULT x'', parent_id INTEGER, parent_size INTEGER, base_lines BLOB NOT NULL DEFAULT x'', shape BLOB NOT NULL DEFAULT x'', things BLOB NOT NULL DEFAULT x'', repository TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', first_model TEXT NOT NULL DEFAULT '', callers_own INTEGER NOT NULL DEFAULT 0, stamp TEXT, shared TEXT NOT NULL DEFAULT '', bundle TEXT NOT NULL DEFAULT '', bundle_digest TEXT NOT NULL DEFAULT '', tree TEXT NOT NULL DEFAULT '', host TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT '', holder TEXT NOT NULL DEFAULT '', held_until INTEGER NOT NULL DEFAULT 0, root BLOB NOT NULL DEFAULT x'', caller TEXT NOT NULL DEFAULT '', left_files TEXT NOT NULL DEFAULT '');
 CREATE INDEX sessions_chain ON sessions (chain_id);
 CREATE INDEX sessions_native ON sessions (native_id);
 CREATE TABLE invocations (
@@ -72,7 +72,7 @@ CREATE TABLE invocations (
 	outcome      TEXT,             -- ok, failed, killed; NULL while it runs
 	exit_code    INTEGER,
 	signal       INTEGER
-, rule TEXT NOT NULL DEFAULT '', arm TEXT NOT NULL DEFAULT '', changed TEXT NOT NULL DEFAULT '', idle INTEGER, held INTEGER, first_prompt INTEGER, first_read INTEGER, caller TEXT NOT NULL DEFAULT '', proof TEXT NOT NULL DEFAULT '');
+, rule TEXT NOT NULL DEFAULT '', arm TEXT NOT NULL DEFAULT '', changed TEXT NOT NULL DEFAULT '', idle INTEGER, held INTEGER, first_prompt INTEGER, first_read INTEGER, caller TEXT NOT NULL DEFAULT '', proof TEXT NOT NULL DEFAULT '', unshared TEXT NOT NULL DEFAULT '');
 CREATE INDEX invocations_chain ON invocations (chain_id);
 CREATE INDEX invocations_started ON invocations (started);
 CREATE TABLE leases (

@@ -168,15 +168,20 @@ func (l *log) stopped(d ledger.Decision, rule string) {
 	overBudget(l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)), d).Msg("the call was stopped")
 }
 
+// whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
+func (c *call) whyUnshared() string {
+	if c.shared != nil && c.shared.err != nil {
+		return withoutSecrets(c.shared.err.Error(), c.shared.settings)
+	}
+	return c.unshared
+}
+
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
 func (c *call) printVerbose(mode rewrite.Mode, reason rewrite.Reason) {
 	if c.env.Get("REPRISE_VERBOSE") != "1" {
 		return
 	}
-	unshared := c.unshared
-	if c.shared != nil && c.shared.err != nil {
-		unshared = withoutSecrets(c.shared.err.Error(), c.shared.settings)
-	}
+	unshared := c.whyUnshared()
 	if unshared != "" {
 		unshared = "; not shared: " + unshared
 	}

@@ -135,6 +135,7 @@ func (c *call) beginIn(book ledger.Book) (err error) {
 	if book != ledger.Book(c.ledger) {
 		c.awaitFinished()
 	}
+	c.record.Unshared = c.whyUnshared()
 	c.decision, c.ticket, err = ledger.Begin(book, c.record)
 	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
 		return err

@@ -20,19 +20,20 @@ import (
 
 // A storeReport is what status shows of the store that machines share.
 type storeReport struct {
-	URL       string       `json:"url" doc:"its URL, without secrets"`
-	OK        bool         `json:"ok" doc:"whether it can be used"`
-	Error     string       `json:"error,omitempty" doc:"why not"`
-	Failed    *time.Time   `json:"failed,omitempty" doc:"when a call of this machine last could not use it"`
-	FailedWhy string       `json:"failed_why,omitempty" doc:"why it could not"`
-	LatencyMS float64      `json:"latency_ms" doc:"time that one read took"`
-	Tested    *time.Time   `json:"conditions_tested,omitempty" doc:"when it was seen to keep conditions on writes"`
-	Complete  bool         `json:"complete" doc:"whether all of it could be read in time; otherwise the figures are too low"`
-	Tasks     int64        `json:"tasks" doc:"named tasks"`
-	Unnamed   int64        `json:"unnamed_chains" doc:"chains without a task"`
-	Sessions  int64        `json:"sessions" doc:"their sessions that can be resumed or run"`
-	Running   []sharedRun  `json:"running" doc:"the running ones"`
-	Today     *fleetReport `json:"today,omitempty" doc:"the calls of all machines since midnight"`
+	URL       string           `json:"url" doc:"its URL, without secrets"`
+	OK        bool             `json:"ok" doc:"whether it can be used"`
+	Error     string           `json:"error,omitempty" doc:"why not"`
+	Failed    *time.Time       `json:"failed,omitempty" doc:"when a call of this machine last could not use it"`
+	FailedWhy string           `json:"failed_why,omitempty" doc:"why it could not"`
+	LatencyMS float64          `json:"latency_ms" doc:"time that one read took"`
+	Tested    *time.Time       `json:"conditions_tested,omitempty" doc:"when it was seen to keep conditions on writes"`
+	Complete  bool             `json:"complete" doc:"whether all of it could be read in time; otherwise the figures are too low"`
+	Tasks     int64            `json:"tasks" doc:"named tasks"`
+	Unnamed   int64            `json:"unnamed_chains" doc:"chains without a task"`
+	Sessions  int64            `json:"sessions" doc:"their sessions that can be resumed or run"`
+	Running   []sharedRun      `json:"running" doc:"the running ones"`
+	Today     *fleetReport     `json:"today,omitempty" doc:"the calls of all machines since midnight"`
+	Unshared  map[string]int64 `json:"unshared" doc:"calls of this machine since midnight that are not shared, by the reason"`
 }
 
 type sharedRun struct {
@@ -73,13 +74,18 @@ func (a *app) misnamedStore(err error) *storeReport {
 	if _, wrong := a.config(); err == nil || wrong != nil {
 		return nil
 	}
-	return &storeReport{Error: err.Error(), Running: []sharedRun{}}
+	return &storeReport{Error: err.Error(), Running: []sharedRun{}, Unshared: map[string]int64{}}
 }
 
 func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 	r := &storeReport{URL: s.Shown(), Running: []sharedRun{}}
 	if f, err := shim.LastStoreFailure(a.own); err == nil && f.Store == r.URL {
 		r.Failed, r.FailedWhy = &f.When, f.Why
+	}
+	var err error
+	if r.Unshared, err = l.Unshared(startOfDay(a.now)); err != nil {
+		r.Error = err.Error()
+		return r
 	}
 	ctx, cancel := within(s.Timeout)
 	defer cancel()
@@ -176,7 +182,7 @@ func (a *app) storeLines(r *storeReport) (lines []string) {
 		if r.Failed != nil {
 			line += "; a call found it so " + a.agoWords(*r.Failed)
 		}
-		return []string{line}
+		return append([]string{line}, r.unsharedLines()...)
 	}
 	first := fmt.Sprintf("store: %s ok, %.0f ms", r.URL, r.LatencyMS)
 	if r.Tested != nil {
@@ -189,7 +195,16 @@ func (a *app) storeLines(r *storeReport) (lines []string) {
 		first += "; it answered too slowly: these figures are too low"
 	}
 	shared := fmt.Sprintf("shared: %s, %s, %s", ui.Count(r.Tasks, "task"), ui.Count(r.Unnamed, "chain")+" without a name", ui.Count(r.Sessions, "session"))
-	return slices.Concat([]string{first, shared + a.runningWords(r.Running)}, r.Today.lines("today"))
+	return slices.Concat([]string{first, shared + a.runningWords(r.Running)}, r.Today.lines("today"), r.unsharedLines())
+}
+
+// unsharedLines returns which calls of today are not shared, and why.
+func (r *storeReport) unsharedLines() (lines []string) {
+	for why, n := range r.Unshared {
+		lines = append(lines, fmt.Sprintf("not shared today: %s: %s", ui.Count(n, "call"), why))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // storeMeaning returns how the lines are shown.

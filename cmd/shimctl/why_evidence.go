@@ -71,6 +71,9 @@ func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
 	for _, fact := range i.Proof.Sentences() {
 		said = append(said, sentence(fact))
 	}
+	if i.Unshared != "" {
+		say("Other machines cannot go on with it: %s.", i.Unshared)
+	}
 	if i.Detail != "" {
 		say("More exactly: %s (%s).", meaning(i.Detail), i.Detail)
 	}
