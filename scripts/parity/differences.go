@@ -88,7 +88,7 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 var deliberate = []struct{ tool, scenario, reason string }{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
-	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too"},
+	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too"},
 	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one"},
 	{"qwen", `^401, json, at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal"},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
