@@ -27,8 +27,9 @@ var errDirty = errors.New("a repository within has changes")
 // no git, changes in a repository within it, no answer in time.
 //
 // It changes nothing in the repository, except that git may renew the times of objects to keep them. It
-// runs git as scratch.go describes. A file that a filter turns into what git stores, as git-lfs does, counts
-// with its own content once it is changed.
+// runs git as scratch.go describes. Line ends are converted as the attributes in the work tree say, not as core.autocrlf
+// does. A file that a filter turns into what git stores, as git-lfs does, counts with its own content once it is
+// changed. So does a changed file that the index marks as unchanged or as left out.
 func checkoutTree(dir string, environ []string) string {
 	repo, err := findRepository(dir)
 	if err != nil {
@@ -53,11 +54,15 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 	if err := s.copyIndex(); err != nil {
 		return "", err
 	}
-	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--refresh"); err != nil {
-		return "", err // files of which only the time has changed
+	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--really-refresh"); err != nil {
+		return "", err // files of which only the time has changed, and those that git is to take for unchanged
 	}
 	// git add would run git status in each repository within this one, with that one's configuration.
-	files, err := s.ask(ctx, "-c", "core.excludesFile="+s.userIgnores(ctx), "ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
+	list := []string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}
+	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {
+		list = append([]string{"-c", "core.excludesFile=" + file}, list...)
+	}
+	files, err := s.ask(ctx, list...)
 	if err != nil {
 		return "", err
 	}
@@ -93,6 +98,9 @@ func clean(ctx context.Context, dir, commit string, environ []string) error {
 	repo, err := findRepository(dir)
 	if err != nil {
 		return err
+	}
+	if repo.root != dir { // its .git is a link
+		return errDirty
 	}
 	want, err := repo.ask(environ, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {

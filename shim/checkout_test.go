@@ -1,12 +1,15 @@
 package shim
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -142,6 +145,7 @@ func TestCheckoutTree(t *testing.T) {
 			gitIn(t, dir, "sparse-checkout", "set", "new")
 			put(t, filepath.Join(dir, "new", "file"), "newer\n")
 			put(t, filepath.Join(dir, "out", "here"), "here\n")
+			put(t, filepath.Join(dir, "out", "there"), "changed\n")
 			return dir
 		},
 		"a sparse index": func(t *testing.T, dir string) string {
@@ -166,6 +170,20 @@ func TestCheckoutTree(t *testing.T) {
 		"other times": func(t *testing.T, dir string) string {
 			when := time.Now().Add(-time.Hour)
 			if err := os.Chtimes(filepath.Join(dir, "kept"), when, when); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		},
+		"names with white space at their ends": func(t *testing.T, dir string) string {
+			for _, name := range []string{"\n0", " a", "b ", "c\n", "d\t"} {
+				put(t, filepath.Join(dir, name), "new\n")
+			}
+			return dir
+		},
+		"a shared index that is not the index's": func(t *testing.T, dir string) string {
+			path := filepath.Join(t.TempDir(), "large")
+			put(t, path, "")
+			if err := errors.Join(os.Truncate(path, 1<<40), os.Symlink(path, filepath.Join(dir, ".git", "sharedindex."+strings.Repeat("1", 40)))); err != nil {
 				t.Fatal(err)
 			}
 			return dir
@@ -248,6 +266,18 @@ func TestNoCheckoutTree(t *testing.T) {
 			}
 			return dir, gitEnv()
 		},
+		"too many shared indexes": func(t *testing.T, dir string) (string, []string) {
+			for n := range maxSharedIndexes + 1 {
+				put(t, filepath.Join(dir, ".git", "sharedindex."+strconv.Itoa(n)), "")
+			}
+			return dir, gitEnv()
+		},
+		"a link to this repository within it": func(t *testing.T, dir string) (string, []string) {
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, "n"), 0o700), os.Symlink("../.git", filepath.Join(dir, "n", ".git"))); err != nil {
+				t.Fatal(err)
+			}
+			return dir, gitEnv()
+		},
 		"changes in a submodule": func(t *testing.T, dir string) (string, []string) {
 			sub := newCheckout(t)
 			committedTree(t, sub)
@@ -284,6 +314,7 @@ func TestNoCheckoutTree(t *testing.T) {
 			dir, environ := prepare(t, newCheckout(t))
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)
+			environ = setEnv(environ, "XDG_STATE_HOME", tmp)
 			start := time.Now()
 			if got := checkoutTree(dir, environ); got != "" {
 				t.Errorf("%q", got)
@@ -291,6 +322,7 @@ func TestNoCheckoutTree(t *testing.T) {
 			if took := time.Since(start); took > 10*checkoutTimeout {
 				t.Errorf("it took %v", took)
 			}
+			_ = os.Remove(filepath.Join(tmp, "reprise"))
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
@@ -457,6 +489,121 @@ func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 	<-stopped
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the program has run")
+	}
+}
+
+// No settings of the repository, or of one within it, make git wait, or look elsewhere.
+func TestSettingsLeadNowhere(t *testing.T) {
+	dir, pipe := newCheckout(t), filepath.Join(t.TempDir(), "pipe")
+	gitIn(t, dir, "init", "-q", "within")
+	put(t, filepath.Join(dir, "within", "f"), "f\n")
+	committedTree(t, filepath.Join(dir, "within"))
+	want := checkoutTree(dir, gitEnv())
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil || want == "" {
+		t.Fatal(err, want)
+	}
+	for _, at := range []string{dir, filepath.Join(dir, "within")} {
+		f, err := os.OpenFile(filepath.Join(at, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("[include]\n\tpath = " + pipe + "\n[core]\n\tworktree = /nowhere\n\tattributesFile = " + pipe + "\n\texcludesFile = " + pipe + "\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := checkoutTree(dir, gitEnv()); got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}
+
+// A file that is changed counts, whatever the index says of it.
+func TestHiddenChanges(t *testing.T) {
+	for _, how := range []string{"assume-unchanged", "skip-worktree"} {
+		dir := newCheckout(t)
+		committedTree(t, dir)
+		gitIn(t, dir, "update-index", "--"+how, "kept")
+		put(t, filepath.Join(dir, "kept"), "other\n")
+		got := checkoutTree(dir, gitEnv())
+		gitIn(t, dir, "update-index", "--no-"+how, "kept")
+		if want := committedTree(t, dir); got != want {
+			t.Errorf("%s: %q, want %q", how, got, want)
+		}
+	}
+}
+
+// Nothing is asked about another user's repository, unless the user has told git that it is safe.
+func TestAnotherUsersRepository(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := newCheckout(t)
+	committedTree(t, dir)
+	first := commit(t, dir, "1")
+	second := commit(t, dir, "2")
+	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := findRepository(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(t.TempDir(), "gitconfig")
+	environ := setEnv(unsetEnv(gitEnv(), []string{"SUDO_UID"}), "GIT_CONFIG_GLOBAL", settings)
+	check := func(what string, environ []string, want bool) {
+		t.Helper()
+		if got := checkoutTree(dir, environ) != ""; got != want {
+			t.Errorf("%s: tree: %v, want %v", what, got, want)
+		}
+		if got := repo.descends(first, second, environ); got != want {
+			t.Errorf("%s: ancestry: %v, want %v", what, got, want)
+		}
+	}
+	check("the user's own", environ, true)
+	for _, path := range []string{filepath.Join(dir, ".git"), dir} {
+		if err := os.Chown(path, 1500, -1); err != nil {
+			t.Fatal(err)
+		}
+		check(path, environ, false)
+		check(path+" with sudo", setEnv(environ, "SUDO_UID", "1500"), true)
+		for list, want := range map[string]bool{"*": true, dir: true, filepath.Dir(dir) + "/*": true, filepath.Dir(dir): false, dir + "/*": false, "/*": true, "*\n\tdirectory =": false} {
+			put(t, settings, "[safe]\n\tdirectory = "+list+"\n")
+			check(path+" with "+list, environ, want)
+		}
+		if err := errors.Join(os.Remove(settings), os.Chown(path, 0, -1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("given back", environ, true)
+}
+
+// The scratch is where the ledger is, out of the reach of a sandbox that may write temporary files. What killed calls
+// have left there goes after some time.
+func TestScratchIsBesideTheLedger(t *testing.T) {
+	dir, home := newCheckout(t), t.TempDir()
+	environ := setEnv(setEnv(gitEnv(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())
+	repo, err := findRepository(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*scratch
+	for range 2 {
+		s, err := repo.newScratch(environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Dir(s.at) != filepath.Join(home, "reprise") {
+			t.Error(s.at)
+		}
+		all = append(all, s)
+	}
+	old := time.Now().Add(-2 * maxScratchAge)
+	if err := os.Chtimes(all[0].at, old, old); err != nil {
+		t.Fatal(err)
+	}
+	checkoutTree(dir, environ)
+	if left := startingWith(filepath.Join(home, "reprise"), ""); !slices.Equal(left, []string{all[1].at}) {
+		t.Errorf("%q, want %q", left, all[1].at)
 	}
 }
 

@@ -27,8 +27,10 @@ func commit(t testing.TB, dir, message string) string {
 	return gitIn(t, dir, "rev-parse", "HEAD")
 }
 
+// newRepository returns a new repository. From then on the test has a directory for state of its own.
 func newRepository(t testing.TB) string {
 	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}

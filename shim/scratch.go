@@ -7,7 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/config"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 )
 
 // A scratch is a repository of our own in which git answers questions about another one. It has the objects and the
@@ -19,13 +24,26 @@ type scratch struct {
 	environ []string
 }
 
-// scratchConfig is all the configuration that git reads, except core.excludesFile of the user's own.
+// Limits for what is left behind by a killed call, and for the files that a split index may have.
+const (
+	maxScratchAge    = time.Hour
+	maxSharedIndexes = 100
+)
+
+// errForeign reports that git would refuse a repository, as it is another user's.
+var errForeign = errors.New("the repository belongs to another user")
+
+var accountHome = sync.OnceValue(AccountHome)
+
+// scratchConfig is all the configuration that git reads, except core.excludesFile and safe.directory of the user's own.
+// With sparseCheckout, a file counts that is there although the index says that it is left out.
 const scratchConfig = `[core]
 	repositoryformatversion = 1
 	bare = false
 	hooksPath = /dev/null
 	fsmonitor = false
 	splitIndex = false
+	sparseCheckout = true
 	safecrlf = false
 	fsync = none
 	looseCompression = 0
@@ -34,28 +52,85 @@ const scratchConfig = `[core]
 [extensions]
 `
 
-// newScratch makes a scratch for a repository. The caller must remove it.
+// newScratch makes a scratch for a repository. The caller must remove it. It fails for another user's repository.
+//
+// It is in the directory of the ledger. The sandboxes of agents let them write into the directory for temporary files:
+// a process in one could change the scratch's configuration there.
 func (r repository) newScratch(environ []string) (*scratch, error) {
-	at, err := os.MkdirTemp("", "reprise-*")
+	dir, err := config.StateDir(Env{Environ: environ, AccountHome: accountHome()}.Own)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range startingWith(dir, "git-") { // of killed calls
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > maxScratchAge {
+			_ = os.RemoveAll(path)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	at, err := os.MkdirTemp(dir, "git-*")
 	if err != nil {
 		return nil, err
 	}
 	s := &scratch{repository: r, at: at, environ: environ}
-	config := scratchConfig
+	settings := scratchConfig
 	if r.config("extensions", "objectformat") == "sha256" {
-		config += "\tobjectFormat = sha256\n"
+		settings += "\tobjectFormat = sha256\n"
 	}
 	err = errors.Join(os.Mkdir(filepath.Join(at, "objects"), 0o700), os.Mkdir(filepath.Join(at, "refs"), 0o700), os.Mkdir(filepath.Join(at, "info"), 0o700),
-		s.write("HEAD", "ref: refs/heads/none\n"), s.write("config", config),
+		s.write("HEAD", "ref: refs/heads/none\n"), s.write("config", settings),
 		s.write("info/exclude", r.read(r.common, "info/exclude")+"\n"))
 	if shallow := r.read(r.common, "shallow"); shallow != "" {
 		err = errors.Join(err, s.write("shallow", shallow+"\n"))
+	}
+	if err == nil && !s.isOwn() && !s.isSafe() {
+		err = errForeign
 	}
 	if err != nil {
 		s.remove()
 		return nil, err
 	}
 	return s, nil
+}
+
+// startingWith returns the paths in a directory of which the names have a prefix.
+func startingWith(dir, prefix string) (paths []string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read has none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return paths
+}
+
+// isOwn reports whether the repository belongs to the user, or to the one who has called sudo. With GIT_DIR set, git
+// does not look.
+func (s *scratch) isOwn() bool {
+	for _, path := range []string{s.root, filepath.Join(s.root, ".git"), s.dir} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return false
+		}
+		owner, user := int(info.Sys().(*syscall.Stat_t).Uid), os.Geteuid()
+		bySudo := user == 0 && strconv.Itoa(owner) == (Env{Environ: s.environ}).Get("SUDO_UID")
+		if owner != user && !bySudo {
+			return false
+		}
+	}
+	return true
+}
+
+// isSafe reports whether the user's or the system's configuration of git names the repository as safe.directory.
+func (s *scratch) isSafe() (safe bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	for dir := range strings.SplitSeq(s.userSetting(ctx, "--get-all", "safe.directory"), "\n") {
+		above, below := strings.CutSuffix(dir, "/*")
+		safe = dir != "" && (safe || dir == "*" || dir == s.root || below && strings.HasPrefix(s.root, above+"/"))
+	}
+	return safe
 }
 
 func (s *scratch) write(name, text string) error {
@@ -75,48 +150,49 @@ func (s *scratch) showReferences(dir string) error {
 }
 
 // copyIndex copies the repository's index, if there is one, with its time: git compares it with the
-// times of files to see which may have changed since.
+// times of files to see which may have changed since. Of a split index git finds the other files by links.
 func (s *scratch) copyIndex() error {
-	shared, _ := filepath.Glob(filepath.Join(s.dir, "sharedindex.*")) // the pattern is a valid one
-	for _, from := range append(shared, filepath.Join(s.dir, "index")) {
-		info, err := os.Stat(from)
-		if isAbsent(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		text, err := readRegular(from, maxIndex)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(s.at, filepath.Base(from))
-		if err := errors.Join(os.WriteFile(to, []byte(text), 0o600), os.Chtimes(to, info.ModTime(), info.ModTime())); err != nil {
+	shared := startingWith(s.dir, "sharedindex.")
+	if len(shared) > maxSharedIndexes {
+		return errTooLarge
+	}
+	for _, from := range shared {
+		if err := os.Symlink(from, filepath.Join(s.at, filepath.Base(from))); err != nil {
 			return err
 		}
 	}
-	return nil
+	from, to := filepath.Join(s.dir, "index"), filepath.Join(s.at, "index")
+	info, err := os.Stat(from)
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := readRegular(from, maxIndex)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(to, []byte(text), 0o600), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// userIgnores returns the file in which the user lists what git ignores in all repositories, "" for the usual one.
-func (s *scratch) userIgnores(ctx context.Context) string {
-	git := s.git(ctx, "config", "--global", "--type=path", "--get", "core.excludesFile")
-	git.Env = unsetEnv(git.Env, []string{"GIT_CONFIG_GLOBAL"})
-	if file := (Env{Environ: s.environ}).Get("GIT_CONFIG_GLOBAL"); file != "" {
-		git.Env = append(git.Env, "GIT_CONFIG_GLOBAL="+file)
+// userSetting returns the lines of a setting in git's configuration of the user and the system, "" for none.
+func (s *scratch) userSetting(ctx context.Context, get, key string) string {
+	git := s.git(ctx, "config", "--type=path", get, key)
+	git.Env = unsetEnv(git.Env, []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"})
+	for _, entry := range s.environ {
+		if strings.HasPrefix(entry, "GIT_CONFIG_") {
+			git.Env = append(git.Env, entry)
+		}
 	}
 	out, err := git.Output()
-	if file := strings.TrimSpace(string(out)); err == nil && file != "" {
-		return file
+	if err != nil {
+		return ""
 	}
-	env := Env{Environ: s.environ}
-	if base := env.Get("XDG_CONFIG_HOME"); base != "" {
-		return filepath.Join(base, "git", "ignore")
-	}
-	return filepath.Join(env.Get("HOME"), ".config", "git", "ignore")
+	return strings.TrimSuffix(string(out), "\n")
 }
 
-// ask runs a git command and returns what it prints.
+// ask runs a git command and returns what it prints, without the last line feed.
 func (s *scratch) ask(ctx context.Context, args ...string) (string, error) {
 	return s.askWith(ctx, "", args...)
 }
@@ -129,7 +205,7 @@ func (s *scratch) askWith(ctx context.Context, stdin string, args ...string) (st
 	if err != nil {
 		err = fmt.Errorf("git %s: %w", args[0], err)
 	}
-	return strings.TrimSpace(string(out)), err
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // git returns a git command, with nothing of the caller's variables that leads to another repository or configuration.
