@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reprise/config"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"reprise/config"
 )
 
 // A scratch is a repository of our own in which git answers questions about another one. It has the objects and the
