@@ -35,14 +35,16 @@ func TestAskKeepsDescriptorsBack(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
+	fd, err := unix.FcntlInt(w.Fd(), unix.F_DUPFD, 100) // a shell opens its script as 10
+	if err != nil {
 		t.Fatal(err)
 	}
-	path := executableFile(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", w.Fd()))
+	defer unix.Close(fd)
+	path := executableFile(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", fd))
 	if out, err := ask(path, os.Environ(), 10*time.Second); err != nil || string(out) != "closed\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	if flags, err := unix.FcntlInt(w.Fd(), unix.F_GETFD, 0); err != nil || flags != 0 {
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags != 0 {
 		t.Errorf("the tool does not get it: flags %d, %v", flags, err)
 	}
 }
