@@ -40,8 +40,8 @@ const margin = 6 * 24 * time.Hour
 // sweepOne is how many sessions are saved for one that looks whether to sweep, which costs a round trip.
 const sweepOne = 20
 
-// testLimit is how long the test of a new store may take after all requests.
-const testLimit = time.Minute
+// endLimit is how long what no request waits for may take after all of them.
+const endLimit = time.Minute
 
 // farewell is how long the connections may take to end.
 const farewell = 200 * time.Millisecond
@@ -104,7 +104,7 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 		service = s.Service
 	}
 	if v, ok := service.(*vault.Vault); ok {
-		v.EndTest(testLimit) // nobody waits for this process any more
+		v.End(endLimit) // nobody waits for this process any more
 	}
 	closed := make(chan struct{})
 	go func() {

@@ -83,18 +83,22 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// EndTest waits until the test of a new store has ended, at most as long as said. If the store is far away no call waits
-// for the whole test, and without it no call could ever use the store.
-func (v *Vault) EndTest(limit time.Duration) {
+// End does, within a limit, what no call waits for: it ends the test of a new store, without which no call could ever use a store that
+// is far away, and packs the log of a day that may have many entries.
+func (v *Vault) End(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
+	defer cancel()
 	v.mu.Lock()
 	c := v.check
 	v.mu.Unlock()
-	if !c.tests.Load() {
-		return
+	if c.tests.Load() {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+		}
 	}
-	select {
-	case <-c.done:
-	case <-time.After(limit):
+	if day := v.full.Swap(nil); day != nil {
+		_ = v.pack(ctx, *day) // another call packs what stays
 	}
 }
 

@@ -1,22 +1,59 @@
 package vault
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"reprise/store"
 )
+
+// The log has an entry for each call, of level 0. When a day has many entries of a level, they are packed into one of the next: of n
+// calls it has some multiple of log(n) entries. A reader tells by their IDs what it has read already, so that nothing is counted
+// twice while entries are packed, by several at once, or by one that dies in between.
+const (
+	packedAt = 32 // entries of a level
+	topLevel = 4
+)
+
+// A note is a value of the log.
+type note struct {
+	ID    string          `json:"id"` // random
+	Value json.RawMessage `json:"value"`
+}
 
 // Note implements wire.Service.
 func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 	if _, err := time.Parse(time.DateOnly, day); err != nil {
 		return fmt.Errorf("note: %w", err)
 	}
-	content, err := compress(value)
+	if rand.IntN(packedAt) == 0 {
+		v.full.Store(&day)
+	}
+	return v.putNotes(ctx, day, 0, note{random(), value})
+}
+
+// putNotes writes an entry of the log.
+func (v *Vault) putNotes(ctx context.Context, day string, level int, notes ...note) error {
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, n := range notes {
+		if err := encoder.Encode(n); err != nil {
+			return fmt.Errorf("note: %w", err)
+		}
+	}
+	content, err := compress(lines.Bytes())
 	if err != nil {
 		return err
 	}
-	name := prefixLog + day + "/" + random()
+	name := levelPrefix(day, level) + random()
 	sealed, err := v.seal(ctx, v.keys[0], name, content)
 	if err != nil {
 		return err
@@ -24,32 +61,111 @@ func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 	return v.engine.Put(ctx, name, sealed)
 }
 
+func levelPrefix(day string, level int) string { return fmt.Sprintf("%s%s/%d-", prefixLog, day, level) }
+
 // Notes implements wire.Service.
 func (v *Vault) Notes(ctx context.Context, since string, each func(day string, value []byte) error) error {
-	names, err := v.notesSince(ctx, since)
-	if err != nil {
-		return err
+	entries, seen := map[string]bool{}, map[string]bool{}
+	for {
+		listed, err := v.notesSince(ctx, since)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, name := range listed {
+			if !entries[name] {
+				entries[name] = true
+				names = append(names, name)
+			}
+		}
+		gone, err := v.readNotes(ctx, names, seen, func(name string, notes []note) error {
+			for _, n := range notes {
+				if err := each(dayOf(name), n.Value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || !gone {
+			return err
+		}
 	}
-	type note struct {
-		day   string
-		value []byte
+}
+
+// readNotes calls each with those values of each entry that are not among the seen ones. gone reports that an entry is not there any
+// more: another one may have what was in it.
+func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]bool, each func(name string, notes []note) error) (gone bool, err error) {
+	type entry struct {
+		name  string
+		notes []note
 	}
+	var missed atomic.Bool
 	read := func(ctx context.Context, name string) (any, error) {
-		sealed, err := v.engine.Get(ctx, name)
-		if err != nil {
-			return nil, err
+		notes, err := v.getNotes(ctx, name)
+		if errors.Is(err, store.ErrAbsent) {
+			missed.Store(true)
 		}
-		content, _, err := v.unseal(ctx, name, sealed)
-		if err != nil {
-			return nil, err
-		}
-		value, err := decompress(content)
-		return note{dayOf(name), value}, err
+		return entry{name, notes}, err
 	}
-	return v.readAll(ctx, names, read, func(entry any) error {
-		n := entry.(note)
-		return each(n.day, n.value)
+	err = v.readAll(ctx, names, read, func(found any) error {
+		e := found.(entry)
+		e.notes = slices.DeleteFunc(e.notes, func(n note) bool {
+			known := seen[n.ID]
+			seen[n.ID] = true
+			return known
+		})
+		return each(e.name, e.notes)
 	})
+	return missed.Load(), err
+}
+
+// getNotes returns the values of an entry.
+func (v *Vault) getNotes(ctx context.Context, name string) (notes []note, err error) {
+	sealed, err := v.engine.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	content, _, err := v.unseal(ctx, name, sealed)
+	if err != nil {
+		return nil, err
+	}
+	if content, err = decompress(content); err != nil {
+		return nil, err
+	}
+	for decoder := json.NewDecoder(bytes.NewReader(content)); decoder.More(); {
+		var n note
+		if err := decoder.Decode(&n); err != nil {
+			return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+		}
+		notes = append(notes, n)
+	}
+	return notes, nil
+}
+
+// pack packs the entries of a day, level by level.
+func (v *Vault) pack(ctx context.Context, day string) error {
+	for level := range topLevel {
+		names, err := v.engine.List(ctx, levelPrefix(day, level))
+		if err != nil || len(names) < packedAt {
+			return err
+		}
+		var notes []note
+		var packed []string // without those that cannot be read
+		_, err = v.readNotes(ctx, names, map[string]bool{}, func(name string, some []note) error {
+			packed, notes = append(packed, name), append(notes, some...)
+			return nil
+		})
+		if err != nil || len(packed) < 2 {
+			return err
+		}
+		if err := v.putNotes(ctx, day, level+1, notes...); err != nil {
+			return err
+		}
+		if err := v.engine.Delete(ctx, packed...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listedDays is how many days are listed one by one: a list of all is long if a store keeps its log.

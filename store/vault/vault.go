@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -38,7 +39,8 @@ type Vault struct {
 	engine  store.Store
 	options Options
 	keys    []*keys
-	context context.Context // of the check
+	context context.Context        // of the check
+	full    atomic.Pointer[string] // a day of the log to pack
 
 	mu    sync.Mutex
 	check *check // the one under way, or the last

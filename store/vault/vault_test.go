@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -372,7 +373,7 @@ func TestNotes(t *testing.T) {
 	v := open(t, &memory{}, keyA)
 	for day := range 9 {
 		for range 30 {
-			if err := v.Note(t.Context(), fmt.Sprintf("2026-11-0%d", day+1), []byte{byte(day)}); err != nil {
+			if err := v.Note(t.Context(), fmt.Sprintf("2026-11-0%d", day+1), []byte(strconv.Itoa(day))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -381,7 +382,7 @@ func TestNotes(t *testing.T) {
 		v.options.Now = func() time.Time { return now }
 		var days []string
 		err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
-			days = append(days, fmt.Sprint(day, value[0]))
+			days = append(days, day+string(value))
 			return nil
 		})
 		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
@@ -389,9 +390,80 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	for _, day := range []string{"", "2026-11-1", "../../t", "2026-11-01/x"} {
-		if err := v.Note(t.Context(), day, nil); err == nil {
+		if err := v.Note(t.Context(), day, []byte("1")); err == nil {
 			t.Errorf("noted on day %q", day)
 		}
+	}
+	if err := v.Note(t.Context(), "2026-11-01", []byte("{")); err == nil {
+		t.Error("noted what is no JSON")
+	}
+}
+
+// A log of many calls has few entries, and each call once: while it is packed, by two at once, and by one that dies before it has
+// removed what it has packed.
+func TestNotesArePacked(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	const day, calls = "2026-11-22", 4000
+	stray := levelPrefix(day, 0) + "of another key"
+	m.put(stray, derive(keyB).seal("", stray, nil))
+	read := func(then func()) (n int) {
+		t.Helper()
+		seen := map[string]bool{}
+		err := v.Notes(t.Context(), day, func(_ string, value []byte) error {
+			if n == 0 {
+				then()
+			}
+			n++
+			if seen[string(value)] {
+				t.Errorf("%s twice", value)
+			}
+			seen[string(value)] = true
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	for n := range calls {
+		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(n))); err != nil {
+			t.Fatal(err)
+		}
+		if v.full.Load() == nil {
+			continue
+		}
+		before := m.all()
+		v.End(time.Minute)
+		for name, content := range before { // as if nothing had been removed
+			if rand.IntN(200) == 0 && strings.HasPrefix(name, prefixLog) {
+				m.put(name, content)
+			}
+		}
+	}
+	if n := read(func() {}); n != calls {
+		t.Errorf("%d of %d calls", n, calls)
+	}
+	if n := len(m.all()); n > 5*packedAt {
+		t.Errorf("%d entries", n)
+	}
+	for n := range 3 * packedAt {
+		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(calls+n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := open(t, m, keyA)
+	n := read(func() {
+		var both sync.WaitGroup
+		both.Go(func() { _ = v.pack(t.Context(), day) })
+		both.Go(func() { _ = other.pack(t.Context(), day) })
+		both.Wait()
+	})
+	if n != calls+3*packedAt {
+		t.Errorf("%d of %d calls while they were packed", n, calls+3*packedAt)
+	}
+	if _, there := m.all()[stray]; !there {
+		t.Error("the entry of another key is gone")
 	}
 }
 
@@ -530,7 +602,7 @@ func TestReaderLearnsNothing(t *testing.T) {
 		if _, err := v.Save(t.Context(), root, []string{secrets[8]}); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Note(t.Context(), "2026-11-22", []byte(secrets[9])); err != nil {
+		if err := v.Note(t.Context(), "2026-11-22", []byte(strconv.Quote(secrets[9]))); err != nil {
 			t.Fatal(err)
 		}
 		if err := v.Remove(t.Context(), store.Register{Name: name, Version: version}); err != nil {
@@ -707,7 +779,7 @@ func TestTestOfAFarStoreIsEnded(t *testing.T) {
 		t.Fatal("written before the test has ended")
 	}
 	time.AfterFunc(50*time.Millisecond, func() { close(slow) })
-	v.EndTest(time.Minute)
+	v.End(time.Minute)
 	if _, there := m.all()[formatEntry]; !there {
 		t.Error("the store has no format")
 	}
@@ -739,7 +811,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
-		if err := v.Note(t.Context(), day, []byte("figures")); err != nil {
+		if err := v.Note(t.Context(), day, []byte(`"figures"`)); err != nil {
 			t.Fatal(err)
 		}
 	}
