@@ -2,6 +2,7 @@ package shim
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,14 +139,16 @@ func (c *call) sessionFile(id string) (string, ledger.Stamp) {
 	if id == "" {
 		return "", ""
 	}
+	err := fs.ErrNotExist
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
 		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
-			if stamp, err := c.stamp(path, id); err == nil {
+			var stamp ledger.Stamp
+			if stamp, err = c.stamp(path, id); err == nil {
 				return path, stamp
 			}
 		}
 	}
-	c.log.fault("find session file", os.ErrNotExist)
+	c.log.fault("find session file", err)
 	return "", ""
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
-// changes one that has no write-ahead log.
-const stampTimeout = 200 * time.Millisecond
+// changes one that has no write-ahead log. On a machine with much to do, a read may take long as well.
+const stampTimeout = 2 * time.Second
 
 // stored compares a session with the stamp that the last recorded run left. If the session cannot be
 // read, it counts as changed.

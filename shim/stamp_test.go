@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -70,6 +71,18 @@ func TestStampOfARow(t *testing.T) {
 				t.Errorf("%s: after %q it is %d, want %d", journal, query, got, want)
 			}
 		}
+	}
+}
+
+// A database that a process is changing is waited for.
+func TestStampWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	db := newRows(t, path, "DELETE")
+	change(t, db, "BEGIN EXCLUSIVE")
+	time.AfterFunc(500*time.Millisecond, func() { _, _ = db.Exec("COMMIT") })
+	c := &call{tool: rowTool{query: sessionQuery}}
+	if stamp, err := c.stamp(path, "one"); err != nil || stamp != "[1,1,null]" {
+		t.Errorf("stamp %q, %v", stamp, err)
 	}
 }
 
