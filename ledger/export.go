@@ -49,6 +49,8 @@ type Invocation struct {
 	Cost           sql.NullInt64 // nano-dollars
 	Outcome        string        // "" while it runs
 	Exit, Signal   sql.NullInt64
+	Machine, From  string // as those of an InvocationRow
+	Lost           Lost
 }
 
 // batch is how many invocations are in memory at a time. Between two batches the ledger is free, so
@@ -85,7 +87,7 @@ func (l *Ledger) invocations(after int64, f Filter) ([]Invocation, error) {
 		SELECT i.id, coalesce(i.chain_id, 0), i.tool, i.cwd, coalesce(c.task, ''), coalesce(c.role, ''), i.rule,
 			i.started, i.duration, i.mode, i.reason, i.detail, i.arm, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''),
 			i.format, coalesce(i.native_id, ''), coalesce(s.model, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes,
-			i.input, i.cache_read, i.cache_write, i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal
+			i.input, i.cache_read, i.cache_write, i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, `+l.machineColumns()+`
 		FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id LEFT JOIN sessions s ON s.id = i.session_id
 		WHERE i.id > ? AND `+among+` ORDER BY i.id LIMIT ?`, args...)
 	if err != nil {
@@ -98,7 +100,7 @@ func (l *Ledger) invocations(after int64, f Filter) ([]Invocation, error) {
 		if err := rows.Scan(&i.ID, &i.Chain, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
 			&i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Arm, &i.ResumedFrom, &i.FellBack,
 			&i.Format, &i.NativeID, &i.Asked, &i.Model, &i.PromptBytes, &i.SentBytes,
-			&i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal); err != nil {
+			&i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.Machine, &i.From, &i.Lost); err != nil {
 			return nil, err
 		}
 		some = append(some, i)

@@ -20,6 +20,7 @@ type Ledger struct {
 	key   rewrite.Key
 	lock  fileLock
 	spool spool
+	log   bool // FromLog has made it
 }
 
 // Errors that say what is wrong with a ledger file.

@@ -70,6 +70,9 @@ type InvocationRow struct {
 	Caller       Caller
 	Proof        Proof  // what showed that it continued a session
 	Unshared     string // why its session is not shared, although there is a store
+	Machine      string // that made it, "" for this one; the following too are known of a store's calls only
+	From         string // the machine on which the resumed session was last used
+	Lost         Lost   // why its session is not in the store
 	changed      string
 }
 
@@ -281,7 +284,7 @@ func (l *Ledger) InvocationRowsSince(id int64, running []int64, f Filter) ([]Inv
 }
 
 func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, error) {
-	rows, err := l.db.Query("SELECT "+invocationColumns+" FROM invocations i WHERE "+where, args...)
+	rows, err := l.db.Query("SELECT "+invocationColumns+", "+l.machineColumns()+" FROM invocations i WHERE "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list calls: %w", err)
 	}
@@ -289,7 +292,7 @@ func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, err
 	var list []InvocationRow
 	for rows.Next() {
 		var i InvocationRow
-		if err := rows.Scan(i.columns()...); err != nil {
+		if err := rows.Scan(append(i.columns(), &i.Machine, &i.From, &i.Lost)...); err != nil {
 			return nil, fmt.Errorf("list calls: %w", err)
 		}
 		list = append(list, i)

@@ -50,19 +50,18 @@ const clocksDiffer Millis = 20 * 60_000
 
 // A hold is what a call has taken in a store.
 type hold struct {
-	name    store.Name
-	holder  string // a random name of the run
-	value   []byte // of the register as this call has last written it
-	version string
-	over    []string     // bundles that no session of the register has any more
-	now     Millis       // the call's start
-	bundle  store.Bundle // of the session that it resumes
-	native  string       // its ID
-	from    string       // the host on which it was last used
-	file    string       // in which it is stored
-	share   float64      // see Ticket.share
-	mode    rewrite.Mode
-	reason  rewrite.Reason
+	name     store.Name
+	holder   string // a random name of the run
+	value    []byte // of the register as this call has last written it
+	version  string
+	over     []string     // bundles that no session of the register has any more
+	now      Millis       // the call's start
+	bundle   store.Bundle // of the session that it resumes
+	native   string       // its ID
+	from     string       // the host on which it was last used
+	file     string       // in which it is stored
+	share    float64      // see Ticket.share
+	decision Decision
 	// fellBack is why a resume was abandoned.
 	fellBack rewrite.Reason
 	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
@@ -134,6 +133,21 @@ func (s *Shared) Facts(c *Call) (Facts, Mark, error) {
 	}
 	until, _ := ctx.Deadline()
 	return f, Mark{f, p, until, time.Since(began)}, nil
+}
+
+// An Identity is what must be equal for two machines to share a call's sessions.
+type Identity struct {
+	Name            string // the same on two machines with the same key if all the rest is
+	Project         string
+	Directory, Home string
+	Scope           string // the rule that names task and role, "" if the caller does
+}
+
+// Identity returns the identity of a call.
+func (s *Shared) Identity(c *Call) Identity {
+	n := s.name(c)
+	digest := s.Digests.Digester()("identity of " + strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
+	return Identity{hex.EncodeToString(digest[:6]), s.Project, c.Cwd, c.Home, c.Scope}
 }
 
 // lacks reports whether this machine knows of a later session of the job than the store: one of a
@@ -245,7 +259,7 @@ func (s *Shared) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	ctx, cancel := context.WithDeadline(context.Background(), m.until)
 	defer cancel()
 	there := &Ticket{call: c, key: s.Digests, onPage: true}
-	held := &hold{name: s.name(c), holder: randomName(), now: c.Now, mode: d.Mode, reason: d.Reason}
+	held := &hold{name: s.name(c), holder: randomName(), now: c.Now, decision: d}
 	var err error
 	if held.value, err = s.takeIn(m, there, held, d, c); err != nil {
 		return nil, err

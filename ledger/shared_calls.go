@@ -1,8 +1,13 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strings"
 
 	"reprise/rewrite"
 )
@@ -17,21 +22,27 @@ const (
 var SharedBys = []By{ByProject, ByMachine}
 
 // FromLog returns a ledger in memory with the calls of a store's log, so that the calls of all machines are
-// summed up as those of one are.
-func FromLog(calls []SharedCall) (*Ledger, error) {
+// summed up as those of one are. The key is the store's, for digests.
+func FromLog(calls []SharedCall, key rewrite.Key) (*Ledger, error) {
 	l, err := OpenMemory()
 	if err != nil {
 		return nil, err
 	}
+	l.log, l.key = true, key
+	slices.SortStableFunc(calls, func(a, b SharedCall) int {
+		return cmp.Or(cmp.Compare(a.When, b.When), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Session, b.Session))
+	})
 	err = l.transact(func(tx *sql.Tx) error {
-		for _, column := range []string{"project", "machine", "from_machine", "lost"} {
+		for _, column := range append([]string{"project"}, machineColumns...) {
 			if _, err := tx.Exec("ALTER TABLE invocations ADD COLUMN " + column + " TEXT NOT NULL DEFAULT ''"); err != nil {
 				return err
 			}
 		}
-		chains := map[SharedCall]int64{}
+		chains := map[int64]bool{}
+		var number int64
 		for _, c := range calls {
-			if err := c.insert(tx, chains); err != nil {
+			number = max(number+1, int64(c.When-numberedFrom))
+			if err := c.insert(tx, number, chains); err != nil {
 				return err
 			}
 		}
@@ -44,31 +55,53 @@ func FromLog(calls []SharedCall) (*Ledger, error) {
 	return l, nil
 }
 
-// insert writes a call, and its chain if the call is the first of it.
-func (n SharedCall) insert(tx *sql.Tx, chains map[SharedCall]int64) error {
-	key := SharedCall{Project: n.Project, Cwd: n.Cwd, Chain: n.Chain, Tool: n.Tool, Task: n.Task, Role: n.Role}
-	chain, err := chains[key], error(nil)
-	if chain == 0 {
-		err = insert(tx, &chain, "INSERT INTO chains (tool, cwd, home, task, role, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			n.Tool, n.Cwd, n.Project, n.Task, n.Role, n.When, n.When)
+// machineColumns are what a ledger of a store's log has beside the columns of every ledger, and its projects.
+var machineColumns = []string{"machine", "from_machine", "lost"}
+
+// machineColumns returns expressions for these columns.
+func (l *Ledger) machineColumns() string {
+	if l.log {
+		return "i." + strings.Join(machineColumns, ", i.")
+	}
+	return "'', '', ''"
+}
+
+// numberedFrom is 2026-01-01. The calls of a store are numbered by the milliseconds since then, so that each call has the same number
+// whoever reads the log, and from whenever.
+const numberedFrom Millis = 1_767_225_600_000
+
+// chainNumber returns a number for the call's chain that is the same in each reading of the log.
+func (n SharedCall) chainNumber() int64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%q", []string{n.Project, n.Cwd, n.Chain, n.Tool, n.Task, n.Role})
+	return int64(hash.Sum64() >> 24) // a number that one can still type
+}
+
+// insert writes a call under a number, and its chain if the call is the first of it.
+func (n SharedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err error) {
+	chain := n.chainNumber()
+	if chains[chain] {
+		_, err = tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", n.When, chain)
 	} else {
-		_, err = tx.Exec("UPDATE chains SET created = min(created, ?1), updated = max(updated, ?1) WHERE id = ?2", n.When, chain)
+		_, err = tx.Exec("INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			chain, n.Tool, n.Cwd, n.Project, n.Task, n.Role, n.When, n.When)
 	}
 	if err != nil {
 		return err
 	}
-	chains[key] = chain
+	chains[chain] = true
 	mode, u := n.Mode, n.Usage
 	if n.FellBack != "" {
 		mode = rewrite.Fresh
 	}
-	_, err = tx.Exec(`INSERT INTO invocations (chain_id, rule, tool, cwd, started, duration, mode, reason, resumed_from, fell_back, format,
-			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, project, machine, from_machine, lost)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), '', nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack,
+	_, err = tx.Exec(`INSERT INTO invocations (id, chain_id, rule, tool, cwd, started, duration, mode, reason, resumed_from, fell_back, format,
+			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, detail, changed, proof, exit_code, signal,
+			project, machine, from_machine, lost)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
+		number, chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack, n.Format,
 		n.Session, n.Model, n.Prompt, n.Sent, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
 		known(u.Known, plausible(u.CacheWrite)), known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		n.Outcome, n.Arm, n.Project, n.Host, n.From, n.Lost)
+		n.Outcome, n.Arm, n.Detail, n.Changed, encodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
 	return err
 }
 
@@ -80,17 +113,40 @@ type Fleet struct {
 	Fenced, NoAnswer, TooLarge, Failed, Differs int64
 }
 
+// FleetOf sums up calls.
+func FleetOf(calls iter.Seq[SharedCall]) (f Fleet) {
+	machines := map[string]bool{}
+	lost := map[Lost]*int64{LostFenced: &f.Fenced, LostUnknown: &f.NoAnswer, LostTooLarge: &f.TooLarge, LostFailed: &f.Failed}
+	for c := range calls {
+		f.Calls++
+		if !machines[c.Host] {
+			machines[c.Host] = true
+			f.Machines++
+		}
+		if c.Mode.Continues() && c.FellBack == "" {
+			f.Resumed++
+			if c.From != "" && c.From != c.Host {
+				f.Elsewhere++
+			}
+		}
+		if sum := lost[c.Lost]; sum != nil {
+			*sum++
+		}
+		if c.Reason == rewrite.CheckoutDiffers {
+			f.Differs++
+		}
+	}
+	return f
+}
+
 // Fleet sums up the selected calls of a ledger that FromLog returned.
 func (l *Ledger) Fleet(f Filter) (out Fleet, err error) {
-	where, args := f.selects("")
-	lost := func(why Lost) string { return fmt.Sprintf("coalesce(sum(lost = '%s'), 0)", why) }
-	err = l.db.QueryRow(fmt.Sprintf(`SELECT count(DISTINCT machine), count(*), coalesce(sum(%s), 0),
-			coalesce(sum(%[1]s AND from_machine NOT IN ('', machine)), 0), %s, %s, %s, %s, coalesce(sum(reason = '%s'), 0)
-		FROM invocations WHERE %s`, continued, lost(LostFenced), lost(LostUnknown), lost(LostTooLarge), lost(LostFailed),
-		rewrite.CheckoutDiffers, where), args...).
-		Scan(&out.Machines, &out.Calls, &out.Resumed, &out.Elsewhere, &out.Fenced, &out.NoAnswer, &out.TooLarge, &out.Failed, &out.Differs)
-	if err != nil {
-		return Fleet{}, fmt.Errorf("sum up calls: %w", err)
-	}
-	return out, nil
+	out = FleetOf(func(yield func(SharedCall) bool) {
+		for i, failed := range l.Invocations(f) {
+			if err = failed; err != nil || !yield(SharedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
+				return
+			}
+		}
+	})
+	return out, err
 }

@@ -135,7 +135,7 @@ func (s *Shared) tidy(ctx context.Context, call SharedCall, over []string, lost 
 	if lost != nil && !errors.Is(lost, errFenced) {
 		over = nil // the register may name them still
 	}
-	_ = s.Log.Note(ctx, Day(call.When), []byte(encodeJSON(call)), over...)
+	_ = LogCall(ctx, s.Log, call, over...)
 }
 
 // Encode returns the work as text for another process.

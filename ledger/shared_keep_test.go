@@ -199,7 +199,7 @@ func TestLogIsSummedUp(t *testing.T) {
 	}
 	calls = append(calls, SharedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: rewrite.SessionGone,
 		Resumed: firstID, From: "a", Outcome: "ok", Lost: LostTooLarge})
-	l, err := FromLog(calls)
+	l, err := FromLog(calls, rewrite.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}

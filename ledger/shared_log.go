@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"reprise/rewrite"
@@ -25,12 +26,18 @@ type SharedCall struct {
 	Model    string         `json:"model,omitempty"`
 	Mode     rewrite.Mode   `json:"mode"`
 	Reason   rewrite.Reason `json:"reason"`
+	Detail   rewrite.Reason `json:"detail,omitempty"`
+	Changed  string         `json:"changed,omitempty"` // names of what has changed, apart by tabs
+	Proof    Proof          `json:"proof,omitzero"`    // without numbers of calls
 	FellBack rewrite.Reason `json:"fell_back,omitempty"`
 	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
 	Resumed  string         `json:"resumed,omitempty"` // that session's ID
 	Session  string         `json:"session,omitempty"` // the one that the call ended in
 	Arm      string         `json:"arm,omitempty"`     // Control or Treated
 	Outcome  string         `json:"outcome"`
+	Exit     int            `json:"exit,omitempty"`
+	Signal   int            `json:"signal,omitempty"`
+	Format   rewrite.Format `json:"format,omitempty"`
 	Prompt   int            `json:"prompt_bytes"`
 	Sent     int            `json:"sent_bytes"`
 	Usage    rewrite.Usage  `json:"usage"`
@@ -67,17 +74,23 @@ func whyLost(err error) Lost {
 func (s *Shared) logged(t *Ticket, o *Outcome) SharedCall {
 	_, outcome := o.state()
 	h := t.held
+	d := h.decision
 	return SharedCall{
 		When: t.call.Now, Duration: o.Now - t.call.Now, Host: s.Host, Project: s.Project, Cwd: t.call.Cwd, Chain: h.name.ID, Tool: t.call.Tool,
 		Rule: t.call.Rule, Task: t.call.Task, Role: t.call.Role, Model: o.Seen.Model,
-		Mode: h.mode, Reason: h.reason, FellBack: h.fellBack, From: h.from, Resumed: h.native, Session: o.Seen.ID,
-		Arm: t.experimentArm(t.call.Limits.HoldOut), Outcome: outcome,
+		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: strings.Join(d.Changed, "\t"), Proof: d.Proof.unnumbered(), FellBack: h.fellBack, From: h.from, Resumed: h.native, Session: o.Seen.ID,
+		Arm: t.experimentArm(t.call.Limits.HoldOut), Outcome: outcome, Exit: o.Exit, Signal: o.Signal, Format: t.call.Format,
 		Prompt: len(t.call.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage,
 	}
 }
 
 // Day returns the name of a time's day in the store's log.
 func Day(t Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
+
+// LogCall writes a call into the log of a store, and removes bundles that are over.
+func LogCall(ctx context.Context, log store.Log, call SharedCall, over ...string) error {
+	return log.Note(ctx, Day(call.When), []byte(encodeJSON(call)), over...)
+}
 
 // SharedCalls calls each with all calls of a store from a time on, day by day. It skips what cannot be
 // read: another version may have written it.

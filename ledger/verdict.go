@@ -26,6 +26,19 @@ func (p *Proof) Scan(column any) error {
 	return nil
 }
 
+// elsewhere stands for the number of a call that another machine's ledger has.
+const elsewhere = -1
+
+// unnumbered returns the proof for readers of another ledger.
+func (p Proof) unnumbered() Proof {
+	for _, call := range []*int64{&p.Flow, &p.Report} {
+		if *call != 0 {
+			*call = elsewhere
+		}
+	}
+	return p
+}
+
 // Sentences returns the facts of a proof, one a sentence.
 func (p Proof) Sentences() (facts []string) {
 	add := func(known bool, sentence string) {
@@ -35,12 +48,19 @@ func (p Proof) Sentences() (facts []string) {
 	}
 	add(p.Transcript, "the prompt shows the whole conversation, unchanged")
 	add(p.Answer && !p.Transcript, "the session's own answer stands in the prompt")
-	add(p.Flow != 0, fmt.Sprintf("the answer of call %d stands in the prompt", p.Flow))
-	add(p.Report != 0 && p.Flow == 0, fmt.Sprintf("the prompt names a file that the answer of call %d speaks of", p.Report))
+	add(p.Flow != 0, fmt.Sprintf("the answer of %s stands in the prompt", callWords(p.Flow)))
+	add(p.Report != 0 && p.Flow == 0, fmt.Sprintf("the prompt names a file that the answer of %s speaks of", callWords(p.Report)))
 	add(p.Trace, "the prompt names what the session touched or said first")
 	add(p.Past, "the prompt says how the session's last run turned out")
 	add(p.Caller != "", "the same run of "+p.Caller+" made both calls")
 	return facts
+}
+
+func callWords(call int64) string {
+	if call == elsewhere {
+		return "another call"
+	}
+	return fmt.Sprintf("call %d", call)
 }
 
 // verdict returns why a call without a name does not continue a session, "" if it does. Whatever the

@@ -41,6 +41,8 @@ type Explanation struct {
 	Terminal bool // the output goes to a terminal
 	Other    *Other
 	Fault    error
+	Shared   *ledger.Identity // nil if no store decides
+	Unshared string           // why not, although there is one
 
 	// Unmanaged is the option that makes the call unmanaged, if Reason is unmanaged_option.
 	Unmanaged string
@@ -137,11 +139,16 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	r := c.record
 	c.decision = d
 	e := Explanation{
-		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
+		Unshared: c.whyUnshared(),
+		Mode:     d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
 		Prices: d.Prices, Context: d.Context, Model: d.ContextModel, Full: d.NearlyFull,
 		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
+	}
+	if s, shared := c.book().(*ledger.Shared); shared {
+		identity := s.Identity(r)
+		e.Shared = &identity
 	}
 	switch {
 	case d.Whole && r.Limits.WholePrompt:

@@ -151,6 +151,10 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.Session)
+	if s := e.Shared; s != nil {
+		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
+	}
+	show("not shared", e.Unshared)
 	if e.Reason == rewrite.Dearer {
 		show("prices", a.prices(e.Prices))
 	}
@@ -169,6 +173,14 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("sends", sends(e))
 	}
 	t.Print(a.stdout)
+}
+
+// ruleWords says which rule names the call's task.
+func ruleWords(rule string) string {
+	if rule == "" {
+		return ""
+	}
+	return ", rule " + rule
 }
 
 // showAdvice shows what would have a call resumed that is not.
@@ -311,6 +323,8 @@ type explainReport struct {
 	Attempt     *int            `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
 	Chain       int64           `json:"chain,omitempty" doc:"its chain"`
 	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
+	Shared      *identityReport `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Unshared    string          `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []string        `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
@@ -340,6 +354,14 @@ func findingReports(list []rewrite.Finding) (out []findingReport) {
 	return out
 }
 
+type identityReport struct {
+	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
+	Project   string `json:"project" doc:"name of the project"`
+	Directory string `json:"directory" doc:"the working directory"`
+	Home      string `json:"home" doc:"the tool's home"`
+	Rule      string `json:"rule,omitempty" doc:"the rule that names task and role"`
+}
+
 type otherReport struct {
 	Managed bool           `json:"managed" doc:"whether the call is managed then"`
 	Reason  rewrite.Reason `json:"reason,omitempty" doc:"why not"`
@@ -366,6 +388,10 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}
+	if s := e.Shared; s != nil {
+		r.Shared = &identityReport{s.Name, s.Project, s.Directory, s.Home, s.Scope}
+	}
+	r.Unshared = e.Unshared
 	if e.Reason == rewrite.Dearer {
 		r.Prices = pricesJSON(e.Prices)
 	}

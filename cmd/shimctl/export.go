@@ -22,6 +22,7 @@ import (
 type exportFlags struct {
 	format           string
 	output, endpoint string
+	store            bool
 	timeout          time.Duration
 	filter           *filterFlags
 }
@@ -38,6 +39,7 @@ docs/reference/export.md lists what each format contains: no part of a prompt or
 	}
 	c.Flags().StringVar(&f.format, "format", "ndjson", "the `FORMAT`: ndjson, prometheus or otlp")
 	f.filter = a.filterFlag(c)
+	storeFlag(c, &f.store)
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, replacing it at once (ndjson, prometheus)")
 	c.Flags().StringVar(&f.endpoint, "endpoint", "", "the collector's `URL`, such as http://127.0.0.1:4318 (otlp)")
 	addDuration(c.Flags(), &f.timeout, "timeout", "how long to wait for an answer of the collector, a `TIME` (otlp)")
@@ -53,7 +55,11 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	l, err := a.openLedger()
+	open := a.openLedger
+	if f.store {
+		open = a.callsOf(true, f.filter)
+	}
+	l, err := open()
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err = ledger.OpenMemory()
 	}
@@ -99,6 +105,9 @@ func (f exportFlags) check() error {
 	}
 	if name := f.filter.given(); f.format == "prometheus" && name != "" {
 		return usageError{fmt.Sprintf("--%s does not go with --format prometheus", name), "it counts all calls: a counter that shrinks means a restart"}
+	}
+	if f.format == "prometheus" && f.store {
+		return usageError{"--store does not go with --format prometheus", "a store forgets old calls: a counter that shrinks means a restart"}
 	}
 	if f.format == "otlp" && f.endpoint == "" {
 		return usageError{"--format otlp needs an --endpoint", "--endpoint http://127.0.0.1:4318 is a collector on this machine"}

@@ -13,13 +13,14 @@ import (
 
 func logCommand(a *app) *cobra.Command {
 	var list *listing
+	var store bool
 	c := &cobra.Command{
 		Use: "log [CALL]", Short: "list the last calls, or show one",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
 recorded about that call, and what its reasons mean.`,
 		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
+			return a.withCalls(a.callsOf(store, list.filter), func(l *ledger.Ledger, r reporter) error {
 				if len(args) == 1 {
 					return a.logOne(l, r, args[0], list.asJSON)
 				}
@@ -27,7 +28,8 @@ recorded about that call, and what its reasons mean.`,
 			})
 		},
 	}
-	list = a.listFlags(c, "shimctl.log/1", callColumns)
+	list = a.listFlags(c, "shimctl.log/1", callColumns, []string{machineColumn})
+	storeFlag(c, &store)
 	c.ValidArgsFunction = a.completeCall
 	return paged(c)
 }
@@ -61,11 +63,23 @@ func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
 	"SESSION", "RULE", "DIRECTORY"}
 
+// machineColumn is a column of calls in a store.
+const machineColumn = "MACHINE"
+
 func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
-	t := ui.NewTable(callColumns...).
+	columns := slices.Clone(callColumns)
+	ofMachines := slices.ContainsFunc(calls, func(i ledger.InvocationRow) bool { return i.Machine != "" })
+	if ofMachines {
+		columns = append(columns, machineColumn)
+	}
+	t := ui.NewTable(columns...).
 		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "CHAIN", "TOOL")
 	for _, i := range calls {
-		t.Add(a.callRow(r, i)...)
+		row := a.callRow(r, i)
+		if ofMachines {
+			row = append(row, ui.TextCell(i.Machine))
+		}
+		t.Add(row...)
 	}
 	return t
 }
@@ -94,6 +108,12 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 	return nil
 }
 
+// lostWords say why a session is not in the store.
+var lostWords = map[ledger.Lost]string{
+	ledger.LostFenced: "another call had replaced it", ledger.LostUnknown: "it is not known whether it arrived",
+	ledger.LostTooLarge: "it is larger than is shared", ledger.LostFailed: "the store failed",
+}
+
 // A field is one of the things that are recorded about a call.
 type field struct {
 	name string
@@ -111,6 +131,7 @@ func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 	add("call", ui.IDCell(i.ID))
 	add("tool", ui.TextCell(i.Tool))
 	add("directory", a.pathCell(i.Cwd))
+	add("machine", ui.TextCell(i.Machine))
 	add("began", a.whenCell(i.Started))
 	add("decision", decisionCell(i))
 	for _, reason := range []rewrite.Reason{i.Reason, i.Detail, i.FellBack} {
@@ -126,7 +147,9 @@ func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 	} else {
 		add("resumed from", wholeID(i.ResumedFrom))
 	}
+	add("used before on", ui.TextCell(i.From))
 	add("session", wholeID(i.NativeID))
+	add("not in the store", ui.TextCell(lostWords[i.Lost]))
 	add("format", ui.TextCell(string(i.Format)))
 	add("model", ui.TextCell(i.Model))
 	add("outcome", outcomeCell(i))

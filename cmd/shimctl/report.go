@@ -40,15 +40,7 @@ docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
 func (a *app) report(file string, store bool, flags *filterFlags) error {
 	var page bytes.Buffer
 	var calls int64
-	open := a.openOrEmpty
-	if store {
-		f, err := a.filter(nil, flags)
-		if err != nil {
-			return err
-		}
-		open = func() (*ledger.Ledger, error) { return a.storeCalls(earliest(f)) }
-	}
-	err := a.withCalls(open, func(l *ledger.Ledger, r reporter) error {
+	err := a.withCalls(a.callsOf(store, flags), func(l *ledger.Ledger, r reporter) error {
 		f, err := a.filter(l, flags)
 		if err != nil {
 			return err

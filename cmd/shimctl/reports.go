@@ -74,6 +74,9 @@ type invocationReport struct {
 	Caller       string         `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
 	Proof        []string       `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
 	Unshared     string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Machine      string         `json:"machine,omitempty" doc:"the machine that made it, with --store"`
+	From         string         `json:"from_machine,omitempty" doc:"the one on which the resumed session was last used"`
+	Lost         ledger.Lost    `json:"lost,omitempty" doc:"why its session is not in the store: fenced, no_answer, too_large or failed"`
 	Model        string         `json:"model,omitempty" doc:"the model that answered"`
 	Outcome      *string        `json:"outcome" doc:"ok, failed or killed; null while it runs"`
 	Exit         *int64         `json:"exit" doc:"exit status of the tool, null while it runs"`
@@ -116,7 +119,7 @@ func (r reporter) invocation(i ledger.InvocationRow) invocationReport {
 	}
 	report := invocationReport{ID: i.ID, Tool: i.Tool, Directory: i.Cwd, Chain: nonZero(i.Chain), Started: i.Started.Time(),
 		Milliseconds: ledger.OrNull(i.Duration), Mode: i.Mode, Reason: i.Reason, Detail: i.Detail, Changed: i.Changed(), Rule: i.Rule, ResumedFrom: i.ResumedFrom,
-		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Caller: i.Caller.Program(), Proof: i.Proof.Sentences(), Unshared: i.Unshared, Model: i.Model, Exit: ledger.OrNull(i.Exit), Signal: ledger.OrNull(i.Signal),
+		FellBack: i.FellBack, Session: i.NativeID, Format: i.Format, Caller: i.Caller.Program(), Proof: i.Proof.Sentences(), Unshared: i.Unshared, Machine: i.Machine, From: i.From, Lost: i.Lost, Model: i.Model, Exit: ledger.OrNull(i.Exit), Signal: ledger.OrNull(i.Signal),
 		PromptBytes: i.PromptBytes, SentBytes: i.SentBytes, Input: ledger.OrNull(i.Input), CacheRead: ledger.OrNull(i.CacheRead),
 		CacheWrite: ledger.OrNull(i.CacheWrite), Output: ledger.OrNull(i.Output), moneyReport: moneyJSON(cost, source)}
 	if i.Outcome != "" {

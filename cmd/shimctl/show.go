@@ -12,7 +12,7 @@ import (
 )
 
 func showCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, store bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "show a chain with its sessions and calls",
 		Long: `Shows a chain as a tree: its sessions, the newest first and each before its copies, and the calls of each
@@ -20,10 +20,11 @@ with decision, use and outcome. ID is the number of a chain, its task, or the st
 its sessions.`,
 		Args: oneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON) })
+			return a.withCalls(a.callsOf(store, nil), func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON, !store) })
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.show/1")
+	storeFlag(c, &store)
 	c.ValidArgsFunction = a.completeChain
 	return paged(c)
 }
@@ -34,7 +35,8 @@ type showReport struct {
 	Invocations []invocationReport `json:"invocations" doc:"its calls, the oldest first"`
 }
 
-func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
+// show shows a chain, as a tree if the sessions are known: a store's log has calls only.
+func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON, sessions bool) error {
 	chain, err := chainRow(l, name)
 	if err != nil {
 		return err
@@ -47,7 +49,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON bool) error
 	switch {
 	case asJSON:
 		return a.stdout.PrintJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
-	case a.stdout.Terminal:
+	case a.stdout.Terminal && sessions:
 		a.showTree(r, chain, calls)
 	default:
 		a.callTable(r, calls).Print(a.stdout)

@@ -129,11 +129,7 @@ func (a *app) readStats(from statsSource) (stats, error) {
 
 // readShared reads the calls of all machines from the store.
 func (s *stats) readShared(a *app, flags *filterFlags, r reporter) error {
-	f, err := a.filter(nil, flags)
-	if err != nil {
-		return err
-	}
-	l, err := a.storeCalls(earliest(f))
+	l, err := a.callsOf(true, flags)()
 	if err != nil {
 		return err
 	}

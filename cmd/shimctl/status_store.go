@@ -132,9 +132,9 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, l *ledger.L
 		return err
 	}
 	r.addSessions(sessions, now)
-	today, err := fleetOf(calls)
+	today := fleetReport(ledger.FleetOf(slices.Values(calls)))
 	r.Today = &today
-	return err
+	return nil
 }
 
 // startOfDay returns when the day of a time began.
@@ -159,17 +159,6 @@ func (r *storeReport) addSessions(sessions []ledger.SharedSession, now time.Time
 		r.Running = append(r.Running, run)
 	}
 	slices.SortStableFunc(r.Running, func(a, b sharedRun) int { return a.Since.Compare(b.Since) })
-}
-
-// fleetOf sums up calls of several machines.
-func fleetOf(calls []ledger.SharedCall) (fleetReport, error) {
-	l, err := ledger.FromLog(calls)
-	if err != nil {
-		return fleetReport{}, err
-	}
-	defer l.Close()
-	fleet, err := l.Fleet(ledger.Filter{})
-	return fleetReport(fleet), err
 }
 
 // storeLines returns what is shown of the store, none without one.

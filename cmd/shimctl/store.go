@@ -91,6 +91,24 @@ func storeFlag(c *cobra.Command, from *bool) {
 	c.Flags().BoolVar(from, "store", false, "of the calls of all machines that share the store")
 }
 
+// callsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
+func (a *app) callsOf(store bool, flags *filterFlags) func() (*ledger.Ledger, error) {
+	if !store {
+		return a.openOrEmpty
+	}
+	return func() (*ledger.Ledger, error) {
+		var since ledger.Millis
+		if flags != nil {
+			f, err := a.filter(nil, flags)
+			if err != nil {
+				return nil, err
+			}
+			since = earliest(f)
+		}
+		return a.storeCalls(since)
+	}
+}
+
 // storeCalls returns a ledger in memory with the calls of all machines of the store, from a time on.
 func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
 	s, client, err := a.askedStore()
@@ -98,13 +116,16 @@ func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
 		return nil, err
 	}
 	defer client.Close()
-	calls, err := ui.WithProgress(a.stderr, "reading the store's log", func() ([]ledger.SharedCall, error) {
-		return sharedCalls(context.Background(), client, since)
-	})
+	ctx := context.Background()
+	hello, err := client.Hello(ctx)
+	if err != nil {
+		return nil, storeFailure("open the store", err, s)
+	}
+	calls, err := ui.WithProgress(a.stderr, "reading the store's log", func() ([]ledger.SharedCall, error) { return sharedCalls(ctx, client, since) })
 	if err != nil {
 		return nil, storeFailure("read the store's log", err, s)
 	}
-	return ledger.FromLog(calls)
+	return ledger.FromLog(calls, hello.DigestKey)
 }
 
 // sharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.

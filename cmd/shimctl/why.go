@@ -14,17 +14,18 @@ import (
 )
 
 func whyCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, store bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
 		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with a
 command that does so or shows more. REASON stands for the last call that has it, also for calls that were passed through.`,
 		Args: atMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.why(l, r, strings.Join(args, ""), asJSON) })
+			return a.withCalls(a.callsOf(store, nil), func(l *ledger.Ledger, r reporter) error { return a.why(l, r, strings.Join(args, ""), asJSON) })
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.why/1")
+	storeFlag(c, &store)
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		calls, directive := a.completeCall(c, args, begun)
 		if len(args) == 0 {

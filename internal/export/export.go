@@ -52,6 +52,9 @@ type invocation struct {
 	Outcome      *string   `json:"outcome"`
 	ExitCode     *int64    `json:"exit_code"`
 	Signal       *int64    `json:"signal"`
+	Machine      string    `json:"machine,omitempty"` // of calls in a store, as the two below
+	FromMachine  string    `json:"from_machine,omitempty"`
+	Lost         string    `json:"lost,omitempty"`
 }
 
 // NDJSON writes a line with one object for each call.
@@ -77,6 +80,7 @@ func line(i ledger.Invocation) invocation {
 		ModelAsked: i.Asked, Model: i.Model, PromptBytes: i.PromptBytes, SentBytes: i.SentBytes,
 		Input: ledger.OrNull(i.Input), CacheRead: ledger.OrNull(i.CacheRead), CacheWrite: ledger.OrNull(i.CacheWrite), Output: ledger.OrNull(i.Output),
 		CostNanoUSD: ledger.OrNull(i.Cost), ExitCode: ledger.OrNull(i.Exit), Signal: ledger.OrNull(i.Signal),
+		Machine: i.Machine, FromMachine: i.From, Lost: string(i.Lost),
 	}
 	if i.Chain != 0 {
 		l.Chain = &i.Chain
