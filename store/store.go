@@ -58,6 +58,18 @@ var (
 	ErrChanged     = errors.New("another process has changed the session's local files")
 )
 
+// An Entry is a register or an object as an engine has it.
+type Entry struct {
+	Content []byte
+	Version string // of a register
+}
+
+// Many is a Store that reads many entries in one request.
+type Many interface {
+	// Fetch returns those of the registers and objects that exist, by their names.
+	Fetch(ctx context.Context, names []string) (map[string]Entry, error)
+}
+
 // A Name says what a register is about, in clear text. The store holds only a keyed digest of Kind
 // and Of.
 type Name struct {

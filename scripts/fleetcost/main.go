@@ -1,7 +1,7 @@
 // Command fleetcost measures what machines that share a store ask of it: requests, entries and money for each call, and how long a
 // status takes once the log is long. It runs on servers on loopback only.
 //
-// usage: go run ./scripts/fleetcost [-calls N] [-log N] [-trip DURATION]
+// usage: go run ./scripts/fleetcost [-calls N] [-log N] [-trip DURATION] [-hold DURATION]
 package main
 
 import (
@@ -37,6 +37,7 @@ var (
 	calls = flag.Int("calls", 600, "whole calls of each fleet")
 	long  = flag.Int("log", 100_000, "calls of the long log")
 	trip  = flag.Duration("trip", 30*time.Millisecond, "round trip to the server when the long log is read")
+	hold  = flag.Duration("hold", 0, "how long the server with the long log stays, for shimctl status")
 	key   = strings.Repeat("0123456789abcdef", 4)
 )
 
@@ -113,6 +114,15 @@ func (c counted) Delete(ctx context.Context, names ...string) error {
 	return c.Store.Delete(ctx, names...)
 }
 
+// A countedMany is a counted engine that reads many entries in one request.
+type countedMany struct{ counted }
+
+// Fetch implements store.Many.
+func (c countedMany) Fetch(ctx context.Context, names []string) (map[string]store.Entry, error) {
+	c.counts.read.Add(1)
+	return c.Store.(store.Many).Fetch(ctx, names)
+}
+
 // open opens a store, as the helper of each call does.
 func open(ctx context.Context, location string, counts *counts) (*vault.Vault, store.Store, error) {
 	keys, err := vault.ParseKeys(key)
@@ -123,7 +133,10 @@ func open(ctx context.Context, location string, counts *counts) (*vault.Vault, s
 	if err != nil {
 		return nil, nil, err
 	}
-	e := counted{inner, counts}
+	var e store.Store = counted{inner, counts}
+	if _, many := inner.(store.Many); many {
+		e = countedMany{counted{inner, counts}}
+	}
 	v, err := vault.Open(ctx, e, vault.Options{Keys: keys, Engine: "s3", Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: func(context.Context, store.Store) error { return nil },
 		Now: time.Now})
 	return v, e, err
@@ -222,7 +235,7 @@ func call(ctx context.Context, location string, sum *counts, home, host string, 
 		Timeout: 10 * time.Second, Upload: 10 * time.Second}
 	prompt := fmt.Sprintf("Fix issue %d.\n\n", job) + strings.Repeat("Look at the whole change. ", 20)
 	for n := range round {
-		prompt += fmt.Sprintf("\n\n## Round %d\n\nThe reviewer says: still open.", n+1)
+		prompt += fmt.Sprintf("\n\n## Round %d\n\nThe reviewer says: still open.\n\nYour last report:\n\n%s", n+1, report(job, n))
 	}
 	now := ledger.Millis(time.Now().UnixMilli())
 	made := &ledger.Call{
@@ -248,8 +261,13 @@ func call(ctx context.Context, location string, sum *counts, home, host string, 
 	if err := os.WriteFile(filepath.Join(home, file), fmt.Appendf(nil, "round %d", round), 0o600); err != nil {
 		return d, err
 	}
-	return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1, Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: "Done."},
+	return d, book.Finish(ticket, &ledger.Outcome{Now: now + 1, Seen: rewrite.StreamState{ID: session, Final: true, Content: true, Answer: report(job, round)},
 		File: file, Stamp: "1", Paths: []string{file}, Tree: func() string { return "tree" }})
+}
+
+// report is what the agent says at the end of a round.
+func report(job, round int) string {
+	return fmt.Sprintf("Issue %d is fixed in round %d: the parser now keeps the position of each token it skips.", job, round)
 }
 
 // longLog logs many calls, and reads the log from far away.
@@ -313,9 +331,13 @@ func readFar(ctx context.Context, server *servers.Server, location string, since
 		return err
 	}
 	fmt.Fprintf(out, "read at %s: %d calls in %s, %d requests\nthe store is at %s\n", *trip, n, time.Since(began).Round(time.Millisecond), sum.read.Load()+sum.list.Load(), location)
-	if os.Getenv("FLEETCOST_WAIT") != "" {
-		fmt.Fprintln(out, os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"))
-		time.Sleep(5 * time.Minute)
+	if *hold > 0 {
+		fmt.Fprintf(out, "it stays for %s: REPRISE_STORE_KEY=%s", *hold, key)
+		for name, value := range server.Env {
+			fmt.Fprintf(out, " %s=%s", name, value)
+		}
+		fmt.Fprintln(out)
+		time.Sleep(*hold)
 	}
 	return nil
 }

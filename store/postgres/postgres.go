@@ -27,7 +27,10 @@ type Store struct {
 	used   time.Time // when conn was last used
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store = (*Store)(nil)
+	_ store.Many  = (*Store)(nil)
+)
 
 // Open returns the store of a URL as libpq takes it. The parameter search_path names the schema. It does not
 // connect, and its errors contain nothing of the URL.
@@ -120,6 +123,20 @@ func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, fmt.Errorf("get %s: %w", name, store.ErrAbsent)
 	}
 	return rows[0][0], nil
+}
+
+// Fetch implements store.Many.
+func (s *Store) Fetch(ctx context.Context, names []string) (map[string]store.Entry, error) {
+	rows, err := s.run(ctx, statement{what: "fetch",
+		text: `SELECT key, version, substring(value, 1, $2) FROM reprise_register WHERE key = ANY($1::text[])
+			UNION ALL SELECT name, NULL, substring(body, 1, $3) FROM reprise_blob WHERE name = ANY($1::text[])`,
+		values:  [][]byte{array(names), strconv.AppendInt(nil, store.MaxRegister, 10), strconv.AppendInt(nil, store.MaxObject, 10)},
+		formats: []int16{text, text, text}, results: []int16{text, text, binary}})
+	entries := map[string]store.Entry{}
+	for _, row := range rows {
+		entries[string(row[0])] = store.Entry{Content: row[2], Version: string(row[1])}
+	}
+	return entries, err
 }
 
 // Delete implements store.Store.

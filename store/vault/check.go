@@ -194,14 +194,14 @@ func (v *Vault) sample(ctx context.Context, prefix string, r *wire.Report) error
 		return err
 	}
 	entries = entries[:min(sampled, len(entries))]
-	read := func(ctx context.Context, entry string) (any, error) {
-		_, err := v.readEntry(ctx, entry)
+	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+		_, err := v.openEntry(ctx, entry, e)
 		if errors.Is(err, store.ErrBroken) {
 			return false, nil
 		}
 		return true, err
 	}
-	return v.readAll(ctx, entries, read, func(fits any) error {
+	_, err = v.readAll(ctx, entries, v.readRegister, open, func(fits any) error {
 		if fits.(bool) {
 			r.Registers++
 		} else {
@@ -209,4 +209,5 @@ func (v *Vault) sample(ctx context.Context, prefix string, r *wire.Report) error
 		}
 		return nil
 	})
+	return err
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"reprise/store"
@@ -99,15 +97,11 @@ func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]b
 		name  string
 		notes []note
 	}
-	var missed atomic.Bool
-	read := func(ctx context.Context, name string) (any, error) {
-		notes, err := v.getNotes(ctx, name)
-		if errors.Is(err, store.ErrAbsent) {
-			missed.Store(true)
-		}
+	open := func(ctx context.Context, name string, e store.Entry) (any, error) {
+		notes, err := v.openNotes(ctx, name, e.Content)
 		return entry{name, notes}, err
 	}
-	err = v.readAll(ctx, names, read, func(found any) error {
+	return v.readAll(ctx, names, v.readObject, open, func(found any) error {
 		e := found.(entry)
 		e.notes = slices.DeleteFunc(e.notes, func(n note) bool {
 			known := seen[n.ID]
@@ -116,15 +110,10 @@ func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]b
 		})
 		return each(e.name, e.notes)
 	})
-	return missed.Load(), err
 }
 
-// getNotes returns the values of an entry.
-func (v *Vault) getNotes(ctx context.Context, name string) (notes []note, err error) {
-	sealed, err := v.engine.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
+// openNotes returns the values of an entry.
+func (v *Vault) openNotes(ctx context.Context, name string, sealed []byte) (notes []note, err error) {
 	content, _, err := v.unseal(ctx, name, sealed)
 	if err != nil {
 		return nil, err

@@ -52,12 +52,17 @@ type found struct {
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
 func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
-	sealed, version, _, err := v.engine.Read(ctx, entry)
+	e, err := v.readRegister(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	f := &found{entry: entry, version: version}
-	content, key, err := v.unseal(ctx, entry, sealed)
+	return v.openEntry(ctx, entry, e)
+}
+
+// openEntry unseals an entry, as readEntry does.
+func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*found, error) {
+	f := &found{entry: entry, version: e.Version}
+	content, key, err := v.unseal(ctx, entry, e.Content)
 	if err != nil {
 		return f, err
 	}
@@ -127,14 +132,14 @@ func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers
 		if left := limit - len(registers); len(entries) > left {
 			entries, more = entries[:left], true
 		}
-		read := func(ctx context.Context, entry string) (any, error) {
-			f, err := v.readEntry(ctx, entry)
+		open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+			f, err := v.openEntry(ctx, entry, e)
 			if errors.Is(err, store.ErrBroken) {
 				return v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}), nil
 			}
 			return v.present(f), err
 		}
-		err := v.readAll(ctx, entries, read, func(entry any) error {
+		_, err := v.readAll(ctx, entries, v.readRegister, open, func(entry any) error {
 			r, ok := entry.(store.Register)
 			if ok && (r.Damaged || !seen[r.Name.ID]) { // the first key's comes first
 				registers = append(registers, r)
@@ -163,11 +168,12 @@ func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Regi
 	if err != nil {
 		return err
 	}
-	read := func(ctx context.Context, entry string) (any, error) {
-		f, err := v.readEntry(ctx, entry)
+	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+		f, err := v.openEntry(ctx, entry, e)
 		return v.present(f), err
 	}
-	return v.readAll(ctx, entries, read, func(entry any) error { return each(entry.(store.Register)) })
+	_, err = v.readAll(ctx, entries, v.readRegister, open, func(entry any) error { return each(entry.(store.Register)) })
+	return err
 }
 
 // Swap implements store.Registers.

@@ -3,6 +3,8 @@ package vault
 import (
 	"context"
 	"time"
+
+	"reprise/store"
 )
 
 // late is after how long no request can arrive any more that was sent before.
@@ -41,14 +43,14 @@ func (v *Vault) longGone(ctx context.Context, prefix string) (gone []string, err
 		return nil, err
 	}
 	until := v.options.Now().Add(-late).Unix()
-	read := func(ctx context.Context, entry string) (any, error) {
-		f, err := v.readEntry(ctx, entry)
+	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+		f, err := v.openEntry(ctx, entry, e)
 		if err != nil || !f.Gone || f.At > until {
 			return "", err
 		}
 		return entry, nil
 	}
-	err = v.readAll(ctx, entries, read, func(entry any) error {
+	_, err = v.readAll(ctx, entries, v.readRegister, open, func(entry any) error {
 		if entry != "" {
 			gone = append(gone, entry.(string))
 		}

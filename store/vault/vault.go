@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +23,7 @@ import (
 	"reprise/store/wire"
 )
 
-// parallel is how many entries are read at once.
+// parallel is how many entries are read at once. More are not in memory.
 const parallel = 16
 
 // Options are what a Vault needs besides its engine.
@@ -91,36 +92,69 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 	return nil, 0, fmt.Errorf("%s: %w", name, err)
 }
 
-// readAll calls use with the content of entries, in order. Entries that are gone, or that none of the
-// keys unseals, are left out.
-func (v *Vault) readAll(ctx context.Context, names []string, read func(context.Context, string) (any, error), use func(any) error) error {
-	for len(names) > 0 {
-		n := min(parallel, len(names))
-		found := make([]any, n)
-		group, groupContext := errgroup.WithContext(ctx)
-		for i, name := range names[:n] {
-			group.Go(func() (err error) {
-				found[i], err = read(groupContext, name)
-				if errors.Is(err, store.ErrAbsent) || errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrNewer) {
-					found[i], err = nil, nil
-				}
-				return err
-			})
+// readAll calls use with what open makes of entries, in order. Entries that none of the keys unseals are left out, and those that are
+// gone: it reports whether there were any.
+func (v *Vault) readAll(ctx context.Context, names []string, read reading, open func(context.Context, string, store.Entry) (any, error), use func(any) error) (gone bool, err error) {
+	for some := range slices.Chunk(names, parallel) {
+		entries, err := v.fetch(ctx, some, read)
+		if err != nil {
+			return gone, err
 		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
-		for _, entry := range found {
-			if entry == nil {
+		gone = gone || len(entries) < len(some)
+		for _, name := range some {
+			entry, there := entries[name]
+			if !there {
 				continue
 			}
-			if err := use(entry); err != nil {
-				return err
+			content, err := open(ctx, name, entry)
+			if errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrNewer) {
+				continue
+			}
+			if err == nil && content != nil {
+				err = use(content)
+			}
+			if err != nil {
+				return gone, err
 			}
 		}
-		names = names[n:]
 	}
-	return nil
+	return gone, nil
+}
+
+// A reading reads one entry.
+type reading func(ctx context.Context, name string) (store.Entry, error)
+
+func (v *Vault) readRegister(ctx context.Context, name string) (store.Entry, error) {
+	value, version, _, err := v.engine.Read(ctx, name)
+	return store.Entry{Content: value, Version: version}, err
+}
+
+func (v *Vault) readObject(ctx context.Context, name string) (store.Entry, error) {
+	content, err := v.engine.Get(ctx, name)
+	return store.Entry{Content: content}, err
+}
+
+// fetch returns those of the entries that exist.
+func (v *Vault) fetch(ctx context.Context, names []string, read reading) (map[string]store.Entry, error) {
+	if many, ok := v.engine.(store.Many); ok {
+		return many.Fetch(ctx, names)
+	}
+	found := map[string]store.Entry{}
+	var mu sync.Mutex
+	group, groupContext := errgroup.WithContext(ctx)
+	for _, name := range names {
+		group.Go(func() error {
+			entry, err := read(groupContext, name)
+			if errors.Is(err, store.ErrAbsent) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[name] = entry
+			return err
+		})
+	}
+	return found, group.Wait()
 }
 
 // random returns a name that is used once.
