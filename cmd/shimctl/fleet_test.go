@@ -17,7 +17,7 @@ import (
 
 const recipes = "../../docs/how-to/fleet/"
 
-// A recipe is what a file in docs/how-to/fleet sets and runs.
+// A recipe is what a file in docs/how-to/fleet sets and runs: each script in a shell of its own.
 type recipe struct {
 	env    map[string]string
 	script []string
@@ -49,7 +49,7 @@ var readRecipe = map[string]func(t *testing.T, read func(any)) recipe{
 			After     []string `yaml:"after_script"`
 		}
 		read(&file)
-		return recipe{file["agent"].Variables, slices.Concat(file["agent"].Script, file["agent"].After)}
+		return recipe{file["agent"].Variables, []string{strings.Join(slices.Concat(file["agent"].Script, file["agent"].After), "\n")}}
 	},
 	"kubernetes-job.yaml": func(t *testing.T, read func(any)) recipe {
 		type container struct {
@@ -61,19 +61,25 @@ var readRecipe = map[string]func(t *testing.T, read func(any)) recipe{
 			Kind string
 			Spec struct {
 				Template struct {
-					Spec struct{ Containers []container }
+					Spec struct {
+						First []container `yaml:"initContainers"`
+						Then  []container `yaml:"containers"`
+					}
 				}
 			}
 		}
 		read(&file)
-		c := file.Spec.Template.Spec.Containers[0]
-		if file.Kind != "Job" || !slices.Equal(c.Command, []string{"sh", "-ec"}) {
-			t.Errorf("%s runs %q", file.Kind, c.Command)
-		}
-		r := recipe{map[string]string{}, c.Args}
-		for _, v := range c.Env {
-			if v.Name != "HOME" {
-				r.env[v.Name] = v.Value
+		pod := file.Spec.Template.Spec
+		r := recipe{env: map[string]string{}}
+		for _, c := range append(pod.First[1:], pod.Then...) { // the first clones
+			if file.Kind != "Job" || !slices.Equal(c.Command, []string{"sh", "-ec"}) {
+				t.Errorf("%s runs %q", file.Kind, c.Command)
+			}
+			r.script = append(r.script, c.Args...)
+			for _, v := range c.Env {
+				if v.Name != "HOME" {
+					r.env[v.Name] = v.Value
+				}
 			}
 		}
 		return r
@@ -169,7 +175,10 @@ func (r recipe) run(t *testing.T) {
 	}
 	sh(`mkdir home; git init -q -b main --bare origin.git; git clone -q origin.git repo 2>/dev/null; cd repo; git checkout -q -b main
 		echo Begin. >prompt.md; git add .; git -c user.name=a -c user.email=a@b commit -q -m 1; git push -q origin main`)
-	shown := sh("cd repo\n" + strings.Join(r.script, "\n") + "\nif [ -e ../summary ]; then cat ../summary; fi")
+	var shown string
+	for _, script := range append(r.script, "if [ -e ../summary ]; then cat ../summary; fi") {
+		shown += sh("cd repo\n" + script)
+	}
 	if !strings.Contains(strings.Join(r.script, "\n"), "claude") {
 		return
 	}
