@@ -66,7 +66,7 @@ func TestStoreOnServers(t *testing.T) {
 }
 
 // fakeBuckets are the buckets that are no real ones: how the store there fails.
-var fakeBuckets = []string{"files", "expires", "refused", "denied", "none", "silent", "unsafe"}
+var fakeBuckets = []string{"files", "expires", "refused", "denied", "none", "silent", "unsafe", "hangs"}
 
 // A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names one.
 type fileStore struct{ dir, fails string }
@@ -89,6 +89,14 @@ func (s *fileStore) check(ctx context.Context) error {
 		return store.ErrDenied
 	case "none":
 		return store.ErrNoStore
+	case "hangs":
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(s.dir, "hang")); err != nil {
+				return nil
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return context.Cause(ctx)
 	case "silent":
 		<-ctx.Done()
 		return context.Cause(ctx)
