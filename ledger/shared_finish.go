@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"reprise/store"
 )
@@ -79,15 +80,24 @@ func (s *Shared) FinishHere(t *Ticket, o *Outcome, later ...Turn) (*Unfinished, 
 	return u, err
 }
 
-// Complete puts the session of a call that has ended into the store, and gives it back. If the context ends before,
-// another process may go on with the work. A second Complete of work that is done finds nothing to do.
+// ErrUnfinished reports that the time was over before the work was done. Another process may go on with it.
+var ErrUnfinished = errors.New("the time is over")
+
+// isOver reports whether the time for a store is over. The helper gives a request up somewhat before.
+func (s *Shared) isOver(ctx context.Context) bool {
+	until, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && time.Until(until) < s.Upload/10
+}
+
+// Complete puts the session of a call that has ended into the store, and gives it back. It fails with ErrUnfinished if the context
+// ends before. A second Complete of work that is done finds nothing to do.
 func (s *Shared) Complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
 		u.Bundle, failed = s.Bundles.Save(ctx, u.Home, u.Paths)
 	}
-	if ctx.Err() != nil {
-		return errors.Join(failed, context.Cause(ctx))
+	if failed != nil && s.isOver(ctx) || ctx.Err() != nil {
+		return errors.Join(ErrUnfinished, failed, context.Cause(ctx))
 	}
 	u.settleTree()
 	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over, now: u.Call.When}
@@ -105,8 +115,8 @@ func (s *Shared) Complete(ctx context.Context, u *Unfinished) error {
 			return s.release(tx, own, u.Bundle, u.Tree)
 		})
 	}
-	if err != nil && ctx.Err() != nil {
-		return errors.Join(failed, err)
+	if err != nil && s.isOver(ctx) {
+		return errors.Join(ErrUnfinished, failed, err)
 	}
 	switch {
 	case err == nil && u.Bundle.Name != "":

@@ -61,7 +61,7 @@ func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 	defer cancel()
 	if c.shared.settings.Finish != config.FinishDetach {
 		failed := c.shared.book.Complete(ctx, u)
-		if failed == nil || !isOver(ctx, c.shared.settings.UploadTimeout/10) {
+		if !errors.Is(failed, ledger.ErrUnfinished) {
 			return errors.Join(err, failed)
 		}
 	}
@@ -83,12 +83,6 @@ func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 		}
 	}()
 	return ctx, cancel
-}
-
-// isOver reports whether a context has ended, or ends within a margin: the helper gives a request up somewhat before its time is over.
-func isOver(ctx context.Context, margin time.Duration) bool {
-	until, _ := ctx.Deadline()
-	return ctx.Err() != nil || time.Until(until) < margin
 }
 
 func (c *call) detach(u *ledger.Unfinished) error {

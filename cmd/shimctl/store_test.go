@@ -90,18 +90,23 @@ func (s *fileStore) check(ctx context.Context) error {
 	case "none":
 		return store.ErrNoStore
 	case "hangs":
-		for ctx.Err() == nil {
-			if _, err := os.Stat(filepath.Join(s.dir, "hang")); err != nil {
-				return nil
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		return context.Cause(ctx)
+		return s.whileThere(ctx, "hang")
 	case "silent":
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// whileThere waits as long as the store has a file of this name.
+func (s *fileStore) whileThere(ctx context.Context, name string) error {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err != nil {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return context.Cause(ctx)
 }
 
 // The first line of a file is the entry's version.
@@ -145,6 +150,9 @@ func (s *fileStore) Swap(ctx context.Context, key, old string, value []byte) (st
 }
 
 func (s *fileStore) Put(ctx context.Context, name string, content []byte) error {
+	if err := s.whileThere(ctx, "slow"); err != nil {
+		return err
+	}
 	_, err := s.Swap(ctx, name, "", content)
 	return err
 }
