@@ -83,7 +83,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, sums) })
 	}
 	write := func() error {
-		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(w, l.Invocations(filter)) })
+		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(ui.JSONWriter{Writer: w}, l.Invocations(filter)) })
 	}
 	if f.output == "" && a.stdout.Terminal {
 		return write() // shows the progress

@@ -139,7 +139,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 }
 
 func (a *app) tailJSON(r reporter) func(string, ledger.InvocationRow) error {
-	e := json.NewEncoder(a.stdout)
+	e := json.NewEncoder(ui.JSONWriter{Writer: a.stdout})
 	e.SetEscapeHTML(false)
 	return func(event string, i ledger.InvocationRow) error {
 		return e.Encode(tailReport{"shimctl.tail/1", event, r.invocation(i)})

@@ -162,7 +162,7 @@ func (s Screen) Notice(sentence string) { fmt.Fprintln(s, Printable(sentence)) }
 
 // PrintJSON prints a value as indented JSON.
 func (s Screen) PrintJSON(v any) error {
-	e := json.NewEncoder(s)
+	e := json.NewEncoder(JSONWriter{s})
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)

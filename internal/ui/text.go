@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
@@ -40,8 +43,32 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isControl reports whether a terminal may take a character for a command.
-func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+// isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
+func isControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal may show it. Each Write is whole characters.
+type JSONWriter struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w JSONWriter) Write(encoded []byte) (int, error) {
+	if bytes.IndexFunc(encoded, isRawControl) < 0 {
+		return w.Writer.Write(encoded)
+	}
+	var b bytes.Buffer
+	for _, r := range string(encoded) {
+		if isRawControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	_, err := w.Writer.Write(b.Bytes())
+	return len(encoded), err
+}
+
+func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
 
 // escapeTSV keeps a value on its line and in its column. It also escapes what moves the
 // cursor of a terminal that shows the table later.
