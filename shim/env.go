@@ -15,6 +15,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"reprise/config"
 )
 
@@ -111,13 +113,20 @@ func AccountHome() string {
 
 // Own returns the value of a variable for finding reprise's own files. A caller may give a tool
 // another HOME. Configuration, ledger and log are then still those of the account, if reprise
-// has been used there. Variables that name a file's place explicitly are not changed.
+// has been used there. For root they are so in another user's home too, where what root makes would shut the user out, unless
+// reprise has been used in that one. Variables that name a file's place explicitly are not changed.
 func (e Env) Own(name string) string {
 	value := e.Get(name)
-	if name == "HOME" && filepath.IsAbs(value) && e.AccountHome != value && hasOwnFiles(e.AccountHome) {
+	if name == "HOME" && filepath.IsAbs(value) && e.AccountHome != value && (hasOwnFiles(e.AccountHome) || filepath.IsAbs(e.AccountHome) && rootsGuest(value) && !hasOwnFiles(value)) {
 		return e.AccountHome
 	}
 	return value
+}
+
+// rootsGuest reports whether root runs in another user's home, as sudo may let it.
+func rootsGuest(home string) bool {
+	var st unix.Stat_t
+	return os.Geteuid() == 0 && unix.Stat(home, &st) == nil && st.Uid != 0
 }
 
 // hasOwnFiles reports whether a home directory contains reprise's configuration, ledger or shims.

@@ -57,7 +57,23 @@ func TestOwnVariables(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(used, ".local/state/reprise"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	others, othersUsed := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(othersUsed, ".config/reprise"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ofRoot := others // what root's files are below
+	if os.Geteuid() == 0 {
+		ofRoot = unused
+		for _, home := range []string{others, othersUsed} {
+			if err := os.Chown(home, 65534, 65534); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	for _, tt := range []struct{ name, home, account, want string }{
+		{"another user's home", others, unused, ofRoot},
+		{"another user's home, where reprise was used", othersUsed, unused, othersUsed},
+		{"another user's home, without an account", others, "", others},
 		{"another home", "/h", used, used},
 		{"an account where reprise was never used", "/h", unused, "/h"},
 		{"no account", "/h", "", "/h"},
