@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -149,9 +151,9 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// bill lists the modules that are linked into the programs, by their own build information, and the
+// components lists the modules that are linked into the programs, by their own build information, and the
 // libraries of Go and C.
-func (r *release) bill(arch, programs string) ([]byte, error) {
+func components(arch, programs string) ([]component, error) {
 	seen := map[string]bool{}
 	var list []component
 	for _, p := range all {
@@ -181,7 +183,11 @@ func (r *release) bill(arch, programs string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, component{Type: "library", Name: "glibc", Version: libc})
+	return append(list, component{Type: "library", Name: "glibc", Version: libc}), nil
+}
+
+// bill lists the components as CycloneDX does.
+func (r *release) bill(list []component) ([]byte, error) {
 	text, err := json.MarshalIndent(map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
 		"metadata": map[string]any{
@@ -191,6 +197,57 @@ func (r *release) bill(arch, programs string) ([]byte, error) {
 		"components": list,
 	}, "", "  ")
 	return append(text, '\n'), err
+}
+
+// licenses returns the licences of the Go modules among the components, and of Go. They ask to be in what is passed on.
+func (r *release) licenses(list []component) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "The programs contain these libraries, beside the C library.")
+	for _, c := range list {
+		if c.PURL == "" {
+			continue
+		}
+		find := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", c.Name)
+		if c.Name == "stdlib" {
+			find = exec.Command("go", "env", "GOROOT")
+		}
+		find.Dir = r.root
+		dir, err := output(find)
+		if err != nil {
+			return nil, err
+		}
+		texts, err := licenseTexts(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		for _, text := range texts {
+			fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 100), c.Name, c.Version, text)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// licenseTexts returns what the files with a module's licence say. A module without one is an error.
+func licenseTexts(dir string) (texts []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := strings.ToUpper(entry.Name())
+		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, strings.TrimSpace(string(text)))
+	}
+	if len(texts) == 0 {
+		return nil, errors.New("there is no file with its licence")
+	}
+	return texts, nil
 }
 
 // libcVersion asks the compiler for the version of the C library that it links.

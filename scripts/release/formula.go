@@ -21,7 +21,7 @@ const formulaText = `class Reprise < Formula
     bash_completion.install "completions/shimctl"
     zsh_completion.install "completions/_shimctl"
     fish_completion.install "completions/shimctl.fish"
-    doc.install "sbom.cdx.json"
+    doc.install "sbom.cdx.json", "THIRD-PARTY-LICENSES"
   end
 
   def caveats

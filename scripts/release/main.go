@@ -166,11 +166,19 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 		return err
 	}
 	fmt.Printf("packing reprise %s for linux/%s\n", r.version, arch)
-	bill, err := r.bill(arch, programs)
+	linked, err := components(arch, programs)
 	if err != nil {
 		return err
 	}
-	files, err := r.layOut(programs, extras, bill)
+	licenses, err := r.licenses(linked)
+	if err != nil {
+		return err
+	}
+	bill, err := r.bill(linked)
+	if err != nil {
+		return err
+	}
+	files, err := r.layOut(programs, extras, bill, licenses)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func description() []string {
 }
 
 // layOut lists the files of the packages. The shims are one file with several names.
-func (r *release) layOut(programs, extras string, bill []byte) (files []file, err error) {
+func (r *release) layOut(programs, extras string, bill, licenses []byte) (files []file, err error) {
 	add := func(archive, system string, mode fs.FileMode, from string) {
 		text, failed := os.ReadFile(from)
 		err = errors.Join(err, failed)
@@ -59,6 +59,7 @@ func (r *release) layOut(programs, extras string, bill []byte) (files []file, er
 	add("README.md", "usr/share/doc/reprise/README.md", 0o644, filepath.Join(r.root, "README.md"))
 	add("CHANGELOG.md", "usr/share/doc/reprise/CHANGELOG.md", 0o644, filepath.Join(r.root, "CHANGELOG.md"))
 	files = append(files, file{archive: "sbom.cdx.json", system: "usr/share/doc/reprise/sbom.cdx.json", mode: 0o644, text: bill},
+		file{archive: "THIRD-PARTY-LICENSES", system: "usr/share/doc/reprise/THIRD-PARTY-LICENSES", mode: 0o644, text: licenses},
 		file{system: "usr/share/doc/reprise/README.packaged", mode: 0o644, text: []byte(readmePackaged)})
 	for shell, directory := range map[string]string{"bash": "usr/share/bash-completion/completions/", "zsh": "usr/share/zsh/vendor-completions/",
 		"fish": "usr/share/fish/vendor_completions.d/"} {

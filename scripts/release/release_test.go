@@ -110,6 +110,33 @@ func testEmulated(t *testing.T, release string) {
 	}
 }
 
+// The licence of each module that is linked is in the release.
+func TestLicenses(t *testing.T) {
+	programs := t.TempDir()
+	for _, p := range all {
+		shell(t, "../..", "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[p.c]+" go build -o "+filepath.Join(programs, p.name)+" ./cmd/"+p.name)
+	}
+	linked, err := components(runtime.GOARCH, programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := (&release{root: "../.."}).licenses(linked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range linked {
+		if c.PURL != "" && !strings.Contains(string(text), "\n"+c.Name+" "+c.Version+"\n") {
+			t.Errorf("%s is missing", c.Name)
+		}
+	}
+	if n := strings.Count(string(text), "Copyright"); n < 20 || len(linked) < 20 {
+		t.Errorf("%d copyrights of %d components", n, len(linked))
+	}
+	if _, err := licenseTexts(programs); err == nil {
+		t.Error("a module without a licence is accepted")
+	}
+}
+
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
