@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh installs shimctl, reprise-store and the shims of tools that are on PATH into a directory of their own. It takes
+# install.sh installs shimctl and the shims of tools that are on PATH into a directory of their own, with --store reprise-store too. It takes
 # them from a release, checked against its checksums, or from the package that it lies in, or builds them in a
 # checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
 # a name without a program behind it: each is made and tried first, then renamed into place.
@@ -8,7 +8,7 @@ unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
-names="$shims $programs" # choose_shims leaves out shims
+names="$shims $programs" # choose_programs leaves some out
 tmp='' made='' ticker=''
 
 main() {
@@ -28,7 +28,7 @@ install_programs() {
 		check_go
 		check_compiler
 	fi
-	choose_shims
+	choose_programs
 	check_bin_dir
 	case $source in
 	checkout) build ;;
@@ -50,7 +50,7 @@ install_programs() {
 
 usage() {
 	cat <<'END'
-usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--tools TOOLS] [--demo]
+usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--tools TOOLS] [--store] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
   --from RELEASE install the programs of a release, without Go and a C compiler: a directory
@@ -60,6 +60,7 @@ usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--tools TOOLS] [--demo]
                  (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
   --tools TOOLS  install shims of these tools too, with commas between: shims that are there stay,
                  and tools on PATH get one; if there are neither, all tools do
+  --store        install reprise-store too, which machines need to share sessions; once there, it stays
   --demo         show what the installed shims do, on this machine alone (shimctl demo)
   --uninstall    remove what was installed; the ledger, the log and the configuration stay
   --purge        with --uninstall: remove those as well
@@ -69,7 +70,7 @@ END
 }
 
 read_options() {
-	action=install demo=no purge=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no store=no purge=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -103,6 +104,7 @@ read_options() {
 		--uninstall) action=uninstall ;;
 		--where) action=where ;;
 		--purge) purge=yes ;;
+		--store) store=yes ;;
 		--demo) demo=yes ;;
 		-h | --help)
 			usage
@@ -245,12 +247,13 @@ check_compiler() {
 	fail 'no C compiler on PATH (cc, gcc or clang)' 'SQLite needs one: install gcc or clang'
 }
 
-# --- which shims to install ---
+# --- which programs to install ---
 
-# choose_shims leaves in names the shims that are asked for, those that are there, and those of tools on PATH. A shim
+# choose_programs leaves in names the shims that are asked for, those that are there, and those of tools on PATH. A shim
 # of a tool that is missing makes it seem installed to programs that look for its name. Without any of them there is a
 # shim for each tool: on the PATH of this script the tools may be missing though shells find them, as with nvm.
-choose_shims() {
+choose_programs() {
+	[ "$store" = yes ] || present "$bin/reprise-store" || programs=shimctl
 	chosen=
 	for name in $shims; do
 		case " $asked " in
@@ -393,16 +396,19 @@ download() {
 take() {
 	program=$1/bin/shim
 	[ -f "$program" ] || program=$1/bin/${shims%% *}
-	if ! cp -- "$program" "$tmp/shim" || ! cp -- "$1/bin/shimctl" "$1/bin/reprise-store" "$tmp" ||
-		! chmod 755 -- "$tmp/shim" "$tmp/shimctl" "$tmp/reprise-store"; then
-		fail "$1 lacks a program" 'fetch the release anew'
-	fi
+	cp -- "$program" "$tmp/shim" || lacks_program "$1"
+	for name in $programs; do cp -- "$1/bin/$name" "$tmp" || lacks_program "$1"; done
+	for name in shim $programs; do chmod 755 -- "$tmp/$name"; done
 	if ! start; then
 		cat "$tmp/log" >&2
 		fail 'the programs do not start on this machine' 'the lines above say why'
 	fi
 	version=$(sed -n 's/^reprise \([^ ]*\).*/\1/p' "$tmp/said")
 	kind='static'
+}
+
+lacks_program() {
+	fail "$1 lacks a program" 'fetch the release anew'
 }
 
 # --- build: the most self-contained kind that links and starts ---
@@ -413,7 +419,7 @@ build() {
 		"$version" "$found" "$compiler"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	printf 'looking for the modules, which may be downloaded\n'
-	if ! go list -deps -tags "$tags" ./cmd/shim ./cmd/shimctl ./cmd/reprise-store >/dev/null 2>"$tmp/log"; then
+	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2
 		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
 	fi
@@ -443,7 +449,7 @@ stamp() {
 
 # link COMPILER LINKER_FLAGS builds the programs and tries them. The last one contains no C.
 link() {
-	for program in shim shimctl reprise-store; do
+	for program in shim $programs; do
 		cgo=1 flags="$(stamped "$version" "$commit") $2"
 		[ "$program" != reprise-store ] || cgo=0 flags=$(stamped "$version" "$commit")
 		start_ticker "compiling $program"
@@ -496,7 +502,7 @@ stop_ticker() {
 # start reports whether the programs that were made start here; the log says why not.
 start() {
 	cp -- "$tmp/shim" "$tmp/claude" || return 1 # it acts by the name it is called
-	if ! shim_starts || ! starts reprise-store || ! starts shimctl; then
+	if ! shim_starts || ! all_start; then
 		{
 			echo 'a program is there but does not start here; what it said:'
 			cat "$tmp/said"
@@ -509,6 +515,10 @@ start() {
 shim_starts() {
 	try claude --version
 	case $status in 126 | 127) grep -q '^reprise: ' "$tmp/said" ;; *) return 1 ;; esac
+}
+
+all_start() {
+	for program in $programs; do starts "$program" || return 1; done
 }
 
 # starts PROGRAM: whatever it makes of its argument, it was neither refused by the system nor killed, and its

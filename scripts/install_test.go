@@ -23,7 +23,7 @@ import (
 	"reprise/scripts/toolbox"
 )
 
-var names = append(slices.Clone(rewrite.Names), "shimctl", "reprise-store")
+var names = append(slices.Clone(rewrite.Names), "shimctl")
 
 // standIn is built as all programs. It does what the installer asks of them: it starts, links C, holds a
 // stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
@@ -261,11 +261,11 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	s.write("tools/codex", "#!/bin/sh\n")
 	s.mkdir("tools/vibe")
 	s.prependPath("tools")
-	contains(t, s.install(), "installed codex, shimctl, reprise-store in ", "not on PATH, so without a shim: claude, ", "shimctl setup --tools NAME adds one")
-	holds(".reprise", "codex", "reprise-store", "shimctl")
+	contains(t, s.install(), "installed codex, shimctl in ", "not on PATH, so without a shim: claude, ", "shimctl setup --tools NAME adds one")
+	holds(".reprise", "codex", "shimctl")
 	s.prependPath("none")
 	s.set("PATH=" + s.bin + ":" + s.path)
-	s.install("--tools", "vibe,claude", "--tools=claude")
+	contains(t, s.install("--tools", "vibe,claude", "--tools=claude", "--store"), "shimctl, reprise-store in ")
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 	s.install()
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")

@@ -76,7 +76,7 @@ func storeHint(err error) string {
 		{store.ErrNoStore, "create the bucket or database, or correct the URL"},
 		{store.ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
 		{store.ErrNewer, "install the newer reprise"},
-		{errMissingHelper, "install reprise again: reprise-store belongs beside shimctl"},
+		{errMissingHelper, "./install.sh --store installs it"},
 		{store.ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
 	} {
 		if errors.Is(err, known.kind) {
