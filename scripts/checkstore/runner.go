@@ -13,8 +13,8 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/scripts/stores/faulty"
 	"reprise/store"
-	"reprise/store/faulty"
 )
 
 // A runner makes one call after the other, on machines that come and go.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/scripts/stores/faulty"
+	"reprise/scripts/stores/mem"
 	"reprise/store"
 	"reprise/store/bundle"
-	"reprise/store/faulty"
-	"reprise/store/mem"
 	"reprise/store/vault"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"reprise/scripts/stores/mem"
 	"reprise/store"
 	"reprise/store/engine"
-	"reprise/store/mem"
 )
 
 func TestOpen(t *testing.T) {

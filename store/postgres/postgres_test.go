@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"reprise/scripts/servers"
+	"reprise/scripts/stores/storetest"
 	"reprise/store"
 	"reprise/store/postgres"
 	"reprise/store/selftest"
-	"reprise/store/storetest"
 )
 
 func open(t *testing.T, text string) *postgres.Store {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"reprise/scripts/servers"
+	"reprise/scripts/stores/storetest"
 	"reprise/store"
 	"reprise/store/s3"
 	"reprise/store/selftest"
-	"reprise/store/storetest"
 )
 
 func open(t *testing.T, text string) store.Store {

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reprise/scripts/stores/mem"
 	"reprise/store"
-	"reprise/store/mem"
 	"reprise/store/selftest"
 )
 

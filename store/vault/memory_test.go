@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"reprise/store/mem"
+	"reprise/scripts/stores/mem"
 )
 
 // A memory is an engine that remembers all that it was ever given, and whose faults a test decides.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/stores/faulty"
+	"reprise/scripts/stores/mem"
+	"reprise/scripts/stores/storetest"
 	"reprise/store"
-	"reprise/store/faulty"
-	"reprise/store/mem"
-	"reprise/store/storetest"
 )
 
 // Without faults it is the store that it wraps.

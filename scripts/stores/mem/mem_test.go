@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"reprise/scripts/stores/mem"
+	"reprise/scripts/stores/storetest"
 	"reprise/store"
-	"reprise/store/mem"
-	"reprise/store/storetest"
 )
 
 func TestConformance(t *testing.T) {
