@@ -95,11 +95,16 @@ func LogCall(ctx context.Context, log store.Log, call SharedCall, over ...string
 // SharedCalls calls each with all calls of a store from a time on, day by day. It skips what cannot be
 // read: another version may have written it.
 func SharedCalls(ctx context.Context, log store.Log, since Millis, each func(SharedCall) error) error {
-	return log.Notes(ctx, Day(since), func(_ string, value []byte) error {
-		var n SharedCall
-		if json.Unmarshal(value, &n) != nil || n.When < since {
-			return nil
+	return log.Notes(ctx, Day(since), func(_ string, values [][]byte) error {
+		for _, value := range values {
+			var n SharedCall
+			if json.Unmarshal(value, &n) != nil || n.When < since {
+				continue
+			}
+			if err := each(n); err != nil {
+				return err
+			}
 		}
-		return each(n)
+		return nil
 	})
 }

@@ -90,10 +90,10 @@ func (f *fakeStore) Note(ctx context.Context, day string, value []byte, over ...
 	return f.fail
 }
 
-func (f *fakeStore) Notes(_ context.Context, since string, each func(day string, value []byte) error) error {
+func (f *fakeStore) Notes(_ context.Context, since string, each func(day string, values [][]byte) error) error {
 	for _, line := range f.log {
 		if day, value, _ := strings.Cut(line, " "); day >= since {
-			if err := each(day, []byte(value)); err != nil {
+			if err := each(day, [][]byte{[]byte(value)}); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,24 +13,28 @@ import (
 	"reprise/store"
 )
 
-// The log has an entry for each call, of level 0. When a day has many entries of a level, they are packed into one of the next: of n
-// calls it has some multiple of log(n) entries. A reader tells by their IDs what it has read already, so that nothing is counted
+// The log has an entry for each call, of level 0. When a day has many entries of a level, they are packed into one of the next, or a few
+// if they are large: a thousand calls are one entry in the end. A reader tells by their IDs what it has read already, so that nothing is counted
 // twice while entries are packed, by several at once, or by one that dies in between.
 const (
 	packedAt = 32 // entries of a level
-	topLevel = 4
+	topLevel = 2
+	mostNote = maxValue / 4 // bytes of values in an entry, if there are several
 )
 
-// A note is a value of the log.
+// A note is a value of the log, in one line, under a random ID.
 type note struct {
-	ID    string          `json:"id"` // random
-	Value json.RawMessage `json:"value"`
+	id    string
+	value []byte
 }
 
 // Note implements wire.Service.
 func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 	if _, err := time.Parse(time.DateOnly, day); err != nil {
 		return fmt.Errorf("note: %w", err)
+	}
+	if bytes.ContainsRune(value, '\n') {
+		return errors.New("note: it has several lines")
 	}
 	if rand.IntN(packedAt) == 0 {
 		v.full.Store(&day)
@@ -41,11 +45,8 @@ func (v *Vault) Note(ctx context.Context, day string, value []byte) error {
 // putNotes writes an entry of the log.
 func (v *Vault) putNotes(ctx context.Context, day string, level int, notes ...note) error {
 	var lines bytes.Buffer
-	encoder := json.NewEncoder(&lines)
 	for _, n := range notes {
-		if err := encoder.Encode(n); err != nil {
-			return fmt.Errorf("note: %w", err)
-		}
+		fmt.Fprintf(&lines, "%s %s\n", n.id, n.value)
 	}
 	content, err := compress(lines.Bytes())
 	if err != nil {
@@ -61,8 +62,11 @@ func (v *Vault) putNotes(ctx context.Context, day string, level int, notes ...no
 
 func levelPrefix(day string, level int) string { return fmt.Sprintf("%s%s/%d-", prefixLog, day, level) }
 
+// atOnce is how many values a reader is given at once.
+const atOnce = 256
+
 // Notes implements wire.Service.
-func (v *Vault) Notes(ctx context.Context, since string, each func(day string, value []byte) error) error {
+func (v *Vault) Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error {
 	entries, seen := map[string]bool{}, map[string]bool{}
 	for {
 		listed, err := v.notesSince(ctx, since)
@@ -77,8 +81,12 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 			}
 		}
 		gone, err := v.readNotes(ctx, names, seen, func(name string, notes []note) error {
-			for _, n := range notes {
-				if err := each(dayOf(name), n.Value); err != nil {
+			for some := range slices.Chunk(notes, atOnce) {
+				values := make([][]byte, 0, len(some))
+				for _, n := range some {
+					values = append(values, n.value)
+				}
+				if err := each(dayOf(name), values); err != nil {
 					return err
 				}
 			}
@@ -104,8 +112,8 @@ func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]b
 	return v.readAll(ctx, names, v.readObject, open, func(found any) error {
 		e := found.(entry)
 		e.notes = slices.DeleteFunc(e.notes, func(n note) bool {
-			known := seen[n.ID]
-			seen[n.ID] = true
+			known := seen[n.id]
+			seen[n.id] = true
 			return known
 		})
 		return each(e.name, e.notes)
@@ -121,12 +129,12 @@ func (v *Vault) openNotes(ctx context.Context, name string, sealed []byte) (note
 	if content, err = decompress(content); err != nil {
 		return nil, err
 	}
-	for decoder := json.NewDecoder(bytes.NewReader(content)); decoder.More(); {
-		var n note
-		if err := decoder.Decode(&n); err != nil {
-			return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	for line := range bytes.Lines(content) {
+		id, value, ok := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+		if !ok {
+			return nil, fmt.Errorf("%s: %w: no line of a log", name, store.ErrBroken)
 		}
-		notes = append(notes, n)
+		notes = append(notes, note{string(id), value})
 	}
 	return notes, nil
 }
@@ -147,8 +155,15 @@ func (v *Vault) pack(ctx context.Context, day string) error {
 		if err != nil || len(packed) < 2 {
 			return err
 		}
-		if err := v.putNotes(ctx, day, level+1, notes...); err != nil {
-			return err
+		for begin, size, i := 0, 0, 0; i < len(notes); i++ {
+			size += len(notes[i].value)
+			if last := i+1 == len(notes); !last && size+len(notes[i+1].value) <= mostNote {
+				continue
+			}
+			if err := v.putNotes(ctx, day, level+1, notes[begin:i+1]...); err != nil {
+				return err
+			}
+			begin, size = i+1, 0
 		}
 		if err := v.engine.Delete(ctx, packed...); err != nil {
 			return err

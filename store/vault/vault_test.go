@@ -169,7 +169,7 @@ func TestListsLeaveOut(t *testing.T) {
 	count := func(store.Register) error { registers++; return nil }
 	list, _, err := v.List(t.Context(), opening, 10)
 	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
-	err = errors.Join(err, v.Notes(t.Context(), "", func(string, []byte) error { notes++; return nil }))
+	err = errors.Join(err, v.Notes(t.Context(), "", func(_ string, values [][]byte) error { notes += len(values); return nil }))
 	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 2 || notes != 1 {
 		t.Errorf("listed %d, %d registers, %d notes, %v", len(list), registers, notes, err)
 	}
@@ -381,8 +381,10 @@ func TestNotes(t *testing.T) {
 	for _, now := range []time.Time{tested, time.Date(2026, 11, 8, 1, 0, 0, 0, time.UTC)} { // all days are listed, or one by one
 		v.options.Now = func() time.Time { return now }
 		var days []string
-		err := v.Notes(t.Context(), "2026-11-05", func(day string, value []byte) error {
-			days = append(days, day+string(value))
+		err := v.Notes(t.Context(), "2026-11-05", func(day string, values [][]byte) error {
+			for _, value := range values {
+				days = append(days, day+string(value))
+			}
 			return nil
 		})
 		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
@@ -394,8 +396,8 @@ func TestNotes(t *testing.T) {
 			t.Errorf("noted on day %q", day)
 		}
 	}
-	if err := v.Note(t.Context(), "2026-11-01", []byte("{")); err == nil {
-		t.Error("noted what is no JSON")
+	if err := v.Note(t.Context(), "2026-11-01", []byte("two\nlines")); err == nil {
+		t.Error("noted two lines")
 	}
 }
 
@@ -410,15 +412,17 @@ func TestNotesArePacked(t *testing.T) {
 	read := func(then func()) (n int) {
 		t.Helper()
 		seen := map[string]bool{}
-		err := v.Notes(t.Context(), day, func(_ string, value []byte) error {
+		err := v.Notes(t.Context(), day, func(_ string, values [][]byte) error {
 			if n == 0 {
 				then()
 			}
-			n++
-			if seen[string(value)] {
-				t.Errorf("%s twice", value)
+			for _, value := range values {
+				n++
+				if seen[string(value)] {
+					t.Errorf("%.20s twice", value)
+				}
+				seen[string(value)] = true
 			}
-			seen[string(value)] = true
 			return nil
 		})
 		if err != nil {
@@ -461,6 +465,19 @@ func TestNotesArePacked(t *testing.T) {
 	})
 	if n != calls+3*packedAt {
 		t.Errorf("%d of %d calls while they were packed", n, calls+3*packedAt)
+	}
+	for n := range 100 { // together more than an entry may hold
+		if err := v.Note(t.Context(), day, append([]byte(strconv.Itoa(n)+" large "), make([]byte, maxValue/40)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := v.pack(t.Context(), day); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := read(func() {}); got != n+100 {
+		t.Errorf("%d of %d calls, some of them large", got, n+100)
 	}
 	if _, there := m.all()[stray]; !there {
 		t.Error("the entry of another key is gone")

@@ -130,9 +130,9 @@ func (c *Client) Note(ctx context.Context, day string, value []byte, over ...str
 	return err
 }
 
-// Notes calls each with the logged values of all days from since on, in the order of days.
-func (c *Client) Notes(ctx context.Context, since string, each func(day string, value []byte) error) error {
-	_, err := c.call(ctx, request{Verb: verbNotes, Day: since}, func(a answer) error { return each(a.Day, a.Value) })
+// Notes implements store.Log.
+func (c *Client) Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error {
+	_, err := c.call(ctx, request{Verb: verbNotes, Day: since}, func(a answer) error { return each(a.Day, a.Values) })
 	return err
 }
 

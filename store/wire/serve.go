@@ -94,7 +94,7 @@ func (s *server) do(ctx context.Context, q request, more func(answer) error) (a 
 	case verbNote:
 		err = s.service.Note(ctx, q.Day, q.Value)
 	case verbNotes:
-		err = s.service.Notes(ctx, q.Day, func(day string, value []byte) error { return more(answer{Day: day, Value: value}) })
+		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
 	case verbSave, verbLoad, verbDrop:
 		return s.bundles(ctx, q)
 	default:

@@ -83,8 +83,8 @@ type Service interface {
 	Remove(ctx context.Context, r store.Register) error
 	// Note adds a value to the log of a day, which is written as 2006-01-02.
 	Note(ctx context.Context, day string, value []byte) error
-	// Notes calls each with the values of all days from since on, in the order of days.
-	Notes(ctx context.Context, since string, each func(day string, value []byte) error) error
+	// Notes calls each with the values of all days from since on, in the order of days, several at a time.
+	Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error
 	// Sweep removes the log of all days before one, none if it is "", and the notes of registers that were
 	// removed more than a day ago. It returns how many entries it has removed.
 	Sweep(ctx context.Context, before string) (removed int, err error)
@@ -146,7 +146,7 @@ type answer struct {
 	Register *register     `json:"register,omitempty"`
 	Bundle   *store.Bundle `json:"bundle,omitempty"`
 	Day      string        `json:"day,omitempty"`
-	Value    []byte        `json:"value,omitempty"`
+	Values   [][]byte      `json:"values,omitempty"`
 	Hello    *Hello        `json:"hello,omitempty"`
 	Report   *Report       `json:"report,omitempty"`
 	Count    int           `json:"count,omitempty"`

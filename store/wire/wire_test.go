@@ -123,10 +123,10 @@ func (f *fake) Note(_ context.Context, day string, value []byte) error {
 	return nil
 }
 
-func (f *fake) Notes(_ context.Context, since string, each func(day string, value []byte) error) error {
+func (f *fake) Notes(_ context.Context, since string, each func(day string, values [][]byte) error) error {
 	for _, note := range f.notes {
 		day, value, _ := strings.Cut(note, " ")
-		if err := each(day, []byte(value)); err != nil {
+		if err := each(day, [][]byte{[]byte(value)}); err != nil {
 			return err
 		}
 	}
@@ -228,11 +228,11 @@ func TestListsArriveWhole(t *testing.T) {
 		}
 	}
 	var days int
-	if err := c.Notes(ctx, "", func(string, []byte) error { days++; return nil }); err != nil || days != 50 {
+	if err := c.Notes(ctx, "", func(string, [][]byte) error { days++; return nil }); err != nil || days != 50 {
 		t.Errorf("%d notes, %v", days, err)
 	}
 	stop := errors.New("enough")
-	if err := c.Notes(ctx, "", func(string, []byte) error { return stop }); err != stop {
+	if err := c.Notes(ctx, "", func(string, [][]byte) error { return stop }); err != stop {
 		t.Errorf("stopped: %v", err)
 	}
 	if _, err := c.Read(ctx, opening); !errors.Is(err, store.ErrAbsent) {
@@ -375,14 +375,14 @@ func TestLastAnswer(t *testing.T) {
 func TestSlowList(t *testing.T) {
 	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond})
 	var n int
-	if err := c.Notes(t.Context(), "", func(string, []byte) error { n++; return nil }); err != nil || n != 6 {
+	if err := c.Notes(t.Context(), "", func(string, [][]byte) error { n++; return nil }); err != nil || n != 6 {
 		t.Errorf("%d notes, %v", n, err)
 	}
 }
 
 type slow struct{ *fake }
 
-func (slow) Notes(ctx context.Context, _ string, each func(day string, value []byte) error) error {
+func (slow) Notes(ctx context.Context, _ string, each func(day string, values [][]byte) error) error {
 	for range 6 {
 		select {
 		case <-time.After(100 * time.Millisecond):
