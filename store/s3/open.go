@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"reprise/store"
 )
@@ -24,8 +26,8 @@ func Open(u *url.URL) (*Store, error) {
 	}
 	query := u.Query()
 	for name, values := range query {
-		if name != "endpoint" && name != "region" || len(values) != 1 {
-			return nil, fmt.Errorf("an s3 URL has one endpoint and one region at most, and no %s", name)
+		if !slices.Contains([]string{"endpoint", "region", "addressing"}, name) || len(values) != 1 {
+			return nil, fmt.Errorf("an s3 URL has one endpoint, one region and one addressing at most, and no %s", name)
 		}
 	}
 	if u.Host == "" {
@@ -35,9 +37,10 @@ func Open(u *url.URL) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &minio.Options{Secure: secure, MaxRetries: 1, Creds: findCredentials(), Region: region(query)}
-	if query.Has("endpoint") {
-		options.BucketLookup = minio.BucketLookupPath
+	finder := newFinder()
+	options := &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(finder), Region: region(query, finder)}
+	if options.BucketLookup, err = lookup(query); err != nil {
+		return nil, err
 	}
 	transport, err := newTransport(secure)
 	if err != nil {
@@ -69,11 +72,24 @@ func endpoint(text string) (host string, secure bool, err error) {
 	return u.Host, u.Scheme == "https", nil
 }
 
+// lookup says where a request names the bucket: servers other than AWS's expect it in the path.
+func lookup(query url.Values) (minio.BucketLookupType, error) {
+	switch addressing := query.Get("addressing"); {
+	case addressing == "virtual":
+		return minio.BucketLookupDNS, nil
+	case addressing == "path", addressing == "" && query.Has("endpoint"):
+		return minio.BucketLookupPath, nil
+	case addressing == "":
+		return minio.BucketLookupAuto, nil
+	}
+	return 0, errors.New("the addressing of an s3 URL is virtual or path")
+}
+
 // region returns "" if AWS is to be asked for it, which is one more request.
-func region(query url.Values) string {
-	region := cmp.Or(query.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+func region(query url.Values, f *finder) string {
+	region := cmp.Or(query.Get("region"), f.region)
 	if region == "" && query.Has("endpoint") {
-		return "us-east-1" // what servers other than AWS's expect
+		return fallbackRegion // what servers other than AWS's expect
 	}
 	return region
 }

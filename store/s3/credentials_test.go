@@ -1,0 +1,185 @@
+package s3
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Nothing is asked but what is on loopback: what is elsewhere needs TLS.
+func TestMain(m *testing.M) {
+	os.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+	os.Exit(m.Run())
+}
+
+// A service answers what AWS's services for credentials do, with keys that say which one was asked.
+func service(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_ = q.ParseForm()
+		until := time.Now().Add(time.Hour).UTC()
+		keys := func(name string) map[string]any {
+			return map[string]any{"Code": "Success", "AccessKeyId": name, "SecretAccessKey": "s", "Token": "t", "Expiration": until.Format(time.RFC3339)}
+		}
+		switch action := q.Form.Get("Action"); {
+		case action != "":
+			fmt.Fprintf(w, `<%sResponse><%[1]sResult><Credentials><AccessKeyId>%[1]s %s</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>
+				<Expiration>%s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`, action, q.Form.Get("RoleArn"), until.Format(time.RFC3339))
+		case q.URL.Path == "/federation/credentials":
+			_ = json.NewEncoder(w).Encode(map[string]any{"roleCredentials": map[string]any{"accessKeyId": "sso " + q.Header.Get("X-Amz-Sso_bearer_token"),
+				"secretAccessKey": "s", "sessionToken": "t", "expiration": until.UnixMilli()}})
+		case q.URL.Path == "/container":
+			_ = json.NewEncoder(w).Encode(keys("container"))
+		case q.URL.Path == "/latest/api/token":
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "100")
+			fmt.Fprint(w, "token")
+		case strings.HasSuffix(q.URL.Path, "/security-credentials/"):
+			fmt.Fprint(w, "machine")
+		case strings.HasSuffix(q.URL.Path, "/security-credentials/machine"):
+			_ = json.NewEncoder(w).Encode(keys("machine"))
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Credentials are found where AWS's own tools find them.
+func TestCredentials(t *testing.T) {
+	at := service(t).URL
+	for name, test := range map[string]struct {
+		config string
+		env    map[string]string
+		want   string
+	}{
+		"the environment":    {"", map[string]string{"AWS_ACCESS_KEY_ID": "variable", "AWS_SECRET_ACCESS_KEY": "s"}, "variable"},
+		"a profile":          {"[profile work]\naws_access_key_id = static\naws_secret_access_key = s\n", map[string]string{"AWS_PROFILE": "work"}, "static"},
+		"a profile's role":   {"[default]\nrole_arn = arn:1\nsource_profile = base\nregion = eu-1\n[profile base]\naws_access_key_id = a\naws_secret_access_key = s\n", nil, "AssumeRole arn:1"},
+		"a web identity":     {"", map[string]string{"AWS_ROLE_ARN": "arn:2", "AWS_WEB_IDENTITY_TOKEN_FILE": "TOKEN"}, "AssumeRoleWithWebIdentity arn:2"},
+		"a process":          {"[default]\ncredential_process = sh -c 'echo \"{\\\"Version\\\": 1, \\\"AccessKeyId\\\": \\\"a process\\\", \\\"SecretAccessKey\\\": \\\"s\\\"}\"'\n", nil, "a process"},
+		"a sign-on":          {"[default]\nsso_start_url = https://start\nsso_region = eu-1\nsso_account_id = 1\nsso_role_name = r\n", nil, "sso bearer"},
+		"a container's role": {"", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": at + "/container"}, "container"},
+		"a machine's role":   {"", map[string]string{"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": at}, "machine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, test.config, at)
+			for key, value := range test.env {
+				t.Setenv(key, strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
+			}
+			f := newFinder()
+			if !f.IsExpired() {
+				t.Error("found before it was asked")
+			}
+			if value, err := f.Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" || f.IsExpired() {
+				t.Errorf("%+v, %v, expired %v, want %s", value, err, f.IsExpired(), test.want)
+			}
+		})
+	}
+}
+
+// alone gives the test a home with these shared files, where nothing is asked but services at an address.
+func alone(t *testing.T, config, at string) {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	home := t.TempDir()
+	cached, err := json.Marshal(map[string]string{"accessToken": "bearer", "expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{".aws/config": config, "token": "identity", fmt.Sprintf(".aws/sso/cache/%x.json", sha1.Sum([]byte("https://start"))): string(cached)} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, value := range map[string]string{"HOME": home, "AWS_CONFIG_FILE": filepath.Join(home, ".aws/config"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(home, "none"),
+		"AWS_ENDPOINT_URL_STS": at, "AWS_ENDPOINT_URL_SSO": at, "AWS_EC2_METADATA_DISABLED": "true"} {
+		t.Setenv(key, value)
+	}
+}
+
+// Nothing is a clear error, soon, and without what a process has printed.
+func TestNoCredentials(t *testing.T) {
+	at := service(t).URL
+	for name, config := range map[string]string{
+		"nothing":           "",
+		"a missing profile": "[default]\nrole_arn = arn:1\nsource_profile = none\n",
+		"a wrong process":   "[default]\ncredential_process = echo not-to-be-printed\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, config, at)
+			began := time.Now()
+			_, err := newFinder().Retrieve()
+			if !errors.Is(err, errNoCredentials) || strings.Contains(err.Error(), "not-to-be-printed") || time.Since(began) > 3*findTimeout {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+		})
+	}
+}
+
+// What expires is fetched anew before it does.
+func TestCredentialsExpire(t *testing.T) {
+	alone(t, "", "http://127.0.0.1:1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "a")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
+	f := newFinder()
+	if _, err := f.Retrieve(); err != nil {
+		t.Fatal(err)
+	}
+	f.expires = time.Now().Add(-time.Second)
+	if !f.IsExpired() {
+		t.Error("they are used after their end")
+	}
+}
+
+// A request names the bucket in the path of an endpoint, or in its host.
+func TestAddressing(t *testing.T) {
+	asked := make(chan string, 9)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		asked <- q.Host + q.URL.Path
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer server.Close()
+	alone(t, "", "http://127.0.0.1:1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "a")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	for query, want := range map[string]string{"": "localhost" + port + "/bucket/key", "&addressing=path": "localhost" + port + "/bucket/key",
+		"&addressing=virtual": "bucket.localhost" + port + "/key"} {
+		u, err := url.Parse("s3://bucket?endpoint=http://localhost" + port + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		}
+		_, _ = s.Get(t.Context(), "key")
+		if got := <-asked; got != want {
+			t.Errorf("%q: asked %s, want %s", query, got, want)
+		}
+	}
+}
