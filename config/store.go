@@ -65,7 +65,7 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 }
 
 // shownParameters are the parameters of a store's URL that contain no secret.
-var shownParameters = []string{"endpoint", "region", "sslmode"}
+var shownParameters = []string{"addressing", "endpoint", "region", "sslmode"}
 
 // Shown returns the store's URL without anything secret, "" if there is none.
 func (s Store) Shown() string {
@@ -130,9 +130,12 @@ const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=
 
 func checkBucketParameters(parameters url.Values) error {
 	for name := range parameters {
-		if name != "endpoint" && name != "region" {
-			return &mistake{fmt.Sprintf("has no parameter %q", name), "an s3 URL may have endpoint and region"}
+		if !slices.Contains([]string{"addressing", "endpoint", "region"}, name) {
+			return &mistake{fmt.Sprintf("has no parameter %q", name), "an s3 URL may have endpoint, region and addressing"}
 		}
+	}
+	if addressing := parameters.Get("addressing"); addressing != "" && addressing != "virtual" && addressing != "path" {
+		return &mistake{fmt.Sprintf("has no addressing %q", addressing), "virtual or path"}
 	}
 	text := parameters.Get("endpoint")
 	if text == "" {

@@ -56,6 +56,7 @@ func TestStoreMistakes(t *testing.T) {
 		{`url = "s3://bucket?endpoint=minio:9000"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpoint=https://u:secret@minio"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpont=https://minio"`, `store.url: has no parameter "endpont"`},
+		{`url = "s3://bucket?addressing=host"`, `store.url: has no addressing "host"`},
 		{`url = "postgres:///database"`, "store.url: names no host"},
 		{`url = "postgres://u:secret%zz@host/database"`, "store.url: is not a URL"},
 		{`key_file = "key"`, `store.key_file: "key" is not an absolute path`},

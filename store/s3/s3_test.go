@@ -161,13 +161,14 @@ func TestExpiry(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for text, want := range map[string]string{
-		"s3://bucket": "", "s3://bucket/a/b?region=eu-1": "", "s3://bucket?endpoint=http://127.0.0.1:9": "",
+		"s3://bucket": "", "s3://bucket/a/b?region=eu-1&addressing=virtual": "", "s3://bucket?endpoint=http://127.0.0.1:9": "",
 		"s3://id:hush@bucket":                           "must not contain credentials",
 		"s3://bucket?endpoint=http://id:hush@127.0.0.1": "like https://host:port",
 		"s3://bucket?endpoint=127.0.0.1:9":              "like https://host:port",
 		"s3://bucket?endpoint=http://127.0.0.1/hush":    "like https://host:port",
 		"s3://bucket?secret=hush":                       "no secret",
 		"s3://bucket?region=a&region=b":                 "one region",
+		"s3://bucket?addressing=host":                   "virtual or path",
 		"s3:///prefix":                                  "name a bucket",
 	} {
 		u, err := url.Parse(text)
