@@ -41,8 +41,11 @@ type Mark struct {
 	facts Facts
 	page  *page         // of a store
 	until time.Time     // when Take must have ended, for a store
-	took  time.Duration // how long reading a store took, 0 for a ledger
+	took  time.Duration // how long reading a store took
 }
+
+// ofStore reports whether the facts are a store's.
+func (m Mark) ofStore() bool { return m.page != nil }
 
 // ErrHeld reports that another process uses the session that a call would resume.
 var ErrHeld = errors.New("the session is held by another process")
@@ -79,18 +82,18 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		case !errors.Is(err, ErrMoved):
 		case c.Wait:
 			return d, nil, ErrHeld
-		case (c.Copies || mark.took > 0) && n < maxDecisions-1:
-			if mark.took > 0 {
-				pause(mark.took, n)
-			}
-			continue
-		default:
+		case n == maxDecisions-1 || !c.Copies && !mark.ofStore():
 			reason := rewrite.Leased
-			if mark.took > 0 {
+			if mark.ofStore() {
 				reason = rewrite.StoreBusy
 			}
 			d = Decision{Mode: rewrite.Fresh, Reason: reason, Chain: b.localChain(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(mark, d, c) // it does not go on with anything
+		default:
+			if mark.ofStore() {
+				pause(mark.took, n)
+			}
+			continue
 		}
 		break
 	}

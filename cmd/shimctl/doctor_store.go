@@ -126,7 +126,7 @@ func openTo(location string) string {
 	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return ""
 	}
-	return "who is between here and " + host + " can read the password or the credentials' requests"
+	return "somebody between here and " + host + " could read and change what is sent"
 }
 
 // checkStoreKey compares the key with what is in the store.
