@@ -88,7 +88,7 @@ func storeHint(err error) string {
 
 // storeFlag adds --store, which takes the calls from the store, to a command.
 func storeFlag(c *cobra.Command, from *bool) {
-	c.Flags().BoolVar(from, "store", false, "of the calls of all machines that share the store")
+	c.Flags().BoolVar(from, "store", false, "all machines' calls")
 }
 
 // callsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
