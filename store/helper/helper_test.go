@@ -181,7 +181,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":1,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintf(requests, `{"protocol":2,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
 	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"Im5vdGUi","timeout":1000000000}`)
 	requests.Close()

@@ -18,7 +18,7 @@ import (
 const HelperName = "reprise-store"
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 1
+const protocol = 2
 
 // The limits of a Config that names none.
 const (

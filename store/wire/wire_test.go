@@ -441,7 +441,7 @@ func TestOtherProtocol(t *testing.T) {
 // What was sent is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{}
-	in := strings.NewReader(`{"protocol":1}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
+	in := strings.NewReader(`{"protocol":2}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
 	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) { return f, nil })
 	if err != nil || !slices.Equal(f.notes, []string{"d n"}) {
 		t.Errorf("%v, notes %q", err, f.notes)
