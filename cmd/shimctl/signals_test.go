@@ -242,13 +242,24 @@ func (c *counting) until(sig syscall.Signal) (got []syscall.Signal) {
 }
 
 // settled reads what the tool has counted by now. What is still on its way to it
-// comes before the second of two signals that are sent one after the other.
+// comes before the second of two signals that are sent one after the other, unless it waits for a thread of the shim: what
+// blocks one signal takes the other.
 func (c *counting) settled() (got []syscall.Signal) {
+	for signalsWait(c.cmd.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
 	for range 2 {
 		c.send(c.cmd.Process.Pid, syscall.SIGUSR2)
 		got = append(got, c.until(syscall.SIGUSR2)...)
 	}
 	return slices.DeleteFunc(got, func(sig syscall.Signal) bool { return sig == syscall.SIGUSR2 })
+}
+
+// signalsWait reports whether a process has signals that none of its threads has taken.
+func signalsWait(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, pending, found := strings.Cut(string(status), "\nShdPnd:\t")
+	return err == nil && found && !strings.HasPrefix(pending, "0000000000000000\n")
 }
 
 func (c *counting) end() {

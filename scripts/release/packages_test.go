@@ -95,11 +95,12 @@ func testDebian(t *testing.T, release string) {
 	m := newMachine(t, release)
 	shell(t, m.root, "mkdir -p var/lib/dpkg/info var/lib/dpkg/updates && touch var/lib/dpkg/status")
 	const dpkg = "dpkg --root=. --force-not-root --force-bad-path --log=/dev/null "
-	testSystem(m, dpkg+"-i release/"+one(t, release, "*_"+runtime.GOARCH+".deb")+`
+	testSystem(m, dpkg+"-i release/"+one(t, release, "reprise_*_"+runtime.GOARCH+".deb")+withStore+dpkg+"-i release/"+one(t, release, "reprise-store_*_"+runtime.GOARCH+".deb")+`
+		usr/lib/reprise/bin/reprise-store version
 		test "$(dpkg-query --admindir=var/lib/dpkg -W -f '${Status}, ${Maintainer}' reprise)" = 'install ok installed, `+noMaintainer+`'
 		grep -q . var/lib/dpkg/info/reprise.md5sums
-		test -z "$(`+dpkg+`-V reprise)"`,
-		dpkg+"-r reprise; "+dpkg+"-P reprise")
+		test -z "$(`+dpkg+`-V reprise reprise-store)"`,
+		dpkg+"-r reprise-store reprise; "+dpkg+"-P reprise-store reprise")
 }
 
 func testRPM(t *testing.T, release string) {
@@ -107,8 +108,13 @@ func testRPM(t *testing.T, release string) {
 	m := newMachine(t, release)
 	const rpm = "rpm --root=$PWD --dbpath=/var/lib/rpm "
 	m.mkdir("var/lib")
-	testSystem(m, rpm+"-i release/"+one(t, release, "*."+rpmArches[runtime.GOARCH]+".rpm")+"; "+rpm+"-V reprise", rpm+"-e reprise")
+	testSystem(m, rpm+"-i release/"+one(t, release, "reprise-[0-9]*."+rpmArches[runtime.GOARCH]+".rpm")+withStore+
+		rpm+"-i release/"+one(t, release, "reprise-store-*."+rpmArches[runtime.GOARCH]+".rpm")+"; usr/lib/reprise/bin/reprise-store version; "+
+		rpm+"-V reprise reprise-store", rpm+"-e reprise-store reprise")
 }
+
+// withStore follows the installation of the package without the store's program, before that of the one with it.
+const withStore = "; test ! -e usr/lib/reprise/bin/reprise-store; "
 
 func testNPM(t *testing.T, release string) {
 	needs(t, "node", "npm")

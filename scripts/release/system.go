@@ -11,38 +11,80 @@ import (
 	"syscall"
 )
 
-const debianControl = `Package: reprise
+// A part is a package of a system. What only machines with a shared store need is one of its own.
+type part struct {
+	name, summary string
+	description   []string
+	needs         string // the package that it belongs to
+	files         []file
+}
+
+// helper is the program of the part for a shared store.
+const helper = "reprise-store"
+
+func parts(files []file) []part {
+	whole := part{name: "reprise", summary: summary, description: append(description(), "",
+		"Nothing changes until /usr/lib/reprise/bin is put first on PATH; see", "/usr/share/doc/reprise/README.packaged.")}
+	store := part{name: helper, summary: "share the sessions of reprise between machines", needs: "reprise",
+		description: []string{"The program with which reprise keeps sessions in an S3 bucket or a PostgreSQL", "database. It runs only where a store is configured."}}
+	for _, f := range files {
+		switch f.system {
+		case shims + helper:
+			store.files = append(store.files, f)
+			continue
+		case "usr/share/doc/reprise/copyright":
+			own := f
+			own.system = "usr/share/doc/" + helper + "/copyright"
+			store.files = append(store.files, own)
+		}
+		whole.files = append(whole.files, f)
+	}
+	return []part{whole, store}
+}
+
+const debianControl = `Package: %s
 Version: %s
 Architecture: %s
 Maintainer: %s
 Installed-Size: %d
-Section: devel
+%sSection: devel
 Priority: optional
 Description: %s
  %s
- .
- Nothing changes until /usr/lib/reprise/bin is put first on PATH; see
- /usr/share/doc/reprise/README.packaged.
 `
 
-// debian builds a package with dpkg-deb. The package has no maintainer scripts, since it changes
-// only its own files, and no checksums, which dpkg makes on installation.
+// debian builds packages with dpkg-deb. They have no maintainer scripts, since they change
+// only their own files, and no checksums, which dpkg makes on installation.
 func (r *release) debian(made, work, arch string, files []file) error {
+	for _, p := range parts(files) {
+		if err := r.debianPart(made, work, arch, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) debianPart(made, work, arch string, p part) error {
 	version := parseVersion(r.version, r.time).system()
-	name := fmt.Sprintf("reprise_%s_%s.deb", version, arch)
+	name := fmt.Sprintf("%s_%s_%s.deb", p.name, version, arch)
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		return missingTool{name, "dpkg-deb", "dpkg"}
 	}
 	defer syscall.Umask(syscall.Umask(0o022)) // files in the package have the mode that they have here
-	tree := filepath.Join(work, "deb")
-	if err := r.writeTree(tree, files); err != nil {
+	tree := filepath.Join(work, "deb-"+p.name)
+	if err := r.writeTree(tree, p.files); err != nil {
 		return err
 	}
 	size := 0
-	for _, f := range files {
+	for _, f := range p.files {
 		size += len(f.text)
 	}
-	control := fmt.Sprintf(debianControl, version, arch, r.maintainer, size/1024, summary, strings.Join(description(), "\n "))
+	depends := ""
+	if p.needs != "" {
+		depends = fmt.Sprintf("Depends: %s (= %s)\n", p.needs, version)
+	}
+	described := strings.ReplaceAll(strings.Join(p.description, "\n "), "\n \n", "\n .\n")
+	control := fmt.Sprintf(debianControl, p.name, version, arch, r.maintainer, size/1024, depends, p.summary, described)
 	if err := errors.Join(os.Mkdir(filepath.Join(tree, "DEBIAN"), 0o755), writeFile(filepath.Join(tree, "DEBIAN", "control"), []byte(control))); err != nil {
 		return err
 	}
@@ -61,25 +103,22 @@ func (r *release) dated() []string {
 const rpmSpec = `%%global __os_install_post %%{nil}
 %%global debug_package %%{nil}
 %%global _build_id_links none
-Name: reprise
+Name: %s
 Version: %s
 Release: 1
 Summary: %s
 License: MIT
 Packager: %s
 AutoReqProv: no
-%%description
+%s%%description
 %s
-
-Nothing changes until /usr/lib/reprise/bin is put first on PATH; see
-/usr/share/doc/reprise/README.packaged.
 %%install
 cp -a %%{tree}/. %%{buildroot}/
 %%files
 %%defattr(-,root,root)
 %%dir /usr/lib/reprise
 %%dir /usr/lib/reprise/bin
-%%dir /usr/share/doc/reprise
+%%dir /usr/share/doc/%s
 %s
 `
 
@@ -88,31 +127,46 @@ var rpmPlaces = strings.NewReplacer("usr/share/zsh/vendor-completions/", "usr/sh
 
 var rpmArches = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// rpm builds a package with rpmbuild, without scripts, as debian does.
+// rpm builds packages with rpmbuild, without scripts, as debian does.
 func (r *release) rpm(made, work, arch string, files []file) error {
+	for _, p := range parts(files) {
+		if err := r.rpmPart(made, work, arch, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) rpmPart(made, work, arch string, p part) error {
 	version := parseVersion(r.version, r.time).system()
-	name := fmt.Sprintf("reprise-%s-1.%s.rpm", version, rpmArches[arch])
+	name := fmt.Sprintf("%s-%s-1.%s.rpm", p.name, version, rpmArches[arch])
 	if _, err := exec.LookPath("rpmbuild"); err != nil {
 		return missingTool{name, "rpmbuild", "rpm"}
 	}
 	defer syscall.Umask(syscall.Umask(0o022))
-	placed := make([]file, len(files))
-	for i, f := range files {
+	placed := make([]file, len(p.files))
+	for i, f := range p.files {
 		f.system = rpmPlaces.Replace(f.system)
 		placed[i] = f
 	}
-	tree := filepath.Join(work, "rpm")
+	tree := filepath.Join(work, "rpm-"+p.name)
 	if err := r.writeTree(tree, placed); err != nil {
 		return err
 	}
-	list := []string{"/usr/bin/shimctl"}
+	var list []string
+	requires := ""
+	if p.needs != "" {
+		requires = fmt.Sprintf("Requires: %s = %s-1\n", p.needs, version)
+	} else {
+		list = append(list, "/usr/bin/shimctl")
+	}
 	for _, f := range placed {
 		if f.system != "" {
 			list = append(list, "/"+f.system)
 		}
 	}
-	spec := filepath.Join(work, "reprise.spec")
-	text := fmt.Sprintf(rpmSpec, version, summary, r.maintainer, strings.Join(description(), "\n"), strings.Join(list, "\n"))
+	spec := filepath.Join(work, p.name+".spec")
+	text := fmt.Sprintf(rpmSpec, p.name, version, p.summary, r.maintainer, requires, strings.Join(p.description, "\n"), p.name, strings.Join(list, "\n"))
 	if err := writeFile(spec, []byte(text)); err != nil {
 		return err
 	}
@@ -149,10 +203,12 @@ func (r *release) writeTree(tree string, files []file) error {
 			return err
 		}
 	}
-	// shimctl is a symbolic link, so that it finds the shims in its own directory, not the real tools in /usr/bin.
-	programs := filepath.Join(tree, "usr", "bin")
-	if err := errors.Join(os.MkdirAll(programs, 0o755), os.Symlink("../lib/reprise/bin/shimctl", filepath.Join(programs, "shimctl"))); err != nil {
-		return err
+	if _, there := written["bin/shimctl"]; there {
+		// shimctl is a symbolic link, so that it finds the shims in its own directory, not the real tools in /usr/bin.
+		programs := filepath.Join(tree, "usr", "bin")
+		if err := errors.Join(os.MkdirAll(programs, 0o755), os.Symlink("../lib/reprise/bin/shimctl", filepath.Join(programs, "shimctl"))); err != nil {
+			return err
+		}
 	}
 	return filepath.WalkDir(tree, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.Type() == fs.ModeSymlink {
