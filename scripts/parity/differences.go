@@ -57,6 +57,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\btime\.(created|updated)=\d{13}`, "time.$1=0", "the time of day in opencode's log"},
 	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
 	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
+	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1", "claude at a terminal may hide its cursor for a moment before it ends"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
 }
 
@@ -84,30 +85,36 @@ var digits = strings.Repeat("0123456789", 1000)
 // dashed matches what claude replaces in a path to make a directory's name.
 var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
-// deliberate are the calls in which the shim is meant to behave better than the tool.
-var deliberate = []struct{ tool, scenario, reason string }{
-	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does"},
-	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too"},
-	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too"},
-	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one"},
-	{"qwen", `^401, json, at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal"},
-	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's"},
-	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
-	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does"},
-	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end"},
-	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output"},
-	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
-	{"opencode", `^own log`, "opencode logs what it does at the same time in any order"},
-	{"opencode", `^own resume of each id$`, "as for codex: a copy loses the cached prefix"},
-	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's"},
+// A Difference is a call that may end otherwise with the shim, and why.
+type Difference struct {
+	tool, scenario string
+	Reason         string
+	Chance         bool // it depends on chance; all others are what the shim does better in each run
 }
 
-// Deliberate reports whether the shim is meant to differ in a scenario, and why.
-func Deliberate(tool, scenario string) (reason string, ok bool) {
+var deliberate = []Difference{
+	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does", false},
+	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too", false},
+	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too", false},
+	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one", true},
+	{"qwen", `^401, json, at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal", true},
+	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's", false},
+	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
+	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does", false},
+	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end", false},
+	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output", false},
+	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
+	{"opencode", `^own log`, "opencode logs what it does at the same time in any order", true},
+	{"opencode", `^own resume of each id$`, "as for codex: a copy loses the cached prefix", false},
+	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
+}
+
+// Deliberate reports whether a call with the shim may differ in a scenario, and why.
+func Deliberate(tool, scenario string) (d Difference, ok bool) {
 	for _, d := range deliberate {
 		if d.tool == tool && regexp.MustCompile(d.scenario).MatchString(scenario) {
-			return d.reason, true
+			return d, true
 		}
 	}
-	return "", false
+	return Difference{}, false
 }

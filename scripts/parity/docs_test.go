@@ -38,8 +38,8 @@ func TestDifferencesAreDocumented(t *testing.T) {
 		}
 	}
 	for _, d := range deliberate {
-		if !strings.Contains(string(text), "| "+d.tool+" |") || !strings.Contains(string(text), d.reason) {
-			t.Errorf("not documented: %s: %s", d.tool, d.reason)
+		if !strings.Contains(string(text), "| "+d.tool+" |") || !strings.Contains(string(text), d.Reason) {
+			t.Errorf("not documented: %s: %s", d.tool, d.Reason)
 		}
 	}
 }
