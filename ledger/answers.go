@@ -69,7 +69,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 			}
 		}
 		return err
-	}, c.firstLine())
+	}, c.FirstLine())
 }
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks

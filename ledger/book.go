@@ -4,13 +4,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"time"
 
 	"reprise/rewrite"
 )
 
-// A Book is where the chains of a call are kept: the ledger of this machine, or a store that
-// several machines share.
+// A Book is where the chains of a call are kept: the ledger of this machine, or another one, whose calls the
+// ledger records too.
 type Book interface {
 	// Key returns the key for digests of what the chains were sent.
 	Key() rewrite.Key
@@ -30,22 +32,18 @@ type Book interface {
 	// the session was sent. Finish records each later turn as an observed call of the same session.
 	Finish(t *Ticket, o *Outcome, later ...Turn) error
 
-	// local returns the ledger of this machine, which records all calls.
-	local() *Ledger
-	// localChain returns the number that the chain of a decision on a call has there, 0 for none.
-	localChain(*Call, Decision) int64
+	// Here returns the ledger of this machine, which records all calls.
+	Here() *Ledger
+	// ChainHere returns the number that the chain of a decision on a call has there, 0 for none.
+	ChainHere(*Call, Decision) int64
 }
 
 // A Mark is the state of a book in which facts were read.
 type Mark struct {
-	facts Facts
-	page  *page         // of a store
-	until time.Time     // when Take must have ended, for a store
-	took  time.Duration // how long reading a store took
+	Facts Facts
+	State io.Closer     // what another book has read, nil for the ledger's; Take closes it, or who does not take
+	Took  time.Duration // how long another book took to read: another try waits about as long
 }
-
-// ofStore reports whether the facts are a store's.
-func (m Mark) ofStore() bool { return m.page != nil }
 
 // ErrHeld reports that another process uses the session that a call would resume.
 var ErrHeld = errors.New("the session is held by another process")
@@ -62,7 +60,7 @@ const maxDecisions = 4
 // session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
 // If the decision is Stopped there is no ticket.
 func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
-	l := b.local()
+	l := b.Here()
 	if err := l.Settle(); isBusy(err) {
 		return Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
@@ -72,7 +70,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 			return d, nil, err
 		}
 		if d.Mode == rewrite.Stopped {
-			if err := l.recordStopped(c, d, b.localChain(c, d)); err != nil {
+			if err := l.recordStopped(c, d, b.ChainHere(c, d)); err != nil {
 				return Decision{}, nil, fmt.Errorf("record call: %w", err)
 			}
 			return d, nil, nil
@@ -82,16 +80,16 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		case !errors.Is(err, ErrMoved):
 		case c.Wait:
 			return d, nil, ErrHeld
-		case n == maxDecisions-1 || !c.Copies && !mark.ofStore():
+		case n == maxDecisions-1 || !c.Copies && mark.State == nil:
 			reason := rewrite.Leased
-			if mark.ofStore() {
+			if mark.State != nil {
 				reason = rewrite.StoreBusy
 			}
-			d = Decision{Mode: rewrite.Fresh, Reason: reason, Chain: b.localChain(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
-			t, err = l.Take(mark, d, c) // it does not go on with anything
+			d = Decision{Mode: rewrite.Fresh, Reason: reason, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
+			t, err = l.Take(Mark{}, d, c) // it does not go on with anything
 		default:
-			if mark.ofStore() {
-				pause(mark.took, n)
+			if mark.State != nil {
+				Pause(mark.Took, n)
 			}
 			continue
 		}
@@ -110,32 +108,48 @@ func decide(b Book, c *Call) (Decision, Mark, error) {
 	if err != nil {
 		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
 	}
-	d := c.decide(facts)
-	d = b.local().withinBudget(c, d, b.localChain(c, d))
+	d := Foresee(b, c, facts)
 	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded()) {
 		err = ErrHeld
 	}
-	if mark.page != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken
-		mark.page.db.Close()
+	if mark.State != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken
+		mark.State.Close()
 	}
 	return d, mark, err
 }
 
-func (l *Ledger) local() *Ledger { return l }
+// Foresee returns the decision that a book makes on a call by these facts.
+func Foresee(b Book, c *Call, facts Facts) Decision {
+	d := c.decide(facts)
+	return b.Here().withinBudget(c, d, b.ChainHere(c, d))
+}
 
-func (l *Ledger) localChain(_ *Call, d Decision) int64 { return d.Chain }
+// shortest is how long a try takes at least, as far as waiting for the next one goes.
+const shortest = 20 * time.Millisecond
+
+// Pause waits before the next try in a book that others have changed: longer each time, and never as long as they do.
+// A try takes so long.
+func Pause(try time.Duration, n int) {
+	time.Sleep(time.Duration(rand.Int64N(int64(max(try, shortest)) << min(n, maxDecisions))))
+}
+
+// Here implements Book.
+func (l *Ledger) Here() *Ledger { return l }
+
+// ChainHere implements Book.
+func (l *Ledger) ChainHere(_ *Call, d Decision) int64 { return d.Chain }
 
 // Facts implements Book.
 func (l *Ledger) Facts(c *Call) (Facts, Mark, error) {
 	facts, err := l.readFacts(c, false)
-	return facts, Mark{facts: facts}, err
+	return facts, Mark{Facts: facts}, err
 }
 
 // Take implements Book.
 func (l *Ledger) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 	t := &Ticket{call: c, key: l.key}
 	err := l.write(func(tx *sql.Tx) error {
-		holds, err := stillHolds(tx, d, m.facts)
+		holds, err := stillHolds(tx, d, m.Facts)
 		if err != nil {
 			return err
 		}

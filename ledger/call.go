@@ -45,9 +45,9 @@ type Call struct {
 	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
 	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
-	// Checkout reports whether the directory has what a session in a store has left in its own: git's name of
-	// that content, and Shared.Place of that machine.
-	Checkout func(tree, place string) bool
+	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts
+	// name it. It may be nil.
+	Checkout func(tree, directory string) bool
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp Stamp) (message string, why rewrite.Reason)
@@ -57,7 +57,7 @@ type Call struct {
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
 // derivedRole reports whether nothing names the role of the call's task.
-func (c *Call) derivedRole() bool { return strings.HasPrefix(c.Role, rewrite.RoleTextMark) }
+func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, rewrite.RoleTextMark) }
 
 // A Ticket represents a running invocation.
 type Ticket struct {
@@ -74,8 +74,7 @@ type Ticket struct {
 	cut        bool           // only part of source was to be copied
 	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
 	finished   bool           // FinishEarly has recorded its outcome
-	onPage     bool           // it is for a copy of a store's registers
-	held       *hold          // what the call has taken in a store, nil if it has nothing to do with one
+	loan       *Loan          // what the call has taken from another book, nil for nothing
 }
 
 // Preview implements Book. The chains are followed by other chains of the directory, to show what has
@@ -85,14 +84,13 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []ChainFacts
-		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.firstLine())...)
+		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
 		chains = append(chains, others...)
 	}
 	if err != nil {
 		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	d := c.decide(facts)
-	return l.withinBudget(c, d, d.Chain), chains, nil
+	return Foresee(l, c, facts), chains, nil
 }
 
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
@@ -121,8 +119,8 @@ func (t *Ticket) experimentArm(holdOut float64) string {
 
 // share returns the fixed number from 0 to 1 of the call's chain.
 func (t *Ticket) share() float64 {
-	if t.held != nil {
-		return t.held.share
+	if t.loan != nil {
+		return t.loan.Share
 	}
 	return bucket(t.key, t.chain)
 }
@@ -163,14 +161,14 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 
 // join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
-	if t.held != nil {
-		if err := t.held.findLocal(tx, d); err != nil {
+	if t.loan != nil {
+		if err := findLent(tx, d); err != nil {
 			return err
 		}
 	}
 	created, err := t.ensureChain(tx, c, d.Chain)
 	if err == nil && !created {
-		t.crowded, err = t.chainHeld(tx, c.Now)
+		t.crowded, err = chainHeld(tx, t.chain)
 	}
 	if err != nil {
 		return err
@@ -187,15 +185,6 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 		return t.resumeSession(tx, d.Session)
 	}
 	return t.newSession(tx, d.Reason != rewrite.Ambiguous && d.Detail != rewrite.Unrelated)
-}
-
-// chainHeld reports whether another call of the chain is running.
-func (t *Ticket) chainHeld(tx *sql.Tx, now Millis) (held bool, err error) {
-	if !t.onPage {
-		return chainHeld(tx, t.chain)
-	}
-	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND holder <> '' AND held_until > ?)", t.chain, now).Scan(&held)
-	return held, err
 }
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with
@@ -295,7 +284,7 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,
 		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
 		session_id = ?3, first_line = CASE WHEN ?4 THEN first_line ELSE ?5 END, updated = max(updated, ?6) WHERE id = ?7`,
-		t.crowded, anew, t.Session, continued, t.call.firstLine(), t.call.Now, t.chain)
+		t.crowded, anew, t.Session, continued, t.call.FirstLine(), t.call.Now, t.chain)
 	if err != nil {
 		return err
 	}

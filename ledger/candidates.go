@@ -12,9 +12,9 @@ import (
 	"reprise/rewrite"
 )
 
-// maxCandidates bounds how many chains of its directory with the same beginning an unnamed call is
+// MaxCandidates bounds how many chains of its directory with the same beginning an unnamed call is
 // compared with. If there are more, the call can never be shown to fit only one.
-const maxCandidates = 256
+const MaxCandidates = 256
 
 // readFacts reads the facts. It takes no lock, except briefly after another process was killed during
 // a write. A session's row, its holder and its file are read one after the other: a change by
@@ -25,7 +25,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 	for range tries {
 		err = retry(func() (error, bool) {
 			if f, err = l.facts(c, all); err == nil {
-				err = l.addMeasured(c, &f)
+				err = l.Measured(c, &f)
 			}
 			return err, isBusy(err)
 		})
@@ -50,7 +50,7 @@ func (l *Ledger) outdated(c ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
-		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.derivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.DerivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -71,9 +71,9 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 	return f, nil
 }
 
-// addMeasured adds what was learned about the costs of runs and about the binary. It only matters for
+// Measured adds what was learned about the costs of runs and about the binary. It only matters for
 // a resume.
-func (l *Ledger) addMeasured(c *Call, f *Facts) (err error) {
+func (l *Ledger) Measured(c *Call, f *Facts) (err error) {
 	if f.Disabled || f.Fresh != "" ||
 		!slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
@@ -95,12 +95,12 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	if all {
 		read = l.chains
 	}
-	args := append(c.job(), c.firstLine())
+	args := append(c.job(), c.FirstLine())
 	var n counted
 	if f.Chains, n, err = read(c, ends, beginningAlike+newest, args...); err != nil {
 		return err
 	}
-	f.More = n.sessions > maxCandidates
+	f.More = n.sessions > MaxCandidates
 	answers, err := l.answers(c)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
 	if shown := shownSessions(c.Prompt, answers); shown != "" {
 		where += " OR s.id IN (" + shown + ")"
 	}
-	args := append(c.job(), c.firstLine())
+	args := append(c.job(), c.FirstLine())
 	for i := range begins {
 		args = append(args, encodeDigests(begins[i:i+1]))
 	}
@@ -175,7 +175,7 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
 		return nil
 	}
-	if n.copies > 0 || n.sessions > maxCandidates {
+	if n.copies > 0 || n.sessions > MaxCandidates {
 		more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 		}
 		f.addInner(more)
 	}
-	if !c.derivedRole() || slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.retains() }) {
+	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.retains() }) {
 		return nil
 	}
 	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
@@ -241,13 +241,13 @@ const (
 
 // newest selects as many sessions as are compared, and one more. The limit is a literal since
 // SQLite plans a query with a bound LIMIT twice.
-var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(maxCandidates+1)
+var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(MaxCandidates+1)
 
 func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
 }
 
-func (c *Call) firstLine() []byte {
+func (c *Call) FirstLine() []byte {
 	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
 }
 
@@ -298,17 +298,15 @@ func (r *sentRow) compare(c *Call) rewrite.Continuity {
 	if root := decodeDigests(r.root); len(root) > 0 {
 		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
 	}
-	r.sent.Named = c.named() && !c.derivedRole()
+	r.sent.Named = c.named() && !c.DerivedRole()
 	return rewrite.Compare(r.sent, c.Prompt)
 }
 
 // A factsRow has the columns of a session, of its chain and of its lease.
 type factsRow struct {
 	sentRow
-	facts     ChainFacts
-	lease     lease
-	holder    string // in a store
-	heldUntil Millis
+	facts ChainFacts
+	lease lease
 }
 
 func (r *factsRow) columns() []column {
@@ -324,16 +322,10 @@ func (r *factsRow) columns() []column {
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.left_files", &f.left},
-		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared}, {"s.bundle", &f.bundle.Name}, {"s.bundle_digest", &f.bundle.Digest},
-		{"s.holder", &r.holder}, {"s.held_until", &r.heldUntil}, {"s.tree", &f.tree}, {"s.place", &f.place}, {"s.host", &f.host},
+		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)
-}
-
-// held reports whether a session is in use.
-func (r *factsRow) held(now Millis) bool {
-	return r.lease.held() || r.holder != "" && now < r.heldUntil
 }
 
 // A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
@@ -360,7 +352,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 	own := encodeDigests(c.Prompt.Footprint().Blocks)
 	var wanted []string
 	for ; rows.Next(); n.sessions++ {
-		if n.sessions >= maxCandidates {
+		if n.sessions >= MaxCandidates {
 			continue // read on to the end: open rows would keep the connection
 		}
 		if err := scan(rows, columns); err != nil {
@@ -410,7 +402,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 	defer rows.Close()
 	tool, known := rewrite.Lookup(c.Tool)
 	for ; rows.Next(); n.sessions++ {
-		if n.sessions >= maxCandidates {
+		if n.sessions >= MaxCandidates {
 			continue
 		}
 		if err := scan(rows, columns); err != nil {
@@ -423,7 +415,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.held(c.Now), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
 		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == rewrite.Revises || cf.Continuity.Evidence.Answer > 0) {
 			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)

@@ -160,7 +160,7 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := begin(t, l, prompt, 1000)
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-		for n := range maxCandidates - 1 + more {
+		for n := range MaxCandidates - 1 + more {
 			execute(t, l, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated, first_line, session_id, since)
 				SELECT ?1, tool, cwd, home, rule, task, role, created, updated + 1, first_line, ?1, ?1 FROM chains WHERE id = 1`, n+100)
 			execute(t, l, `INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
@@ -172,7 +172,7 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
 				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all, facts.More, oldest, err)
 			}
-			if all && len(facts.Chains) != maxCandidates {
+			if all && len(facts.Chains) != MaxCandidates {
 				t.Errorf("%d more: %d chains", more, len(facts.Chains))
 			}
 		}

@@ -137,7 +137,7 @@ func (c *Call) decide(f Facts) Decision {
 	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
 	before := chosen.Place.Head
 	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
-	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.tree, chosen.place)
+	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
 	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.left != "" && c.WorkGone != nil && c.WorkGone(chosen.left, before)
 	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
 		return Decide(f)

@@ -6,7 +6,6 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
-	"reprise/store"
 )
 
 // Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
@@ -115,9 +114,9 @@ type ChainFacts struct {
 	left            string // the files that its runs changed, as they left them
 	stamp           Stamp  // as our last run left it
 
-	bundle      store.Bundle // its packed files, if a store has it
-	tree, place string       // of the latest run, see Call.Checkout
-	host        string       // of that run
+	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
+	// directory on that machine.
+	Tree, Directory string
 }
 
 // Unnamed is what a call without a name needs to be resumed.

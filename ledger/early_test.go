@@ -33,7 +33,7 @@ func TestFinishEarly(t *testing.T) {
 
 	// What could not be recorded at the end comes from the spool, and only once.
 	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
-	e := l.pendingOutcome(ticket, o, []Turn{third})
+	e := l.Ending(ticket, o, []Turn{third})
 	for range 2 {
 		if err := l.spool.put(&e); err != nil {
 			t.Fatal(err)

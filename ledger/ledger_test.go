@@ -453,10 +453,10 @@ func TestManyChains(t *testing.T) {
 			t.Errorf("%s (%s), want %s", d.Mode, d.Reason, want)
 		}
 	}
-	for i := range maxCandidates {
+	for i := range MaxCandidates {
 		send(fmt.Sprintf("Item %d.", i)) // begins otherwise
 	}
-	for i := range maxCandidates - 1 {
+	for i := range MaxCandidates - 1 {
 		send(fmt.Sprintf("# Job\n\nItem %d.", i))
 	}
 	send("# Job\n\n" + strings.Repeat("base ", 50))

@@ -55,7 +55,7 @@ func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
 }
 
 // meter counts a run that ended well.
-func (e *pendingOutcome) meter(tx *sql.Tx) error {
+func (e *Ending) meter(tx *sql.Tx) error {
 	var mode rewrite.Mode
 	var reason, fellBack rewrite.Reason
 	var rule, tool, model string

@@ -88,7 +88,7 @@ func (o *Outcome) Stopped() bool {
 	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
 }
 
-func (o *Outcome) state() (state State, outcome string) {
+func (o *Outcome) State() (state State, outcome string) {
 	switch {
 	case o.Signal != 0:
 		return Killed, "killed"
@@ -110,7 +110,7 @@ type Turn struct {
 // Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
 // next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
-	e := l.pendingOutcome(t, o, later)
+	e := l.Ending(t, o, later)
 	err := l.write(e.record)
 	if err == nil {
 		return nil
@@ -124,7 +124,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 // FinishEarly is Finish for a run whose turns are over while its tool still runs. If it fails, it
 // keeps nothing: Finish will record the outcome.
 func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
-	e := l.pendingOutcome(t, o, later)
+	e := l.Ending(t, o, later)
 	if err := l.write(e.record); err != nil {
 		return fmt.Errorf("record turns: %w", explain(err))
 	}
@@ -132,9 +132,9 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// pendingOutcome returns everything that a run leaves to record. Its texts are in it only as digests.
-func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutcome {
-	e := pendingOutcome{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Project: t.call.Project,
+// Ending returns everything that a run leaves to record. Its texts are in it only as digests.
+func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
+	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Project: t.call.Project,
 		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
 	for i := range later {
 		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
@@ -163,7 +163,7 @@ func (l *Ledger) pendingOutcome(t *Ticket, o *Outcome, later []Turn) pendingOutc
 }
 
 // addSaid adds digests of what the turns have said and touched.
-func (e *pendingOutcome) addSaid(t *Ticket, turns []*rewrite.StreamState) {
+func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 	var answers, files []string
 	for _, s := range turns {
 		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
@@ -183,7 +183,7 @@ func (o *Outcome) withoutTexts() Outcome {
 	return out
 }
 
-func (e *pendingOutcome) record(tx *sql.Tx) error {
+func (e *Ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
 	if e.Finished {
 		return e.recordRest(tx)
@@ -216,7 +216,7 @@ func (e *pendingOutcome) record(tx *sql.Tx) error {
 // recordRest records what came after FinishEarly: turns that claude began by itself, or only the
 // session's new state. It records turns once: a process may have died before it could remove them
 // from the spool.
-func (e *pendingOutcome) recordRest(tx *sql.Tx) error {
+func (e *Ending) recordRest(tx *sql.Tx) error {
 	if len(e.Later) == 0 {
 		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", e.Outcome.File, e.Outcome.Stamp, e.Session)
 		return err
@@ -231,7 +231,7 @@ func (e *pendingOutcome) recordRest(tx *sql.Tx) error {
 }
 
 // recordTurns records the later turns, the session, and that it is free.
-func (e *pendingOutcome) recordTurns(tx *sql.Tx) error {
+func (e *Ending) recordTurns(tx *sql.Tx) error {
 	for i := range e.Later {
 		turn := &e.Later[i]
 		if err := e.recordTurn(tx, turn); err != nil {
@@ -251,7 +251,7 @@ func (e *pendingOutcome) recordTurns(tx *sql.Tx) error {
 	return err
 }
 
-func (e *pendingOutcome) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
+func (e *Ending) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
 	var id int64
 	err := insert(tx, &id, `INSERT INTO invocations
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
@@ -264,7 +264,7 @@ func (e *pendingOutcome) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
 }
 
 // last returns the outcome of the latest turn.
-func (e *pendingOutcome) last() *Outcome {
+func (e *Ending) last() *Outcome {
 	if n := len(e.Later); n > 0 {
 		return &e.Later[n-1].Outcome
 	}
@@ -273,7 +273,7 @@ func (e *pendingOutcome) last() *Outcome {
 
 // recordInvocation reports whether the invocation had no outcome yet.
 func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
-	_, outcome := o.state()
+	_, outcome := o.State()
 	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
@@ -291,7 +291,7 @@ func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, er
 }
 
 // recordRefusal records a refusal that could not be recorded when it came.
-func (e *pendingOutcome) recordRefusal(tx *sql.Tx) error {
+func (e *Ending) recordRefusal(tx *sql.Tx) error {
 	if e.FellBack == "" {
 		return nil
 	}
@@ -309,9 +309,9 @@ func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
 func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
 
-func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
+func (e *Ending) recordSession(tx *sql.Tx) error {
 	o := e.last()
-	state, _ := o.state()
+	state, _ := o.State()
 	s := &o.Seen
 	errorsMore, turnsMore := e.count()
 	why := s.Refusal
@@ -342,9 +342,9 @@ func (e *pendingOutcome) recordSession(tx *sql.Tx) error {
 }
 
 // count returns how many of the turns failed, and how many did not.
-func (e *pendingOutcome) count() (failed, ended int) {
+func (e *Ending) count() (failed, ended int) {
 	add := func(o *Outcome) {
-		if state, _ := o.state(); state == Live {
+		if state, _ := o.State(); state == Live {
 			ended++
 		} else {
 			failed++
@@ -357,4 +357,13 @@ func (e *pendingOutcome) count() (failed, ended int) {
 		add(&e.Later[i].Outcome)
 	}
 	return failed, ended
+}
+
+// Resets returns the roles whose chains the run's answers end.
+func (e *Ending) Resets() []string {
+	roles := slices.Clone(e.Outcome.Resets)
+	for i := range e.Later {
+		roles = append(roles, e.Later[i].Outcome.Resets...)
+	}
+	return roles
 }

@@ -2,114 +2,256 @@ package ledger
 
 import (
 	"database/sql"
-	"errors"
-	"fmt"
+	"strings"
 
-	"reprise/store"
+	"reprise/rewrite"
 )
 
-// A page is a copy of registers in memory, on which the ledger's own statements work.
-type page struct {
-	*Ledger
-	registers []store.Register
-	of        map[int64]int // the registers' places in the list, by their chains
-	damaged   bool          // there is a register that cannot be read
+// A Chain is a chain with its sessions in the order in which they began, as a value that another book may keep. Its
+// sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
+type Chain struct {
+	Tool       string    `json:"tool"`
+	Cwd        string    `json:"cwd"`
+	Home       string    `json:"home"`
+	Rule       string    `json:"rule,omitempty"`
+	Task       string    `json:"task,omitempty"`
+	Role       string    `json:"role,omitempty"`
+	FirstLine  []byte    `json:"first_line,omitempty"`
+	Concurrent bool      `json:"concurrent,omitempty"`
+	Newest     int64     `json:"newest,omitempty"`
+	Since      int64     `json:"since,omitempty"`
+	Created    Millis    `json:"created"`
+	Updated    Millis    `json:"updated"`
+	Sessions   []Session `json:"-"`
 }
 
-// newPage returns a page with the content of registers. It fails with store.ErrNewer if a newer
-// reprise has written one of them.
-func newPage(l *Ledger, registers ...store.Register) (*page, error) {
-	memory, err := l.emptyCopy()
+// A Session is a session of a Chain. A field that is missing in JSON has its zero value, which says that nothing is
+// known.
+type Session struct {
+	Parent       int64   `json:"parent,omitempty"` // the number of the session that it is a copy of
+	ParentSize   *int64  `json:"parent_size,omitempty"`
+	NativeID     *string `json:"native_id,omitempty"`
+	State        State   `json:"state"`
+	StateWhy     string  `json:"state_why,omitempty"`
+	Reset        bool    `json:"reset,omitempty"`
+	Created      Millis  `json:"created"`
+	LastUsed     Millis  `json:"last_used"`
+	Turns        int64   `json:"turns,omitempty"`
+	Errors       int64   `json:"errors,omitempty"`
+	Settings     string  `json:"settings"`
+	Model        string  `json:"model"`
+	FirstModel   string  `json:"first_model,omitempty"`
+	Runtime      string  `json:"runtime"`
+	Auth         string  `json:"auth"`
+	ToolVersion  *string `json:"tool_version,omitempty"`
+	Base         []byte  `json:"base"`
+	BaseOpening  int64   `json:"base_opening"`
+	BaseBytes    int64   `json:"base_bytes"`
+	BaseLines    []byte  `json:"base_lines,omitempty"`
+	Shape        []byte  `json:"shape,omitempty"`
+	Root         []byte  `json:"root,omitempty"`
+	Things       []byte  `json:"things,omitempty"`
+	Answers      []byte  `json:"answers,omitempty"`
+	Said         []byte  `json:"said,omitempty"`
+	Transcript   bool    `json:"transcript,omitempty"`
+	Compacted    bool    `json:"compacted,omitempty"`
+	CallersOwn   bool    `json:"callers_own,omitempty"`
+	ContextUsed  int64   `json:"context_used,omitempty"`
+	ContextLimit int64   `json:"context_limit,omitempty"`
+	Totals       string  `json:"totals,omitempty"`
+	Attempt      *int64  `json:"attempt,omitempty"`
+	File         *string `json:"file,omitempty"` // relative to the tool's home
+	LeftFiles    string  `json:"left_files,omitempty"`
+	Repository   string  `json:"repository,omitempty"`
+	Branch       string  `json:"branch,omitempty"`
+	Head         string  `json:"head,omitempty"`
+	Caller       string  `json:"caller,omitempty"`
+	InUse        bool    `json:"-"` // a run has it now; only NewPage reads it
+}
+
+// Consistent reports whether the chain has all sessions that it names.
+func (c *Chain) Consistent() bool {
+	count := int64(len(c.Sessions))
+	if count == 0 || c.Newest < 0 || c.Newest > count || c.Since < 0 || c.Since > count {
+		return false
+	}
+	for n := range c.Sessions {
+		if parent := c.Sessions[n].Parent; parent < 0 || parent > int64(n) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Chain) columns() []column {
+	return []column{{"tool", &c.Tool}, {"cwd", &c.Cwd}, {"home", &c.Home}, {"rule", &c.Rule}, {"task", &c.Task}, {"role", &c.Role},
+		{"first_line", &c.FirstLine}, {"concurrent", &c.Concurrent}, {"created", &c.Created}, {"updated", &c.Updated}}
+}
+
+func (s *Session) columns() []column {
+	return []column{{"parent_size", &s.ParentSize}, {"native_id", &s.NativeID}, {"state", &s.State}, {"state_why", &s.StateWhy},
+		{"reset", &s.Reset}, {"created", &s.Created}, {"last_used", &s.LastUsed}, {"turns", &s.Turns}, {"errors", &s.Errors},
+		{"settings", &s.Settings}, {"model", &s.Model}, {"first_model", &s.FirstModel}, {"runtime", &s.Runtime}, {"auth", &s.Auth},
+		{"version", &s.ToolVersion}, {"base", &s.Base}, {"base_opening", &s.BaseOpening}, {"base_bytes", &s.BaseBytes},
+		{"base_lines", &s.BaseLines}, {"shape", &s.Shape}, {"root", &s.Root}, {"things", &s.Things}, {"answers", &s.Answers},
+		{"said", &s.Said}, {"transcript", &s.Transcript}, {"compacted", &s.Compacted}, {"callers_own", &s.CallersOwn},
+		{"context_used", &s.ContextUsed}, {"context_limit", &s.ContextLimit}, {"totals", &s.Totals}, {"attempt", &s.Attempt},
+		{"file", &s.File}, {"left_files", &s.LeftFiles}, {"repository", &s.Repository}, {"branch", &s.Branch}, {"head", &s.Head},
+		{"caller", &s.Caller}}
+}
+
+// A Page is a ledger in memory that has some chains only. Another book decides and records on it by the same statements
+// as the ledger, and keeps the chains. Chains, and the sessions of all of them, have numbers from 1 on, in the order in
+// which they were given.
+type Page struct{ memory *Ledger }
+
+// NewPage returns a page with consistent chains. The caller closes it.
+func (l *Ledger) NewPage(chains ...Chain) (*Page, error) {
+	db, err := connect(":memory:", inMemory)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{Ledger: memory, registers: registers, of: map[int64]int{}}
-	err = memory.transact(func(tx *sql.Tx) error {
-		for at, r := range registers {
-			w, err := decodeRegister(r)
-			if errors.Is(err, store.ErrBroken) {
-				p.damaged = true
-				continue
+	p := &Page{&Ledger{db: db, key: l.key}}
+	if _, err = db.Exec(schema); err == nil {
+		err = p.memory.transact(func(tx *sql.Tx) error {
+			for i := range chains {
+				if err := chains[i].insert(tx); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return fmt.Errorf("read register: %w", err)
-			}
-			chain, err := w.insert(tx)
-			if err != nil {
-				return fmt.Errorf("read register: %w", err)
-			}
-			p.of[chain] = at
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if err != nil {
-		p.db.Close()
+		db.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// emptyCopy returns an empty ledger in memory with the same key.
-func (l *Ledger) emptyCopy() (*Ledger, error) {
-	db, err := connect(":memory:", inMemory)
+// insert writes the chain and its sessions. This process stands for the runs that have some of them.
+func (c *Chain) insert(tx *sql.Tx) error {
+	chain, err := insertRow(tx, "chains", c.columns())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := db.Exec(schema); err != nil {
-		db.Close()
-		return nil, err
+	ids := make([]int64, 1, 1+len(c.Sessions)) // by number
+	for n := range c.Sessions {
+		s := &c.Sessions[n]
+		columns := append(s.columns(), column{"chain_id", &chain}, column{"tool", &c.Tool})
+		if s.Parent > 0 {
+			columns = append(columns, column{"parent_id", &ids[s.Parent]})
+		}
+		id, err := insertRow(tx, "sessions", columns)
+		if err == nil && s.InUse {
+			err = takeLease(tx, id, ThisProcess(), s.LastUsed)
+		}
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
 	}
-	return &Ledger{db: db, key: l.key}, nil
+	_, err = tx.Exec("UPDATE chains SET session_id = nullif(?, 0), since = nullif(?, 0) WHERE id = ?", ids[c.Newest], ids[c.Since], chain)
+	return err
 }
 
-// version returns the version of the register of a name, "" if the page has none.
-func (p *page) version(name store.Name) string {
-	for _, r := range p.registers {
-		if r.Name.ID == name.ID {
-			return r.Version
+// insertRow inserts a row with the values of columns and returns its number.
+func insertRow(tx *sql.Tx, table string, columns []column) (int64, error) {
+	values := make([]any, len(columns))
+	for i, c := range columns {
+		values[i] = c.to
+		if blob, ok := c.to.(*[]byte); ok && *blob == nil {
+			*blob = []byte{} // nil would be NULL
 		}
 	}
-	return ""
-}
-
-// maxContinued is how many sessions a register keeps of a chain that were continued in copies.
-const maxContinued = 32
-
-// The sessions of some chains that can no longer matter: those from before a chain began anew, unless they
-// are in use, and all but the latest of those that were continued in copies, or were copies that ended badly.
-const (
-	beforeBegun = `s.id < (SELECT coalesce(c.since, c.session_id) FROM chains c WHERE c.id = s.chain_id)`
-	oldRest     = `(s.parent_id IS NOT NULL AND s.state NOT IN ('live', 'running') OR ` + goneOnFrom + `)
-		AND s.id < (SELECT max(k.id) FROM sessions k WHERE k.chain_id = s.chain_id) - ?`
-	isMark = `s.id IN (SELECT c.session_id FROM chains c WHERE c.id = s.chain_id UNION SELECT c.since FROM chains c WHERE c.id = s.chain_id)`
-)
-
-// value returns the content of a chain's register. It first removes sessions that can no longer matter: a run that
-// has one of them finds that it is no longer its own.
-func (p *page) value(tx *sql.Tx, chain int64, now Millis) ([]byte, error) {
-	if _, err := tx.Exec("UPDATE sessions SET bundle = '' WHERE state NOT IN (?, ?)", Live, Running); err != nil {
-		return nil, err
-	}
-	if _, err := tx.Exec("DELETE FROM sessions AS s WHERE s.held_until < ? AND s.chain_id = ? AND NOT "+isMark+
-		" AND ("+beforeBegun+" OR s.holder = '' AND "+oldRest+")", now, chain, maxContinued); err != nil {
-		return nil, err
-	}
-	return encodeRegister(tx, chain)
-}
-
-// bundles returns the names of all bundles that the sessions of the page have.
-func bundles(tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.Query("SELECT bundle FROM sessions WHERE bundle <> ''")
+	result, err := tx.Exec("INSERT INTO "+table+" ("+list(columns)+") VALUES ("+strings.TrimPrefix(strings.Repeat(", ?", len(columns)), ", ")+")", values...)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
+	return result.LastInsertId()
+}
+
+// Close ends the page.
+func (p *Page) Close() error { return p.memory.db.Close() }
+
+// Facts reads what a decision on a call depends on. Measured adds what only this machine's ledger knows.
+func (p *Page) Facts(c *Call) (Facts, error) { return p.memory.facts(c, false) }
+
+// Find returns the number of a session's chain, and its own number in it.
+func (p *Page) Find(session int64) (chain, number int64, err error) {
+	err = p.memory.db.QueryRow(`SELECT s.chain_id, (SELECT count(*) FROM sessions o WHERE o.chain_id = s.chain_id AND o.id <= s.id)
+		FROM sessions s WHERE s.id = ?`, session).Scan(&chain, &number)
+	return chain, number, err
+}
+
+// ResetRoles ends these roles' sessions in a task.
+func (p *Page) ResetRoles(cwd, task string, roles []string) error {
+	return p.memory.transact(func(tx *sql.Tx) error { return resetRoles(tx, cwd, task, roles) })
+}
+
+// Begin carries out a decision: the call has the ticket's session then, and Source if that is to be a copy.
+func (p *Page) Begin(c *Call, d Decision) (*Ticket, error) {
+	t := &Ticket{call: c, key: p.memory.key}
+	err := p.memory.transact(func(tx *sql.Tx) error { return t.begin(tx, c, &d) })
+	return t, err
+}
+
+// FallBack abandons the resume of a session, which is a copy of source unless that is 0. of is the call's ticket in the
+// ledger of this machine. FallBack returns the new session.
+func (p *Page) FallBack(of *Ticket, session, source int64, why rewrite.Reason) (anew int64, err error) {
+	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, source: source}
+	err = p.memory.transact(func(tx *sql.Tx) error {
+		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.chain); err != nil {
+			return err
 		}
-		names = append(names, name)
+		return t.fallBack(tx, session, why)
+	})
+	return t.Session, err
+}
+
+// Record records how the run of a session ended.
+func (p *Page) Record(session int64, e Ending) error {
+	return p.memory.transact(func(tx *sql.Tx) error {
+		e.Session = session
+		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&e.Chain); err != nil {
+			return err
+		}
+		if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
+			return err
+		}
+		return e.recordTurns(tx)
+	})
+}
+
+// Chain returns a chain as it is on the page now.
+func (p *Page) Chain(number int64) (c Chain, err error) {
+	var newest, since int64
+	columns := append(c.columns(), column{"coalesce(session_id, 0)", &newest}, column{"coalesce(since, 0)", &since})
+	err = each(p.memory.db, "SELECT "+list(columns)+" FROM chains WHERE id = ?", func(rows *sql.Rows) error { return scan(rows, columns) }, number)
+	if err != nil {
+		return c, err
 	}
-	return names, rows.Err()
+	var ids, parents []int64
+	numbered := func(s *Session, id, parent *int64) []column {
+		return append(s.columns(), column{"id", id}, column{"coalesce(parent_id, 0)", parent})
+	}
+	err = each(p.memory.db, "SELECT "+list(numbered(new(Session), nil, nil))+" FROM sessions WHERE chain_id = ? ORDER BY id", func(rows *sql.Rows) error {
+		var s Session
+		var id, parent int64
+		err := scan(rows, numbered(&s, &id, &parent))
+		c.Sessions, ids, parents = append(c.Sessions, s), append(ids, id), append(parents, parent)
+		return err
+	}, number)
+	if err != nil {
+		return c, err
+	}
+	numbers := map[int64]int64{}
+	for at, id := range ids {
+		numbers[id] = int64(at) + 1
+	}
+	c.Newest, c.Since = numbers[newest], numbers[since]
+	for at, parent := range parents {
+		c.Sessions[at].Parent = numbers[parent]
+	}
+	return c, nil
 }

@@ -265,4 +265,11 @@ CREATE INDEX answers_project ON answers (project, ended);
 `, `
 ALTER TABLE invocations ADD COLUMN unshared TEXT NOT NULL DEFAULT ''; -- why its session is not shared, although there is a store
 ALTER TABLE sessions DROP COLUMN fence;
+`, `
+ALTER TABLE sessions DROP COLUMN bundle;
+ALTER TABLE sessions DROP COLUMN tree;
+ALTER TABLE sessions DROP COLUMN host;
+ALTER TABLE sessions DROP COLUMN place;
+ALTER TABLE sessions DROP COLUMN holder;
+ALTER TABLE sessions DROP COLUMN held_until;
 `}

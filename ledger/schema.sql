@@ -41,7 +41,7 @@ CREATE TABLE sessions (
 	context_limit INTEGER NOT NULL DEFAULT 0,
 	totals        TEXT NOT NULL DEFAULT '',
 	file          TEXT,
-	attempt INTEGER, reset INTEGER NOT NULL DEFAULT 0, said BLOB NOT NULL DEFAULT x'', parent_id INTEGER, parent_size INTEGER, base_lines BLOB NOT NULL DEFAULT x'', shape BLOB NOT NULL DEFAULT x'', things BLOB NOT NULL DEFAULT x'', repository TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', first_model TEXT NOT NULL DEFAULT '', callers_own INTEGER NOT NULL DEFAULT 0, stamp TEXT, shared TEXT NOT NULL DEFAULT '', bundle TEXT NOT NULL DEFAULT '', bundle_digest TEXT NOT NULL DEFAULT '', tree TEXT NOT NULL DEFAULT '', host TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT '', holder TEXT NOT NULL DEFAULT '', held_until INTEGER NOT NULL DEFAULT 0, root BLOB NOT NULL DEFAULT x'', caller TEXT NOT NULL DEFAULT '', left_files TEXT NOT NULL DEFAULT '');
+	attempt INTEGER, reset INTEGER NOT NULL DEFAULT 0, said BLOB NOT NULL DEFAULT x'', parent_id INTEGER, parent_size INTEGER, base_lines BLOB NOT NULL DEFAULT x'', shape BLOB NOT NULL DEFAULT x'', things BLOB NOT NULL DEFAULT x'', repository TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', first_model TEXT NOT NULL DEFAULT '', callers_own INTEGER NOT NULL DEFAULT 0, stamp TEXT, shared TEXT NOT NULL DEFAULT '', bundle_digest TEXT NOT NULL DEFAULT '', root BLOB NOT NULL DEFAULT x'', caller TEXT NOT NULL DEFAULT '', left_files TEXT NOT NULL DEFAULT '');
 CREATE INDEX sessions_chain ON sessions (chain_id);
 CREATE INDEX sessions_native ON sessions (native_id);
 CREATE TABLE invocations (

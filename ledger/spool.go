@@ -25,9 +25,9 @@ type spool struct{ dir string }
 // maxSpooled is how many outcomes are recorded at once.
 const maxSpooled = 256
 
-// A pendingOutcome is everything that is recorded at the end of a run. It names its ledger, which
+// An Ending is everything that is recorded at the end of a run. It names its ledger, which
 // another one may have replaced by the time it is recorded.
-type pendingOutcome struct {
+type Ending struct {
 	Ledger      string
 	Invocation  int64
 	Session     int64 // 0 if there is none
@@ -59,7 +59,7 @@ type pendingTurn struct {
 }
 
 // put stores an outcome atomically.
-func (s spool) put(e *pendingOutcome) error {
+func (s spool) put(e *Ending) error {
 	if s.dir == "" {
 		return errors.New("there is no spool")
 	}
@@ -124,7 +124,7 @@ func running(pid string) bool {
 }
 
 // read returns an outcome. ok is false if it does not belong to this ledger.
-func (s spool) read(path, ledger string) (e pendingOutcome, ok bool) {
+func (s spool) read(path, ledger string) (e Ending, ok bool) {
 	text, err := os.ReadFile(path)
 	return e, err == nil && decodeJSON(text, &e) == nil && e.Ledger == ledger
 }

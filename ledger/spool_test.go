@@ -129,7 +129,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	l, path := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
-	bad := pendingOutcome{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
+	bad := Ending{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
 	if err := l.spool.put(&bad); err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ func (p *Proof) Scan(column any) error {
 // elsewhere stands for the number of a call that another machine's ledger has.
 const elsewhere = -1
 
-// unnumbered returns the proof for readers of another ledger.
-func (p Proof) unnumbered() Proof {
+// Unnumbered returns the proof for readers of another ledger.
+func (p Proof) Unnumbered() Proof {
 	for _, call := range []*int64{&p.Flow, &p.Report} {
 		if *call != 0 {
 			*call = elsewhere

@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 
 // At the top stand the words of the design; what serves shimctl or the tests alone is below internal.
 func TestLayout(t *testing.T) {
-	allowed := []string{"cmd", "config", "docs", "internal", "ledger", "rewrite", "scripts", "shim", "store", "testdata", "watch"}
+	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "rewrite", "scripts", "shim", "testdata", "watch"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)
@@ -17,6 +18,33 @@ func TestLayout(t *testing.T) {
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(allowed, e.Name()) {
 			t.Errorf("%s stands at the top", e.Name())
+		}
+	}
+}
+
+// Imports run down only. config and watch are leaves: they know rewrite alone.
+func TestFloors(t *testing.T) {
+	above := map[string][]string{
+		"rewrite": {"ledger", "fleet", "shim", "config", "watch", "cmd", "internal"},
+		"ledger":  {"fleet", "shim", "config", "watch", "cmd", "internal"},
+		"fleet":   {"shim", "watch", "cmd", "internal"},
+		"config":  {"ledger", "fleet", "shim", "watch", "cmd", "internal"},
+		"watch":   {"ledger", "fleet", "shim", "config", "cmd", "internal"},
+		"shim":    {"cmd", "internal"},
+	}
+	for floor, unknown := range above {
+		out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../"+floor+"/...").Output()
+		if err != nil {
+			t.Fatalf("%s: %v", floor, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			names := strings.Fields(line)
+			for _, imported := range names[1:] {
+				path, own := strings.CutPrefix(imported, "reprise/")
+				if room, _, _ := strings.Cut(path, "/"); own && slices.Contains(unknown, room) {
+					t.Errorf("%s imports %s", names[0], imported)
+				}
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
 	"reprise/ledger"
 )
 
@@ -61,7 +62,7 @@ func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 	defer cancel()
 	if c.shared.settings.Finish != config.FinishDetach {
 		failed := c.shared.book.Complete(ctx, u)
-		if !errors.Is(failed, ledger.ErrUnfinished) {
+		if !errors.Is(failed, fleet.ErrUnfinished) {
 			return errors.Join(err, failed)
 		}
 	}
@@ -85,7 +86,7 @@ func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-func (c *call) detach(u *ledger.Unfinished) error {
+func (c *call) detach(u *fleet.Unfinished) error {
 	dir, err := config.StateDir(c.env.Own)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
 	"reprise/ledger"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{Finish: config.FinishDetach, UploadTimeout: time.Minute}
-	book := &ledger.Shared{Project: "org/repo"}
+	book := &fleet.Book{Project: "org/repo"}
 	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, shared: &sharing{settings: settings, book: book},
 		record: &ledger.Call{Cwd: "/w", Task: "one"}}
 	dir, err := config.StateDir(c.env.Own)

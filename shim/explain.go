@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"reprise/fleet"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -41,8 +42,8 @@ type Explanation struct {
 	Terminal bool // the output goes to a terminal
 	Other    *Other
 	Fault    error
-	Shared   *ledger.Identity // nil if no store decides
-	Unshared string           // why not, although there is one
+	Shared   *fleet.Identity // nil if no store decides
+	Unshared string          // why not, although there is one
 
 	// Unmanaged is the option that makes the call unmanaged, if Reason is unmanaged_option.
 	Unmanaged string
@@ -146,7 +147,7 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
-	if s, shared := c.book().(*ledger.Shared); shared {
+	if s, shared := c.book().(*fleet.Book); shared {
 		identity := s.Identity(r)
 		e.Shared = &identity
 	}

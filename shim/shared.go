@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/rewrite"
-	"reprise/store"
-	"reprise/store/wire"
 )
 
 // A sharing is a call's connection with the store in which its sessions are shared.
@@ -20,8 +21,8 @@ type sharing struct {
 	settings config.Store
 	project  string
 	client   *wire.Client
-	book     *ledger.Shared // nil until the helper has said the key for digests
-	err      error          // why the store is not used: nothing that is shared is resumed
+	book     *fleet.Book // nil until the helper has said the key for digests
+	err      error       // why the store is not used: nothing that is shared is resumed
 }
 
 // share starts the helper of the store in which the call's sessions are shared, if there is one. The
@@ -98,7 +99,7 @@ func (c *call) openBook() error {
 	}
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
-	c.shared.book = &ledger.Shared{
+	c.shared.book = &fleet.Book{
 		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
@@ -193,7 +194,7 @@ func (c *call) renewHold() {
 		return
 	}
 	go func() {
-		for range time.Tick(ledger.RenewEvery) {
+		for range time.Tick(fleet.RenewEvery) {
 			if err := c.shared.book.Renew(c.ticket, millis(c.env.Now())); err != nil {
 				c.log.fault("renew the hold in the store", err)
 			}

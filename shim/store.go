@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/store/wire"
+	"reprise/fleet/wire"
 )
 
 // StoreHelper returns the path of the program that speaks with a store. It lies beside the running one.

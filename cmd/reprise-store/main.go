@@ -5,9 +5,9 @@ package main
 import (
 	"os"
 
-	"reprise/store/engine"
-	"reprise/store/helper"
-	"reprise/store/selftest"
+	"reprise/fleet/engine"
+	"reprise/fleet/helper"
+	"reprise/fleet/selftest"
 )
 
 func main() {

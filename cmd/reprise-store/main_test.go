@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/scripts/servers"
-	"reprise/store"
-	"reprise/store/wire"
 )
 
 // TestServers uses the program as it is installed, on each kind of server: two machines share a session.

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"reprise/fleet"
+	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/servers"
-	"reprise/store/wire"
 )
 
 // Ten roles of one task at once, on three machines and with a server 30 ms away: each resumes its session, which was used
@@ -50,7 +51,7 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &ledger.Shared{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
+				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
 					Host: host, Place: host, Timeout: 2 * time.Second, Upload: 5 * time.Second}
 				prompt := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {

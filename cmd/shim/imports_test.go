@@ -37,7 +37,7 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 		if strings.HasPrefix(name, "reprise/internal/") {
 			t.Errorf("the shim links %s", name)
 		}
-		if strings.HasPrefix(name, "reprise/store/") && name != "reprise/store/wire" {
+		if strings.HasPrefix(name, "reprise/fleet/") && name != "reprise/fleet/wire" && name != "reprise/fleet/store" {
 			t.Errorf("the shim links %s, which is for the helper", name)
 		}
 	}

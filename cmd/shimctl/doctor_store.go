@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/internal/ui"
-	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
-	"reprise/store"
-	"reprise/store/wire"
 )
 
 // errMissingHelper reports that the program that speaks with a store is missing.
@@ -188,13 +188,8 @@ func (a *app) checkStorePaths(ctx context.Context, client *wire.Client, s config
 	registers, _ := client.Registers(ctx, store.Task)
 	more, _ := client.Registers(ctx, store.Opening) // those that arrive in time are enough
 	registers = slices.DeleteFunc(append(registers, more...), func(r store.Register) bool { return len(r.Name.Of) == 0 || r.Name.Of[0] != project })
-	l, err := ledger.OpenMemory()
-	if err != nil {
-		return nil
-	}
-	defer l.Close()
-	sessions, err := l.SharedSessions(registers)
-	if err != nil || len(sessions) == 0 {
+	sessions := fleet.Sessions(registers)
+	if len(sessions) == 0 {
 		return nil
 	}
 	c := check{Name: "store paths", Result: "ok", Finds: "sessions of " + project + " are from this directory and home"}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"reprise/ledger"
+	"reprise/fleet"
 	"reprise/shim"
 )
 
@@ -31,7 +31,7 @@ func (a *app) finishShared(path string) error {
 		return fmt.Errorf("read what a call has left to do: %w", err)
 	}
 	removeStale(filepath.Dir(path))
-	u, err := ledger.DecodeUnfinished(text)
+	u, err := fleet.DecodeUnfinished(text)
 	if err == nil {
 		err = a.complete(u)
 	}
@@ -41,7 +41,7 @@ func (a *app) finishShared(path string) error {
 	return err
 }
 
-func (a *app) complete(u *ledger.Unfinished) error {
+func (a *app) complete(u *fleet.Unfinished) error {
 	s, client, err := a.askedStore()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *app) complete(u *ledger.Unfinished) error {
 	}
 	defer l.Close()
 	host, _ := os.Hostname()
-	book := &ledger.Shared{
+	book := &fleet.Book{
 		Local: l, Registers: client, Bundles: client, Log: client, Project: u.Call.Project, Host: host, Place: u.Place,
 		Timeout: s.Timeout, Upload: max(s.UploadTimeout, patience),
 	}

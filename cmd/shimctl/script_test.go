@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	commands["reprise-store"] = storeHelper
-	commands["fleet"] = fleet
+	commands["fleet"] = callElsewhere
 	commands["collector"] = collector
 	commands["sdk"] = caller
 	commands["fakesdk"] = converser

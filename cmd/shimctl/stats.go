@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/fleet"
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
@@ -137,11 +138,11 @@ func (s *stats) readShared(a *app, flags *filterFlags, r reporter) error {
 	if s.Filter, err = a.filter(l, flags); err != nil {
 		return err
 	}
-	fleet, err := l.Fleet(s.Filter)
+	sums, err := fleet.SumIn(l, s.Filter)
 	if err != nil {
 		return err
 	}
-	s.Fleet = (*fleetReport)(&fleet)
+	s.Fleet = (*fleetReport)(&sums)
 	return s.sum(l, l, r)
 }
 

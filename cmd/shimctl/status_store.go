@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
-	"reprise/store"
-	"reprise/store/wire"
 )
 
 // A storeReport is what status shows of the store that machines share.
@@ -92,7 +93,7 @@ func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 	client, err := a.openStore(s)
 	if err == nil {
 		defer client.Close()
-		err = r.read(ctx, client, l, a.now)
+		err = r.read(ctx, client, a.now)
 	}
 	r.OK = err == nil
 	if err != nil {
@@ -102,14 +103,14 @@ func (a *app) readStore(l *ledger.Ledger, s config.Store) *storeReport {
 }
 
 // read asks the store. It fails only if the store cannot be used; what does not arrive in time is left out.
-func (r *storeReport) read(ctx context.Context, client *wire.Client, l *ledger.Ledger, now time.Time) error {
+func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Time) error {
 	report, err := client.Test(ctx) // alone, since it measures
 	if err != nil {
 		return err
 	}
 	var asking sync.WaitGroup
 	var registers [2][]store.Register
-	var calls []ledger.SharedCall
+	var calls []ledger.LoggedCall
 	var listErrs [2]error
 	var logErr error
 	for i, kind := range []string{store.Task, store.Opening} {
@@ -127,12 +128,8 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, l *ledger.L
 		tasks[strings.Join(one.Name.Of, "\x00")] = true
 	}
 	r.Tasks, r.Unnamed = int64(len(tasks)), int64(len(registers[1]))
-	sessions, err := l.SharedSessions(slices.Concat(registers[0], registers[1]))
-	if err != nil {
-		return err
-	}
-	r.addSessions(sessions, now)
-	today := fleetReport(ledger.FleetOf(slices.Values(calls)))
+	r.addSessions(fleet.Sessions(slices.Concat(registers[0], registers[1])), now)
+	today := fleetReport(fleet.Sum(slices.Values(calls)))
 	r.Today = &today
 	return nil
 }
@@ -143,7 +140,7 @@ func startOfDay(t time.Time) ledger.Millis {
 	return ledger.Millis(time.Date(year, month, day, 0, 0, 0, 0, t.Location()).UnixMilli())
 }
 
-func (r *storeReport) addSessions(sessions []ledger.SharedSession, now time.Time) {
+func (r *storeReport) addSessions(sessions []fleet.Session, now time.Time) {
 	host, _ := os.Hostname()
 	for _, s := range sessions {
 		if s.Bundle != "" || s.Held {

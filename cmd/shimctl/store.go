@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
-	"reprise/store"
-	"reprise/store/wire"
 )
 
 // patience is how long a command waits for each answer of a store that it was asked about.
@@ -121,7 +122,7 @@ func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, storeFailure("open the store", err, s)
 	}
-	calls, err := ui.WithProgress(a.stderr, "reading the store's log", func() ([]ledger.SharedCall, error) { return sharedCalls(ctx, client, since) })
+	calls, err := ui.WithProgress(a.stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return sharedCalls(ctx, client, since) })
 	if err != nil {
 		return nil, storeFailure("read the store's log", err, s)
 	}
@@ -129,8 +130,8 @@ func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
 }
 
 // sharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
-func sharedCalls(ctx context.Context, log store.Log, since ledger.Millis) (calls []ledger.SharedCall, err error) {
-	err = ledger.SharedCalls(ctx, log, max(since, 0), func(c ledger.SharedCall) error {
+func sharedCalls(ctx context.Context, log store.Log, since ledger.Millis) (calls []ledger.LoggedCall, err error) {
+	err = fleet.Calls(ctx, log, max(since, 0), func(c ledger.LoggedCall) error {
 		calls = append(calls, c)
 		return nil
 	})

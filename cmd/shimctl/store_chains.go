@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
-	"reprise/store/wire"
 )
 
 // A storedChains is chains in the store that machines share. A nil one is none.
 type storedChains struct {
 	settings config.Store
 	client   *wire.Client
-	keeper   ledger.Keeper
-	name     ledger.SharedName
+	keeper   fleet.Keeper
+	name     fleet.Name
 }
 
 // storedChain returns what the store may have of a chain of this machine, nil if it has nothing of it.
 func (a *app) storedChain(l *ledger.Ledger, c ledger.ChainName) (*storedChains, error) {
-	if shared, err := l.IsShared(c.ID); err != nil || !shared {
+	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return nil, err
 	}
-	stored, err := a.openStored(l, ledger.SharedName{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
+	stored, err := a.openStored(l, fleet.Name{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
 	if stored == nil && err == nil && a.getenv("REPRISE_STORE") != "off" {
 		err = hinted{fmt.Errorf("chain %d is in a store that is not configured here", c.ID),
 			"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only"}
@@ -41,11 +42,11 @@ func (a *app) storedTask(l *ledger.Ledger, task string) (*storedChains, error) {
 	if err != nil || task == "" {
 		return nil, err
 	}
-	return a.openStored(l, ledger.SharedName{Task: task}, dir)
+	return a.openStored(l, fleet.Name{Task: task}, dir)
 }
 
 // openStored opens the store for chains of the project in a directory.
-func (a *app) openStored(l *ledger.Ledger, name ledger.SharedName, dir string) (*storedChains, error) {
+func (a *app) openStored(l *ledger.Ledger, name fleet.Name, dir string) (*storedChains, error) {
 	s, err := a.storeSettings()
 	if err != nil || s.URL == "" {
 		return nil, err
@@ -59,7 +60,7 @@ func (a *app) openStored(l *ledger.Ledger, name ledger.SharedName, dir string) (
 	if err != nil {
 		return nil, onlyHere("open the store", err, s)
 	}
-	return &storedChains{s, client, ledger.Keeper{Local: l, Store: client, Now: ledger.Millis(a.now.UnixMilli())}, name}, nil
+	return &storedChains{s, client, fleet.Keeper{Store: client, Now: ledger.Millis(a.now.UnixMilli())}, name}, nil
 }
 
 // onlyHere returns an error of the store, with what can be done without it.
@@ -75,7 +76,7 @@ func (s *storedChains) close() {
 }
 
 // reset ends the chains' sessions.
-func (s *storedChains) reset() (kept ledger.Kept, err error) {
+func (s *storedChains) reset() (kept fleet.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
@@ -86,7 +87,7 @@ func (s *storedChains) reset() (kept ledger.Kept, err error) {
 }
 
 // forget removes the chains. With dry it only counts.
-func (s *storedChains) forget(dry bool) (kept ledger.Kept, err error) {
+func (s *storedChains) forget(dry bool) (kept fleet.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
@@ -101,8 +102,8 @@ func (s *storedChains) forget(dry bool) (kept ledger.Kept, err error) {
 }
 
 // storedWords says what there is of chains in the store, with what comes before it; "" for nothing.
-func storedWords(before string, k ledger.Kept) string {
-	if k == (ledger.Kept{}) {
+func storedWords(before string, k fleet.Kept) string {
+	if k == (fleet.Kept{}) {
 		return ""
 	}
 	return before + ui.Count(k.Sessions, "session") + " in the store with " + ui.Count(k.Bundles, "bundle")
@@ -152,13 +153,13 @@ func (a *app) pruneStore(cfg config.Config, history time.Duration, dry bool) (*s
 	}
 	defer l.Close()
 	_, maxAge := cfg.Longest()
-	keeper := ledger.Keeper{Local: l, Store: client, Now: ledger.Millis(a.now.UnixMilli())}
+	keeper := fleet.Keeper{Store: client, Now: ledger.Millis(a.now.UnixMilli())}
 	kept, err := keeper.Idle(context.Background(), ledger.Millis(a.now.Add(-maxAge-idleBeyond).UnixMilli()), dry)
 	p := &storePruning{Chains: kept.Chains, Sessions: kept.Sessions, Bundles: kept.Bundles}
 	if err == nil && !dry {
 		before := ""
 		if history > 0 {
-			before = ledger.Day(ledger.Millis(a.now.Add(-history).UnixMilli()))
+			before = fleet.Day(ledger.Millis(a.now.Add(-history).UnixMilli()))
 		}
 		var entries int
 		entries, err = client.Sweep(context.Background(), before)

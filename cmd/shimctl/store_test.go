@@ -17,14 +17,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/engine"
+	"reprise/fleet/helper"
+	"reprise/fleet/selftest"
+	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/servers"
 	"reprise/shim"
-	"reprise/store"
-	"reprise/store/engine"
-	"reprise/store/helper"
-	"reprise/store/selftest"
 )
 
 // storeHelper is reprise-store with an engine on files, and some that fail, beside its own.
@@ -197,8 +198,8 @@ func (s *fileStore) Expiry(context.Context) (time.Duration, error) {
 
 func (s *fileStore) Close() error { return nil }
 
-// fleet makes one call of a task on another machine. It runs no tool.
-func fleet() {
+// callElsewhere makes one call of a task on another machine. It runs no tool.
+func callElsewhere() {
 	host := flag.String("host", "", "")
 	task := flag.String("task", "", "")
 	prompt := flag.String("prompt", "", "file")
@@ -229,7 +230,7 @@ func playCall(host, task, prompt string, started time.Duration, runs, differs bo
 		return err
 	}
 	defer l.Close()
-	book := &ledger.Shared{Local: l, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey,
+	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey,
 		Project: s.Project, Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	text, err := os.ReadFile(prompt)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"reprise/fleet/store"
 	"reprise/ledger"
-	"reprise/store"
 )
 
 // A fault is a mistake put in on purpose, which the checker must find.

@@ -2,7 +2,7 @@
 // late and repeated, machines end, clocks differ and the server is killed, and judges what they have
 // done: no state of a session is resumed twice, and none that another run has replaced.
 //
-// The runs are those of ledger.Shared with vault and engine; only the tool is not real.
+// The runs are those of fleet.Book with vault and engine; only the tool is not real.
 package main
 
 import (
@@ -19,9 +19,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"reprise/fleet/engine"
+	"reprise/fleet/store"
 	"reprise/scripts/servers"
-	"reprise/store"
-	"reprise/store/engine"
 )
 
 func main() {

@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/fleet"
+	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/stores/faulty"
-	"reprise/store"
 )
 
 // A runner makes one call after the other, on machines that come and go.
@@ -32,7 +33,7 @@ type runner struct {
 	registers  *observed
 	bundles    store.Bundles
 	log        store.Log
-	machine    *ledger.Shared
+	machine    *fleet.Book
 	home       string
 	skew       int64
 }

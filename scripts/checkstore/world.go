@@ -12,12 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/fleet"
+	"reprise/fleet/bundle"
+	"reprise/fleet/store"
+	"reprise/fleet/vault"
 	"reprise/ledger"
 	"reprise/scripts/stores/faulty"
 	"reprise/scripts/stores/mem"
-	"reprise/store"
-	"reprise/store/bundle"
-	"reprise/store/vault"
 )
 
 const (
@@ -160,7 +161,7 @@ func (r *runner) renewMachine() error {
 		return err
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
-	r.machine = &ledger.Shared{Local: local, Registers: r.registers, Bundles: r.bundles, Log: r.log, Digests: r.digests,
+	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles, Log: r.log, Digests: r.digests,
 		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	return nil
 }

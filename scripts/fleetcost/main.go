@@ -18,13 +18,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/fleet"
+	"reprise/fleet/bundle"
+	"reprise/fleet/engine"
+	"reprise/fleet/store"
+	"reprise/fleet/vault"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/scripts/servers"
-	"reprise/store"
-	"reprise/store/bundle"
-	"reprise/store/engine"
-	"reprise/store/vault"
 )
 
 // What a request costs on S3, in dollars: list prices of us-east-1, 2026-11. Removing is free.
@@ -68,7 +69,7 @@ func measure(ctx context.Context, kind servers.Kind, out io.Writer) error {
 	fmt.Fprintf(out, "%s\n%-34s %8s %8s %8s %8s %8s %10s %12s\n", kind.Name, "", "read", "write", "list", "remove", "entries", "ms a call", "$ a million")
 	for _, named := range []bool{true, false} {
 		for _, machines := range []int{1, 10, 100} {
-			if err := fleet(ctx, server, machines, named, out); err != nil {
+			if err := workOf(ctx, server, machines, named, out); err != nil {
 				return err
 			}
 		}
@@ -154,8 +155,8 @@ func (l log) Note(ctx context.Context, day string, value []byte, over ...string)
 	return err
 }
 
-// fleet lets machines make calls, each machine one after the other: rounds of jobs, in which each round is made by another machine.
-func fleet(ctx context.Context, server *servers.Server, machines int, named bool, out io.Writer) error {
+// workOf lets machines make calls, each machine one after the other: rounds of jobs, in which each round is made by another machine.
+func workOf(ctx context.Context, server *servers.Server, machines int, named bool, out io.Writer) error {
 	location, err := server.Fresh(ctx)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func call(ctx context.Context, location string, sum *counts, home, host string, 
 		return ledger.Decision{}, err
 	}
 	defer local.Close()
-	book := &ledger.Shared{Local: local, Registers: v, Bundles: v, Log: log{v}, Digests: hello.DigestKey, Project: "org/repo", Host: host, Place: host,
+	book := &fleet.Book{Local: local, Registers: v, Bundles: v, Log: log{v}, Digests: hello.DigestKey, Project: "org/repo", Host: host, Place: host,
 		Timeout: 10 * time.Second, Upload: 10 * time.Second}
 	prompt := fmt.Sprintf("Fix issue %d.\n\n", job) + strings.Repeat("Look at the whole change. ", 20)
 	for n := range round {
@@ -288,10 +289,10 @@ func longLog(ctx context.Context, server *servers.Server, out io.Writer) error {
 	for range 8 {
 		all.Go(func() {
 			for n := int(next.Add(1)); n <= *long; n = int(next.Add(1)) {
-				value := ledger.SharedCall{When: now, Duration: 60_000, Host: fmt.Sprint("runner-", n%100), Project: "org/repo", Cwd: "/project", Tool: "claude",
+				value := ledger.LoggedCall{When: now, Duration: 60_000, Host: fmt.Sprint("runner-", n%100), Project: "org/repo", Cwd: "/project", Tool: "claude",
 					Task: fmt.Sprint("issue-", n/4), Role: "coder", Model: "a-model", Mode: rewrite.Resume, Reason: rewrite.Reason("extends"), Outcome: "ok", Prompt: 5000 + n%1000, Sent: 400,
 					Resumed: fmt.Sprintf("00000000-0000-4000-8000-%012d", n/4), Session: fmt.Sprintf("00000000-0000-4000-8000-%012d", n/4)}
-				if err := ledger.LogCall(ctx, log{v}, value); err != nil {
+				if err := fleet.LogCall(ctx, log{v}, value); err != nil {
 					failed.Add(1)
 				}
 				v.End(time.Minute)
@@ -327,7 +328,7 @@ func readFar(ctx context.Context, server *servers.Server, location string, since
 	}
 	defer e.Close()
 	began, n := time.Now(), 0
-	if err := ledger.SharedCalls(ctx, log{v}, since, func(ledger.SharedCall) error { n++; return nil }); err != nil {
+	if err := fleet.Calls(ctx, log{v}, since, func(ledger.LoggedCall) error { n++; return nil }); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "read at %s: %d calls in %s, %d requests\nthe store is at %s\n", *trip, n, time.Since(began).Round(time.Millisecond), sum.read.Load()+sum.list.Load(), location)

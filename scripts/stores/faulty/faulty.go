@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"reprise/store"
+	"reprise/fleet/store"
 )
 
 // Rates are the probabilities of what happens to a request.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/fleet/store"
 	"reprise/scripts/stores/faulty"
 	"reprise/scripts/stores/mem"
 	"reprise/scripts/stores/storetest"
-	"reprise/store"
 )
 
 // Without faults it is the store that it wraps.

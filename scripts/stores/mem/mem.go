@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"reprise/store"
+	"reprise/fleet/store"
 )
 
 // A Store is an engine whose entries end with it. The zero value is an empty one.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"reprise/fleet/store"
 	"reprise/scripts/stores/mem"
 	"reprise/scripts/stores/storetest"
-	"reprise/store"
 )
 
 func TestConformance(t *testing.T) {

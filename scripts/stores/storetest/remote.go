@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/fleet/store"
 	"reprise/scripts/servers"
-	"reprise/store"
 )
 
 // A Remote is an engine whose store is a server.

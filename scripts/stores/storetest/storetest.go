@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/store"
+	"reprise/fleet/store"
 )
 
 // Run tests an engine. fresh makes an empty store; each call of what it returns is another process's

@@ -1,0 +1,329 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A Book is the ledger.Book of a store that several machines share. Each chain has a register of its own: that of a named
+// task is found by its tool and role, an unnamed one by how its prompts begin.
+//
+// Taking a session is a swap of its register; of several from one version one succeeds. Only the
+// call that holds the session makes it live again, with another bundle. Times only end waiting.
+type Book struct {
+	Local     *ledger.Ledger // records the calls of this machine
+	Registers store.Registers
+	Bundles   store.Bundles
+	Log       store.Log
+	Digests   rewrite.Key // the store's key for digests
+	Project   string
+	Host      string
+	Place     string        // a digest that tells the call's directory from all others
+	Timeout   time.Duration // for reading and taking, again if another call was faster
+	Upload    time.Duration // for a bundle to be brought or kept, with what belongs to it
+}
+
+var _ ledger.Book = (*Book)(nil)
+
+// maxFound is how many registers of unnamed chains that begin alike a call is compared with.
+const maxFound = ledger.MaxCandidates + 1
+
+// maxRoles bounds the registers of one task that are looked at.
+const maxRoles = 1000
+
+// clocksDiffer is by how much the clocks of two machines may differ.
+const clocksDiffer ledger.Millis = 20 * 60_000
+
+// Key implements ledger.Book.
+func (b *Book) Key() rewrite.Key { return b.Digests }
+
+// Here implements ledger.Book.
+func (b *Book) Here() *ledger.Ledger { return b.Local }
+
+// ChainHere implements ledger.Book.
+func (b *Book) ChainHere(c *ledger.Call, d ledger.Decision) int64 { return b.Local.LentChain(c, d) }
+
+// A reading is the registers that a call depends on, and a page with their chains.
+type reading struct {
+	*ledger.Page
+	registers []*register       // of the page's chains
+	versions  map[string]string // of all registers, by their IDs
+	until     time.Time         // when the call must have taken its session
+}
+
+// find returns the register of a session of the page, and the session's number in it.
+func (r *reading) find(id int64) (*register, int64, error) {
+	chain, number, err := r.Find(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.registers[chain-1], number, nil
+}
+
+// read reads the registers that a call depends on. more reports that there are others.
+func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, more bool, err error) {
+	name := b.name(c)
+	var stored []store.Register
+	if name.Kind == store.Opening || c.DerivedRole() {
+		stored, more, err = b.Registers.List(ctx, name, maxFound)
+	}
+	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, func(r store.Register) bool { return r.Name.ID == name.ID }) {
+		var own store.Register
+		if own, err = b.Registers.Read(ctx, name); err == nil {
+			stored = append(stored, own)
+		} else if errors.Is(err, store.ErrAbsent) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, false, false, err
+	}
+	r = &reading{versions: map[string]string{}}
+	for _, one := range stored {
+		r.versions[one.Name.ID] = one.Version
+	}
+	if r.registers, damaged, err = decodeAll(stored); err != nil {
+		return nil, false, false, err
+	}
+	chains := make([]ledger.Chain, len(r.registers))
+	for i, one := range r.registers {
+		chains[i] = one.chain(c.Now)
+	}
+	r.Page, err = b.Local.NewPage(chains...)
+	return r, damaged, more, err
+}
+
+// Facts implements ledger.Book.
+func (b *Book) Facts(c *ledger.Call) (ledger.Facts, ledger.Mark, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
+	defer cancel()
+	r, damaged, more, err := b.read(ctx, c)
+	if err != nil {
+		return ledger.Facts{}, ledger.Mark{}, err
+	}
+	f, err := b.facts(c, r)
+	if err != nil {
+		r.Close()
+		return f, ledger.Mark{}, err
+	}
+	f.More = f.More || more
+	switch {
+	case f.Fresh != "":
+	case b.lacks(c, f.Chains):
+		f.Fresh = rewrite.StoreUnavailable
+	case damaged && len(f.Chains) == 0:
+		f.Fresh = rewrite.RegisterDamaged
+	}
+	r.until, _ = ctx.Deadline()
+	return f, ledger.Mark{Facts: f, State: r, Took: time.Since(began)}, nil
+}
+
+func (b *Book) facts(c *ledger.Call, r *reading) (ledger.Facts, error) {
+	there := *c
+	there.Stored = nil
+	f, err := r.Facts(&there)
+	if err != nil {
+		return f, err
+	}
+	if err := b.Local.Measured(c, &f); err != nil {
+		return f, err
+	}
+	for i := range f.Chains {
+		cf := &f.Chains[i]
+		from, number, err := r.find(cf.Session)
+		if err != nil {
+			return f, err
+		}
+		s := &from.Sessions[number-1]
+		cf.Share, cf.Tree, cf.Directory = b.share(from.name, c), s.Tree, s.Place
+		if s.Bundle == "" {
+			cf.Stored = ledger.StoredGone
+		}
+		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
+	}
+	return f, nil
+}
+
+// past returns a time of another machine's clock as one of ours: it cannot be later than now.
+func past(t, now ledger.Millis) ledger.Millis {
+	if t > now && t-now <= clocksDiffer {
+		return now
+	}
+	return t
+}
+
+// lacks reports whether this machine knows of a later session of the job than the store: one of a
+// call that was made without it.
+func (b *Book) lacks(c *ledger.Call, chains []ledger.ChainFacts) bool {
+	if len(chains) == 0 || c.Task == "" {
+		return false
+	}
+	var last ledger.Millis
+	for _, cf := range chains {
+		last = max(last, cf.LastUsed)
+	}
+	later, err := b.Local.HasOwnSince(b.ChainHere(c, ledger.Decision{}), last)
+	return err != nil || later
+}
+
+// An Identity is what must be equal for two machines to share a call's sessions.
+type Identity struct {
+	Name            string // the same on two machines with the same key if all the rest is
+	Project         string
+	Directory, Home string
+	Scope           string // the rule that names task and role, "" if the caller does
+}
+
+// Identity returns the identity of a call.
+func (b *Book) Identity(c *ledger.Call) Identity {
+	n := b.name(c)
+	digest := b.Digests.Digester()("identity of " + strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
+	return Identity{hex.EncodeToString(digest[:6]), b.Project, c.Cwd, c.Home, c.Scope}
+}
+
+// Preview implements ledger.Book.
+func (b *Book) Preview(c *ledger.Call) (ledger.Decision, []ledger.ChainFacts, error) {
+	facts, mark, err := b.Facts(c)
+	if err != nil {
+		return ledger.Decision{}, nil, fmt.Errorf("read chains: %w", err)
+	}
+	defer mark.State.Close()
+	return ledger.Foresee(b, c, facts), facts.Chains, nil
+}
+
+// name returns the name of a call's chain; without its ID for an unnamed one.
+func (b *Book) name(c *ledger.Call) store.Name {
+	if c.Task != "" {
+		id, _ := json.Marshal([]string{c.Tool, c.Home, c.Scope, c.Role}) // strings: this cannot fail
+		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: string(id)}
+	}
+	return store.Name{Kind: store.Opening,
+		Of: []string{b.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role, hex.EncodeToString(c.FirstLine())}}
+}
+
+func taskName(project, cwd, task string) []string { return []string{project, cwd, task} }
+
+// share returns the fixed number from 0 to 1 of a chain, equal on all machines.
+func (b *Book) share(name store.Name, c *ledger.Call) float64 {
+	d := b.Digests.Digester()("share of " + strings.Join(append(slices.Clone(name.Of), name.ID, c.Tool, c.Role), "\x00"))
+	return float64(uint32(d[0])<<24|uint32(d[1])<<16|uint32(d[2])<<8|uint32(d[3])) / (math.MaxUint32 + 1)
+}
+
+// Take implements ledger.Book.
+func (b *Book) Take(m ledger.Mark, d ledger.Decision, c *ledger.Call) (*ledger.Ticket, error) {
+	read := m.State.(*reading)
+	defer read.Close()
+	ctx, cancel := context.WithDeadline(context.Background(), read.until)
+	defer cancel()
+	h := &hold{holder: randomName(), call: c, decision: d}
+	there, r, err := b.takeOn(read, h)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.resetOthers(ctx, r.name, c.Resets); err != nil {
+		return nil, err
+	}
+	h.name = r.name
+	h.version, err = b.Registers.Swap(ctx, r.name, r.stored, h.value)
+	if errors.Is(err, store.ErrMoved) {
+		return nil, ledger.ErrMoved
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.Local.RecordLent(c, d, &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c),
+		Totals: there.Totals, Left: there.Left, Hold: h})
+}
+
+// takeOn carries out the decision on the page. It returns the page's ticket and the register, and completes the hold.
+func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register, err error) {
+	c, d := h.call, h.decision
+	if d.Mode.Continues() {
+		from, number, err := read.find(d.Session)
+		if err != nil {
+			return nil, nil, err
+		}
+		h.from = from.Sessions[number-1]
+	}
+	if err := read.ResetRoles(c.Cwd, c.Task, c.Resets); err != nil {
+		return nil, nil, err
+	}
+	if there, err = read.Begin(c, d); err != nil {
+		return nil, nil, err
+	}
+	var own, source, number int64
+	if number, own, err = read.Find(there.Session); err == nil && there.Source() != 0 {
+		_, source, err = read.Find(there.Source())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if int(number) <= len(read.registers) {
+		r = read.registers[number-1]
+	} else {
+		r = &register{name: b.name(c)}
+		if r.name.Kind == store.Opening {
+			r.name.ID = randomName()
+		}
+		r.stored = read.versions[r.name.ID] // of a damaged register
+	}
+	before := r.bundles()
+	chain, err := read.Chain(number)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.update(chain)
+	r.hold(own, h.holder, b.Host, c.Now)
+	r.hold(source, h.holder, b.Host, c.Now)
+	h.value = r.encode(c.Now)
+	h.over = r.without(before)
+	return there, r, nil
+}
+
+func randomName() string {
+	var b [12]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// Restore brings the files of the session that the call resumes to this machine. paths returns where
+// they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
+// the resume must be abandoned for the reason that it returns.
+func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
+	h := holdOf(t)
+	if h == nil || h.from.Bundle == "" {
+		return "", nil
+	}
+	known, err := b.Local.KnownFiles(t)
+	if err != nil {
+		return rewrite.StoreUnavailable, err
+	}
+	var file string
+	if h.from.File != nil {
+		file = *h.from.File
+	}
+	bundle := store.Bundle{Name: h.from.Bundle, Digest: h.from.BundleDigest}
+	switch err := b.Bundles.Load(ctx, bundle, h.call.Home, paths(h.from.nativeID(), file), known); {
+	case err == nil:
+		return "", nil
+	case errors.Is(err, store.ErrChanged):
+		return rewrite.SessionMoved, err
+	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
+		return rewrite.SessionGone, err
+	default:
+		return rewrite.StoreUnavailable, err
+	}
+}

@@ -1,0 +1,237 @@
+// Package bundle packs the files of a session into one stream, and unpacks it elsewhere.
+//
+// A bundle is a tar of regular files in the order of their paths, compressed by zstd. Its invariants:
+// nothing outside the named paths below a directory is read or written, whatever a bundle contains; no
+// file of a session is replaced before all of the bundle is unpacked and compared with its digest.
+package bundle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/fleet/store"
+)
+
+// Limits bound what is packed and unpacked.
+type Limits struct {
+	Size  int64 // of all files, in bytes
+	Files int
+}
+
+// maxDepth is how deep the directories of a bundle's files may lie in each other.
+const maxDepth = 64
+
+// DefaultFiles is how many files a session may have.
+const DefaultFiles = 10_000
+
+// temporary begins the names of files that are being unpacked. They never count as a session's.
+const temporary = ".reprise-unpack-"
+
+// A file is one of a session's files.
+type file struct {
+	path   string // below the root, with slashes
+	size   int64
+	time   time.Time
+	common bool // other sessions need it too: it does not count in digests
+}
+
+// A selection says which files belong to a session: those at and below own, and those that match
+// common and belong to other sessions too.
+type selection struct{ own, common []string }
+
+// selectPaths refuses paths that are not plainly below a root.
+func selectPaths(paths []string) (s selection, err error) {
+	for _, name := range paths {
+		pattern, common := strings.CutPrefix(name, store.Common)
+		if common {
+			s.common = append(s.common, pattern)
+		} else {
+			s.own = append(s.own, name)
+		}
+		if _, err := path.Match(pattern, ""); !plain(pattern) || common && err != nil {
+			return selection{}, fmt.Errorf("%q is no path below a directory", name)
+		}
+	}
+	if len(s.own) == 0 {
+		return selection{}, errors.New("a session has no paths")
+	}
+	return s, nil
+}
+
+// isCommon reports whether other sessions may need a file too.
+func (s selection) isCommon(name string) bool {
+	return slices.ContainsFunc(s.common, func(pattern string) bool {
+		matched, _ := path.Match(pattern, name)
+		return matched
+	})
+}
+
+// isOwn reports whether a file is the session's alone.
+func (s selection) isOwn(name string) bool {
+	return slices.ContainsFunc(s.own, func(p string) bool { return name == p || strings.HasPrefix(name, p+"/") })
+}
+
+// Digest returns the SHA-256 of the paths and contents of all files at or below paths, in hex, "" if
+// there are none. Times, modes and common files do not count.
+func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (string, error) {
+	chosen, err := selectPaths(paths)
+	if err != nil {
+		return "", err
+	}
+	return digestOf(ctx, root, selection{own: chosen.own}, limits)
+}
+
+func digestOf(ctx context.Context, root *os.Root, chosen selection, limits Limits) (string, error) {
+	files, err := list(root, chosen, limits)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	sum := newSummer()
+	for _, f := range files {
+		if err := sum.add(ctx, root, f); err != nil {
+			return "", err
+		}
+	}
+	return sum.digest(), nil
+}
+
+// list returns the selected files in the order of their paths. It fails with store.ErrTooLarge beyond
+// the limits.
+func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
+	found := map[string]file{}
+	var size int64
+	add := func(name string, entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is no regular file", name)
+		}
+		if _, ok := found[name]; !ok {
+			size += info.Size()
+		}
+		found[name] = file{name, info.Size(), info.ModTime(), !chosen.isOwn(name)}
+		if len(found) > limits.Files || size > limits.Size || strings.Count(name, "/") >= maxDepth {
+			return fmt.Errorf("%w: more than %d files, %d bytes or %d directories in each other", store.ErrTooLarge, limits.Files, limits.Size, maxDepth)
+		}
+		return nil
+	}
+	names := slices.Clone(chosen.own)
+	for _, pattern := range chosen.common {
+		matches, err := fs.Glob(root.FS(), pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range matches {
+			if info, err := root.Lstat(name); err == nil && !info.IsDir() && !strings.HasPrefix(path.Base(name), temporary) {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		if err := walk(root, name, add); err != nil {
+			return nil, err
+		}
+	}
+	files := make([]file, 0, len(found))
+	for _, f := range found {
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return files, nil
+}
+
+// walk calls add with every entry at or below a path that is no directory. A path that does not exist has none.
+func walk(root *os.Root, name string, add func(string, fs.DirEntry) error) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return add(name, fs.FileInfoToDirEntry(info))
+	}
+	return fs.WalkDir(root.FS(), name, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(path.Base(at), temporary) {
+			return err
+		}
+		return add(at, entry)
+	})
+}
+
+// plain reports whether a path has one spelling and leads below the root.
+func plain(name string) bool {
+	if name == "" || strings.ContainsAny(name, "\x00\\") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// A summer computes a digest: of each file in order the length of its path, the path and its
+// content's SHA-256.
+type summer struct {
+	all hash.Hash
+}
+
+func newSummer() *summer { return &summer{sha256.New()} }
+
+func (s *summer) digest() string { return hex.EncodeToString(s.all.Sum(nil)) }
+
+func (s *summer) addSum(path string, content []byte) {
+	s.all.Write(binary.BigEndian.AppendUint64(nil, uint64(len(path))))
+	io.WriteString(s.all, path)
+	s.all.Write(content)
+}
+
+func (s *summer) add(ctx context.Context, root *os.Root, f file) error {
+	sum := sha256.New()
+	if err := copyFile(ctx, sum, root, f.path); err != nil {
+		return err
+	}
+	s.addSum(f.path, sum.Sum(nil))
+	return nil
+}
+
+// copyFile writes a file's content to w.
+func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) error {
+	in, err := openRegular(root, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = io.Copy(w, reader{ctx, in})
+	return err
+}
+
+// A reader fails when its context ends.
+type reader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.in.Read(b)
+}

@@ -1,0 +1,250 @@
+package bundle
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"reprise/fleet/store"
+)
+
+// maxWindow bounds the memory that a bundle makes its reader use.
+const maxWindow = 4 << 20
+
+// Unpack replaces the files at and below paths by those of a bundle, and adds common files. What is there
+// now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
+// fails with store.ErrBroken if the bundle has another digest, or contains what no bundle contains.
+func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, paths, replace []string, limits Limits) error {
+	chosen, err := selectPaths(paths)
+	if err != nil {
+		return err
+	}
+	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
+	defer u.clean()
+	found, err := u.read(ctx, r)
+	if err != nil {
+		return err
+	}
+	if found != digest {
+		return fmt.Errorf("%w: the bundle has another digest", store.ErrBroken)
+	}
+	now, old, err := u.present(ctx)
+	if err != nil || now == digest {
+		return err
+	}
+	if now != "" && !slices.Contains(replace, now) {
+		return store.ErrChanged
+	}
+	return u.commit(old)
+}
+
+// An unpacker has unpacked some files of a bundle under temporary names.
+type unpacker struct {
+	root   *os.Root
+	chosen selection
+	limits Limits
+
+	last    string            // the path before this one
+	order   []string          // paths in the order of the bundle
+	names   map[string]string // by path: the temporary name
+	parents map[string]bool   // the directories of all files
+	made    []string          // directories that did not exist
+	size    int64
+}
+
+// read unpacks all files and returns their digest.
+func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
+	compressed, err := zstd.NewReader(reader{ctx, r}, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return "", err
+	}
+	defer compressed.Close()
+	// Headers and padding of small files are more than their contents.
+	archive, sum := tar.NewReader(io.LimitReader(compressed, u.limits.Size+int64(u.limits.Files)*8<<10)), newSummer()
+	for {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return sum.digest(), nil
+		}
+		if err != nil {
+			return "", broken(ctx, err)
+		}
+		if err := u.check(header); err != nil {
+			return "", fmt.Errorf("%w: %w", store.ErrBroken, err)
+		}
+		content, err := u.unpack(ctx, archive, header)
+		if err != nil {
+			return "", err
+		}
+		if u.chosen.isOwn(header.Name) {
+			sum.addSum(header.Name, content)
+		}
+	}
+}
+
+// broken returns the error of a bundle that cannot be read, or of a context that has ended.
+func broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: %w", store.ErrBroken, err)
+}
+
+// check refuses an entry that Pack does not write.
+func (u *unpacker) check(h *tar.Header) error {
+	switch name := h.Name; {
+	case h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 && !knownRecords(h.PAXRecords):
+		return fmt.Errorf("%q is no plain file", name)
+	case !plain(name) || strings.HasPrefix(path.Base(name), temporary):
+		return fmt.Errorf("%q is no path of a bundle", name)
+	case !u.chosen.isOwn(name) && !u.chosen.isCommon(name):
+		return fmt.Errorf("%q is no path of the session", name)
+	case name <= u.last:
+		return fmt.Errorf("%q is not in order", name)
+	case strings.Count(name, "/") >= maxDepth || len(u.order) >= u.limits.Files || h.Size < 0 || h.Size > u.limits.Size-u.size:
+		return fmt.Errorf("%q is beyond the limits", name)
+	case u.parents[name] || u.isFile(path.Dir(name)):
+		return fmt.Errorf("%q is both a file and a directory", name)
+	default:
+		return nil
+	}
+}
+
+// knownRecords reports whether an entry has only the extended attributes that Pack writes.
+func knownRecords(records map[string]string) bool {
+	for key := range records {
+		if key != "path" && key != "mtime" && key != "size" {
+			return false
+		}
+	}
+	return true
+}
+
+// isFile reports whether a directory, or one above it, is a file of the bundle.
+func (u *unpacker) isFile(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, ok := u.names[dir]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// unpack writes one file under a temporary name beside its own and returns its content's SHA-256.
+func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header) ([]byte, error) {
+	dir := path.Dir(h.Name)
+	if err := u.mkdir(dir); err != nil {
+		return nil, err
+	}
+	name := path.Join(dir, temporary+rand.Text())
+	out, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	u.last, u.size = h.Name, u.size+h.Size
+	u.order, u.names[h.Name] = append(u.order, h.Name), name
+	content := sha256.New()
+	_, err = io.Copy(io.MultiWriter(out, content), unpackReader{ctx, archive})
+	if err := errors.Join(err, out.Close()); err != nil {
+		return nil, err
+	}
+	if err := u.root.Chtimes(name, time.Time{}, h.ModTime); err != nil {
+		return nil, err
+	}
+	return content.Sum(nil), nil
+}
+
+// An unpackReader reads a bundle's file: what fails is the bundle, not the disk.
+type unpackReader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r unpackReader) Read(b []byte) (int, error) {
+	n, err := r.in.Read(b)
+	if err != nil && err != io.EOF {
+		err = broken(r.ctx, err)
+	}
+	return n, err
+}
+
+// mkdir creates a directory and those above it.
+func (u *unpacker) mkdir(dir string) error {
+	if dir == "." || u.parents[dir] {
+		return nil
+	}
+	if err := u.mkdir(path.Dir(dir)); err != nil {
+		return err
+	}
+	err := u.root.Mkdir(dir, 0o700)
+	if err == nil {
+		u.made = append(u.made, dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	u.parents[dir] = true
+	return nil
+}
+
+// present returns the digest of the files that are there now, and these. It fails with store.ErrChanged
+// if anything but a file is in the way.
+func (u *unpacker) present(ctx context.Context) (digest string, files []file, err error) {
+	for _, name := range u.order {
+		if info, err := u.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+			return "", nil, fmt.Errorf("%w: %s is no regular file", store.ErrChanged, name)
+		}
+	}
+	any := Limits{Size: math.MaxInt64, Files: u.limits.Files}
+	own := selection{own: u.chosen.own}
+	if files, err = list(u.root, own, any); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", store.ErrChanged, err)
+	}
+	digest, err = digestOf(ctx, u.root, own, any)
+	return digest, files, err
+}
+
+// commit gives files their names and removes the session's own ones that the bundle does not have.
+func (u *unpacker) commit(old []file) error {
+	for _, name := range u.order {
+		if _, err := u.root.Lstat(name); err == nil && !u.chosen.isOwn(name) {
+			continue // it has the same content
+		}
+		if err := u.root.Rename(u.names[name], name); err != nil {
+			return err
+		}
+		delete(u.names, name)
+	}
+	u.made = nil
+	for _, f := range old {
+		if _, ok := slices.BinarySearch(u.order, f.path); !ok {
+			if err := u.root.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clean removes what a failure has left.
+func (u *unpacker) clean() {
+	for _, name := range u.names {
+		_ = u.root.Remove(name) // its name says that it is no session's file
+	}
+	for _, dir := range slices.Backward(u.made) {
+		_ = u.root.Remove(dir) // fails if another process has put a file there
+	}
+}

@@ -1,0 +1,178 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+)
+
+// An Unfinished is what a call leaves to do in the store once it has ended. It contains no text of
+// prompts or answers.
+type Unfinished struct {
+	Register store.Name
+	Holder   string
+	Value    []byte // of the register as the call has last written it
+	Version  string
+	Over     []string // bundles to remove
+	Home     string
+	Paths    []string     // the session's files, none if there is nothing to resume
+	Bundle   store.Bundle // of these files, once they are in the store
+	Place    string       // see Book
+	Tree     string
+	Result   ledger.Ending
+	Call     ledger.LoggedCall
+	tree     func() string // returns Tree, nil once it is known
+}
+
+// Mark names the job in names of files, as Book.Mark does.
+func (u *Unfinished) Mark() string { return markOf(u.Register) }
+
+// Mark names a call's job in names of files: its task, or all that begin as it does.
+func (b *Book) Mark(c *ledger.Call) string { return markOf(b.name(c)) }
+
+func markOf(n store.Name) string {
+	d := sha256.Sum256([]byte(n.Kind + "\x00" + strings.Join(n.Of, "\x00")))
+	return hex.EncodeToString(d[:8])
+}
+
+// Finish implements Book. What the store does not get is not resumed by anybody.
+func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
+	u, err := b.FinishHere(t, o, later...)
+	if u == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
+	defer cancel()
+	return errors.Join(err, b.Complete(ctx, u))
+}
+
+// FinishHere finishes the call on this machine only and returns what is left to do, which another
+// process may Complete; nil if nothing is.
+func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
+	err := b.Local.Finish(t, o, later...)
+	h := holdOf(t)
+	if h == nil || h.isLost() || t.Session == 0 { // or a refusal could not be recorded here
+		return nil, err
+	}
+	last := o
+	if n := len(later); n > 0 {
+		last = &later[n-1].Outcome
+	}
+	h.mu.Lock()
+	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.version, Over: h.over, Home: h.call.Home,
+		Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, o)}
+	h.mu.Unlock()
+	if state, _ := last.State(); state == ledger.Live && last.Seen.Refusal == "" {
+		u.Paths = last.Paths
+	}
+	if last.Tree != nil {
+		u.tree = sync.OnceValue(last.Tree)
+		go u.tree() // while the session is packed
+	}
+	return u, err
+}
+
+// ErrUnfinished reports that the time was over before the work was done. Another process may go on with it.
+var ErrUnfinished = errors.New("the time is over")
+
+// isOver reports whether the time for a store is over. The helper gives a request up somewhat before.
+func (b *Book) isOver(ctx context.Context) bool {
+	until, limited := ctx.Deadline()
+	return ctx.Err() != nil || limited && time.Until(until) < b.Upload/10
+}
+
+// Complete puts the session of a call that has ended into the store, and gives it back. It fails with ErrUnfinished if the context
+// ends before. A second Complete of work that is done finds nothing to do.
+func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
+	var failed error
+	if len(u.Paths) > 0 && u.Bundle.Name == "" {
+		u.Bundle, failed = b.Bundles.Save(ctx, u.Home, u.Paths)
+	}
+	if failed != nil && b.isOver(ctx) || ctx.Err() != nil {
+		return errors.Join(ErrUnfinished, failed, context.Cause(ctx))
+	}
+	u.settleTree()
+	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over}
+	err := b.resetOthers(ctx, u.Register, u.Result.Resets())
+	if err == nil {
+		err = b.edit(ctx, h, u.Call.When, func(r *register) error {
+			number, source := r.own(u.Holder)
+			err := r.onPage(b.Local, u.Call.When, func(p *ledger.Page) error { return p.Record(number, u.Result) })
+			if err == nil {
+				b.release(r, number, source, u)
+			}
+			return err
+		})
+	}
+	if err != nil && b.isOver(ctx) {
+		return errors.Join(ErrUnfinished, failed, err)
+	}
+	switch {
+	case err == nil && u.Bundle.Name != "":
+		err = b.Local.NoteFiles(u.Result.Session, u.Bundle.Digest)
+	case errors.Is(err, errFenced) && u.Bundle.Name != "":
+		h.over = append(h.over, u.Bundle.Name)
+	}
+	err = errors.Join(failed, err)
+	u.Call.Lost, u.Call.Size = whyLost(err), u.Bundle.Size
+	b.tidy(ctx, u.Call, h.over, err)
+	return err
+}
+
+// release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be
+// resumed again only if the copy came to nothing.
+func (b *Book) release(r *register, number, source int64, u *Unfinished) {
+	own := &r.Sessions[number-1]
+	own.Holder, own.HeldUntil, own.Host, own.Place = "", 0, b.Host, u.Place
+	own.Bundle, own.BundleDigest, own.Tree = u.Bundle.Name, u.Bundle.Digest, u.Tree
+	if source == 0 {
+		return
+	}
+	from := &r.Sessions[source-1]
+	if from.State == ledger.Running {
+		from.Holder, from.HeldUntil, from.State = "", 0, ledger.Live
+		if own.State == ledger.Live {
+			from.Bundle = ""
+		}
+	}
+}
+
+// tidy logs the call in the store and removes bundles that no session has any more. What stays is
+// removed by the store's own rules.
+func (b *Book) tidy(ctx context.Context, call ledger.LoggedCall, over []string, lost error) {
+	if lost != nil && !errors.Is(lost, errFenced) {
+		over = nil // the register may name them still
+	}
+	_ = LogCall(ctx, b.Log, call, over...)
+}
+
+// Encode returns the work as text for another process.
+func (u *Unfinished) Encode() []byte {
+	u.settleTree()
+	return encodeJSON(u)
+}
+
+// DecodeUnfinished reads the text.
+func DecodeUnfinished(text []byte) (*Unfinished, error) {
+	var u Unfinished
+	if err := json.Unmarshal(text, &u); err != nil {
+		return nil, fmt.Errorf("read what a call has left to do: %w", err)
+	}
+	return &u, nil
+}
+
+// settleTree waits for the name of the directory's content, which is found out meanwhile.
+func (u *Unfinished) settleTree() {
+	if u.tree != nil {
+		u.Tree, u.tree = u.tree(), nil
+	}
+}

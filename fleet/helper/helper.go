@@ -1,0 +1,166 @@
+// Package helper is the program that connects the shims and shimctl with a shared store. It alone
+// links engines, compression and encryption, so that a call without a store pays for none of them.
+//
+// It keeps no files of its own and ends with its standard input. Its invariants: it writes to nothing
+// of its caller but the pipe, holds none of the caller's descriptors open, and logs no secret.
+package helper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"reprise/config"
+	"reprise/fleet/bundle"
+	"reprise/fleet/store"
+	"reprise/fleet/vault"
+	"reprise/fleet/wire"
+)
+
+// Engines opens engines by URL, and tests whether one can be trusted.
+type Engines struct {
+	Open     func(ctx context.Context, url string) (store.Store, error) // without waiting for the store
+	SelfTest func(ctx context.Context, s store.Store) error
+	// Sweep removes what has not been written for a while, once a day of all who call it.
+	Sweep func(ctx context.Context, s store.Store, idle time.Duration) (int, error)
+}
+
+// margin is how much longer entries stay than sessions are resumed: machines may differ in max_age.
+const margin = 6 * 24 * time.Hour
+
+// sweepOne is how many sessions are saved for one that looks whether to sweep, which costs a round trip.
+const sweepOne = 20
+
+// endLimit is how long what no request waits for may take after all of them.
+const endLimit = time.Minute
+
+// farewell is how long the connections may take to end.
+const farewell = 200 * time.Millisecond
+
+// Main runs the helper and returns its exit code.
+func Main(args []string, in, out, log *os.File, engines Engines) int {
+	if len(args) == 1 && args[0] == "version" {
+		fmt.Fprintln(out, "reprise-store", config.Version)
+		return 0
+	}
+	if info, err := in.Stat(); len(args) > 0 || err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		fmt.Fprintln(log, "error: reprise-store is started by the shims and shimctl, through pipes\nhint: shimctl doctor tests the store")
+		return 2
+	}
+	if err := hideMemory(); err != nil {
+		fmt.Fprintln(log, "reprise-store: hide the store's key:", err)
+		return 1
+	}
+	closeInherited()
+	// A signal for a whole container or service ends the tool, whose session is then saved. Without
+	// a reader, what was sent is still to be carried out.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	if err := serve(in, out, engines); err != nil {
+		fmt.Fprintln(log, "reprise-store:", err)
+		return 1
+	}
+	return 0
+}
+
+// closeInherited closes the descriptors that the caller's caller left open: another process may be
+// waiting for their end. The runtime's own are the ones with close-on-exec.
+func closeInherited() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return // this system has no /dev/fd
+	}
+	for _, entry := range entries {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// serve carries out all requests, then ends the connections.
+func serve(in io.Reader, out io.Writer, engines Engines) error {
+	var engine store.Store
+	var service wire.Service
+	err := wire.Serve(context.Background(), in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
+		engine, service, err = open(ctx, c, engines)
+		return service, err
+	})
+	if engine == nil {
+		return err
+	}
+	if s, ok := service.(sweeping); ok {
+		service = s.Service
+	}
+	if v, ok := service.(*vault.Vault); ok {
+		v.End(endLimit) // nobody waits for this process any more
+	}
+	closed := make(chan struct{})
+	go func() {
+		_ = engine.Close() // the process ends anyway
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(farewell):
+	}
+	return err
+}
+
+// open opens the store that a configuration names. Keys come first: without them the store is not asked.
+func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wire.Service, error) {
+	keys, err := readKeys(c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", store.ErrKey, err)
+	}
+	engine, err := engines.Open(ctx, c.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	var scheme string
+	if u, err := url.Parse(c.URL); err == nil {
+		scheme = u.Scheme
+	}
+	v, err := vault.Open(ctx, engine, vault.Options{
+		Keys: keys, Engine: scheme, Limits: bundle.Limits{Size: c.MaxSession, Files: bundle.DefaultFiles}, SelfTest: engines.SelfTest, Now: time.Now,
+	})
+	if err != nil || rand.IntN(sweepOne) > 0 {
+		return engine, v, err
+	}
+	return engine, sweeping{v, func() { _, _ = engines.Sweep(ctx, engine, c.MaxAge+margin) }}, nil
+}
+
+// A sweeping service sweeps while a session is saved, when no tool waits.
+type sweeping struct {
+	wire.Service
+	sweep func()
+}
+
+// Save implements store.Bundles.
+func (s sweeping) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
+	go s.sweep() // of what is cut short nothing is removed
+	return s.Service.Save(ctx, root, paths)
+}
+
+// readKeys returns the keys of a configuration. Those of a variable come before a file.
+func readKeys(c wire.Config) ([]vault.Key, error) {
+	if c.Keys != "" || c.KeyFile == "" {
+		keys, err := vault.ParseKeys(c.Keys)
+		if err != nil {
+			return nil, fmt.Errorf("read the store's key: %w", err)
+		}
+		return keys, nil
+	}
+	return vault.ReadKeyFile(c.KeyFile)
+}

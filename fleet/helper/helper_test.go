@@ -1,0 +1,312 @@
+package helper
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
+)
+
+// This binary is the helper, too.
+func TestMain(m *testing.M) {
+	if os.Getenv("REPRISE_TEST_HELPER") != "" {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Engines{
+			Open:     openDirectory,
+			SelfTest: func(context.Context, store.Store) error { return nil },
+			Sweep:    func(context.Context, store.Store, time.Duration) (int, error) { return 0, nil },
+		}))
+	}
+	os.Exit(m.Run())
+}
+
+// A directory is an engine whose entries are files, for one process. Its writes take a moment.
+type directory struct {
+	mu   sync.Mutex
+	path string
+}
+
+func openDirectory(_ context.Context, url string) (store.Store, error) {
+	path, ok := strings.CutPrefix(url, "dir://")
+	if !ok {
+		return nil, fmt.Errorf("no engine for %s", url)
+	}
+	return &directory{path: path}, nil
+}
+
+func (d *directory) file(key string) string {
+	return filepath.Join(d.path, hex.EncodeToString([]byte(key)))
+}
+
+func (d *directory) Read(_ context.Context, key string) ([]byte, string, time.Time, error) {
+	content, err := os.ReadFile(d.file(key))
+	if errors.Is(err, os.ErrNotExist) {
+		err = store.ErrAbsent
+	}
+	return content, fmt.Sprint(len(content)), time.Time{}, err
+}
+
+func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, version, _, err := d.Read(ctx, key); err == nil && version != old || err != nil && old != "" {
+		return "", store.ErrMoved
+	}
+	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
+}
+
+func (d *directory) Put(_ context.Context, name string, content []byte) error {
+	time.Sleep(300 * time.Millisecond)
+	return os.WriteFile(d.file(name), content, 0o600)
+}
+
+func (d *directory) Get(ctx context.Context, name string) ([]byte, error) {
+	content, _, _, err := d.Read(ctx, name)
+	return content, err
+}
+
+func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }
+func (d *directory) Delete(context.Context, ...string) error        { return nil }
+func (d *directory) Close() error                                   { return nil }
+
+func start(t *testing.T, url string) *wire.Client {
+	t.Helper()
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4)}, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// children returns the processes that this one has started.
+func children(t *testing.T) []int {
+	t.Helper()
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(tasks) == 0 {
+		t.Skip("this system does not list children")
+	}
+	var all []int
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for field := range strings.FieldsSeq(string(text)) {
+			var pid int
+			fmt.Sscan(field, &pid)
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for range 500 {
+		if so() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("not so after 5 s: %s", what)
+}
+
+var task = store.Name{Kind: store.Task, Of: []string{"p", "/w", "t"}}
+
+func TestHelper(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	c := start(t, "dir://"+dir)
+	hello, err := c.Hello(ctx)
+	if err != nil || len(hello.DigestKey) != 32 || hello.Engine != "dir" {
+		t.Fatalf("hello %+v, %v", hello, err)
+	}
+	if _, err := c.Swap(ctx, task, "", []byte("value")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Read(ctx, task); err != nil || string(r.Value) != "value" {
+		t.Errorf("read %+v, %v", r, err)
+	}
+	for _, pid := range children(t) {
+		if sid, err := unix.Getsid(pid); err != nil || sid != pid {
+			t.Errorf("session %d, %v", sid, err)
+		}
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+			if err := syscall.Kill(pid, signal); err != nil {
+				t.Error(err)
+			}
+		}
+		if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil || cwd != "/" {
+			t.Errorf("works in %s, %v", cwd, err)
+		}
+		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || strings.Contains(string(arguments), "ab") || strings.Contains(string(arguments), dir) {
+			t.Errorf("arguments %q, %v", arguments, err)
+		}
+	}
+	time.Sleep(50 * time.Millisecond)
+	if _, err := c.Read(ctx, task); err != nil {
+		t.Errorf("after signals for everybody: %v", err)
+	}
+	c.Close()
+	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
+}
+
+// What was sent is carried out though its client has gone and reads no answer.
+func TestSentRequestsAreCarriedOut(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), "REPRISE_TEST_HELPER=1"), os.Stderr
+	requests, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(requests, `{"protocol":2,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
+	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"Im5vdGUi","timeout":1000000000}`)
+	requests.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the helper: %v", err)
+	}
+	eventually(t, "the note is there", func() bool {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			name, _ := hex.DecodeString(e.Name())
+			if strings.HasPrefix(string(name), "l/2026-11-22/") {
+				return true
+			}
+		}
+		return false
+	})
+	eventually(t, "the helper has ended", func() bool { return len(children(t)) == 0 })
+}
+
+// A program that becomes another one leaves it no child, whatever the helper does.
+func TestStop(t *testing.T) {
+	c := start(t, "dir://"+t.TempDir())
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	go c.Note(t.Context(), "2026-11-22", nil) // takes longer than it is waited for
+	time.Sleep(50 * time.Millisecond)
+	c.Stop()
+	if left := children(t); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	c.Stop()
+}
+
+// The helper holds no descriptor open that its caller's caller may be waiting for.
+func TestNoInheritedDescriptors(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil { // as if inherited
+		t.Fatal(err)
+	}
+	c := start(t, "dir://"+t.TempDir())
+	defer c.Close()
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	r.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if n, err := r.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("read %d bytes, %v from a pipe that only the helper may hold open", n, err)
+	}
+}
+
+// Now and then a saved session's helper removes what is old, and never what may still be resumed.
+func TestSweep(t *testing.T) {
+	swept := make(chan time.Duration, 1)
+	engines := Engines{openDirectory, func(context.Context, store.Store) error { return nil }, func(_ context.Context, _ store.Store, idle time.Duration) (int, error) {
+		swept <- idle
+		return 1, nil
+	}}
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "session"), nil, 0o600)
+	for range 1000 {
+		_, service, err := open(t.Context(), wire.Config{URL: "dir://" + t.TempDir(), Keys: strings.Repeat("0123456789abcdef", 4), MaxAge: 48 * time.Hour, MaxSession: 10}, engines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := service.(sweeping); !ok {
+			continue
+		}
+		if _, err := service.Save(t.Context(), dir, []string{"session"}); err != nil {
+			t.Error(err)
+		}
+		if idle := <-swept; idle != 8*24*time.Hour {
+			t.Errorf("removes what is older than %s", idle)
+		}
+		return
+	}
+	t.Error("1000 helpers do not sweep")
+}
+
+func TestMisconfigured(t *testing.T) {
+	c := start(t, "ftp://secret@host")
+	defer c.Close()
+	if _, err := c.Read(t.Context(), task); err == nil || !strings.Contains(err.Error(), "no engine for") {
+		t.Errorf("unknown engine: %v", err)
+	}
+	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
+		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Keys: keys, KeyFile: file}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "read the store's key") {
+			t.Errorf("keys %q, file %q: %v", keys, file, err)
+		}
+		c.Close()
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", KeyFile: file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Hello(t.Context()); err != nil {
+		t.Errorf("a key in a file: %v", err)
+	}
+}
+
+func TestCalledByHand(t *testing.T) {
+	run := func(args ...string) (string, int) {
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Env = append(os.Environ(), "REPRISE_TEST_HELPER=1")
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, code := run("version"); code != 0 || out != "reprise-store dev\n" {
+		t.Errorf("version: %q, %d", out, code)
+	}
+	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store is started by") {
+		t.Errorf("without a pipe: %q, %d", out, code)
+	}
+}

@@ -1,0 +1,41 @@
+package fleet
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+var update = flag.Bool("update", false, "write testdata/register.json anew")
+
+func newLedger(t testing.TB) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
+
+func nth(n int) string { return fmt.Sprintf("%08x-2222-4333-8444-555555555555", n) }
+
+func testCall(prompt string, key rewrite.Key, now ledger.Millis) *ledger.Call {
+	return &ledger.Call{
+		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
+		Prompt: rewrite.NewPrompt(prompt, key),
+		Limits: ledger.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: ledger.UnnamedExtends},
+		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
+	}
+}
+
+func goodOutcome(id, answer string, now ledger.Millis) *ledger.Outcome {
+	return &ledger.Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
+}

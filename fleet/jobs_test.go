@@ -1,0 +1,146 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// The session of a call that was made without the store is later than the store's, which is then not resumed. The next
+// call of the store goes on with the new one.
+func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	_, ticket := wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+
+	without := sharedCall(a, "task", "Rename foo.", 3000)
+	without.Fresh = rewrite.StoreUnavailable
+	_, own, err := ledger.Begin(a.Local, without)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Local.Finish(own, goodOutcome(secondID, "Renamed foo.", 4000)); err != nil {
+		t.Fatal(err)
+	}
+	d, ticket := wantResume(t, a, sharedCall(a, "task", "Undo that.", 5000), "")
+	if d.Reason != rewrite.StoreUnavailable {
+		t.Errorf("%s", d.Reason)
+	}
+	endShared(t, a, ticket, thirdID, "Undone.", 6000)
+	_, ticket = wantResume(t, b, sharedCall(b, "task", "Go on.", 7000), thirdID)
+	endShared(t, b, ticket, thirdID, "Done.", 8000)
+	_, _ = wantResume(t, a, sharedCall(a, "task", "Go on here.", 9000), thirdID)
+}
+
+// A session that cannot be brought here is replaced: it is no other end of its job. The new one is known here as the store's.
+func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		f := newFakeStore()
+		a := f.machine(t, "a")
+		call := func(prompt string, now ledger.Millis) *ledger.Call {
+			c := sharedCall(a, "task", prompt, now)
+			c.Copies = copies
+			return c
+		}
+		_, ticket := wantResume(t, a, call("Write the parser.", 1000), "")
+		endShared(t, a, ticket, firstID, "Done.", 2000)
+		_, ticket = wantResume(t, a, call("Review one.", 3000), firstID)
+		if err := a.FallBack(ticket, rewrite.SessionMoved); err != nil {
+			t.Fatal(err)
+		}
+		endShared(t, a, ticket, secondID, "Anew.", 4000)
+		_, ticket = wantResume(t, a, call("Review two.", 5000), secondID)
+		if known, err := a.Local.KnownFiles(ticket); err != nil || len(known) != 1 {
+			t.Errorf("copies %t: known %q, %v", copies, known, err)
+		}
+	}
+}
+
+// Each turn of a conversation ends the roles that its own answer names.
+func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	call := func(role, prompt string, now ledger.Millis) *ledger.Call {
+		c := sharedCall(a, "task", prompt, now)
+		c.Role = role
+		return c
+	}
+	_, ticket := wantResume(t, a, call("coder", "Write the parser.", 1000), "")
+	endShared(t, a, ticket, firstID, "Done.", 2000)
+	_, ticket = wantResume(t, a, call("reviewer", "Review it.", 3000), "")
+	rejected, later := goodOutcome(secondID, "REJECTED", 4000), goodOutcome(secondID, "Bye.", 4500)
+	rejected.Resets = []string{"coder"}
+	later.Paths, later.Tree = []string{"sessions/" + secondID}, tree
+	if err := a.Finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
+		t.Fatal(err)
+	}
+	if d, _ := wantResume(t, a, call("coder", "Go on.", 5000), ""); d.Reason != rewrite.ContextReset {
+		t.Errorf("%s", d.Reason)
+	}
+}
+
+// A budget counts all calls of a task, fresh ones too.
+func TestBudgetOfCalls(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	for i := range ledger.Millis(5) {
+		c := sharedCall(a, "task", "Do it.", 1000+i*100)
+		c.Limits.Budget, c.Limits.Stop, c.Fresh = ledger.Budget{CallsPerHour: 3}, true, rewrite.ForcedFresh
+		d, ticket, err := ledger.Begin(a, c)
+		if err != nil || (d.Mode == rewrite.Stopped) != (i >= 3) {
+			t.Fatalf("call %d: %s (%s), %v", i+1, d.Mode, d.Reason, err)
+		}
+		if ticket != nil {
+			endShared(t, a, ticket, nth(int(i)+1), "Done.", 1050+i*100)
+		}
+	}
+}
+
+// A chain is in the same arm of an experiment from its first call on, on all machines.
+func TestShareIsFixedFromTheFirstCall(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	c := sharedCall(a, "", "Write the parser.", 1000)
+	_, ticket := wantResume(t, a, c, "")
+	later := sharedCall(b, "", "Write the parser.", 2000)
+	facts, mark, err := b.Facts(later)
+	if err != nil || len(facts.Chains) != 1 {
+		t.Fatal(facts.Chains, err)
+	}
+	mark.State.Close()
+	if first := ticket.Loan().Share; facts.Chains[0].Share != first {
+		t.Errorf("%v at first, %v later", first, facts.Chains[0].Share)
+	}
+}
+
+// A deadlineStore notes until when each request may take.
+type deadlineStore struct {
+	*fakeStore
+	read, swap time.Time
+}
+
+func (s *deadlineStore) Read(ctx context.Context, name store.Name) (store.Register, error) {
+	s.read, _ = ctx.Deadline()
+	return s.fakeStore.Read(ctx, name)
+}
+
+func (s *deadlineStore) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+	s.swap, _ = ctx.Deadline()
+	return s.fakeStore.Swap(ctx, name, old, value)
+}
+
+// What is read and what is taken have one time limit together.
+func TestReadingAndTakingShareALimit(t *testing.T) {
+	f := &deadlineStore{fakeStore: newFakeStore()}
+	a := f.machine(t, "a")
+	a.Registers = f
+	wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
+	if f.read.IsZero() || !f.read.Equal(f.swap) {
+		t.Errorf("until %s, then until %s", f.read, f.swap)
+	}
+}

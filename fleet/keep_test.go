@@ -1,0 +1,218 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// A keptStore is a fakeStore with the verbs of a Keeper.
+type keptStore struct{ *fakeStore }
+
+func (k keptStore) Registers(_ context.Context, kind string) (list []store.Register, err error) {
+	for _, name := range slices.Sorted(maps.Keys(k.registers)) {
+		if r := k.registers[name]; r.Name.Kind == kind {
+			list = append(list, r)
+		}
+	}
+	return list, k.fail
+}
+
+func (k keptStore) Remove(_ context.Context, r store.Register) error {
+	name, version := r.Name, r.Version
+	if before := k.before; before != nil {
+		k.before = nil
+		before()
+	}
+	if k.registers[fmt.Sprint(name)].Version != version {
+		return store.ErrMoved
+	}
+	delete(k.registers, fmt.Sprint(name))
+	return k.fail
+}
+
+// keeper returns a keeper on a machine that has not seen any of the store's calls.
+func (f *fakeStore) keeper(t *testing.T, now ledger.Millis) Keeper {
+	return Keeper{Store: keptStore{f}, Now: now}
+}
+
+// runShared makes one call and ends it well.
+func runShared(t *testing.T, s *Book, c *ledger.Call, resumes, id string) {
+	t.Helper()
+	_, ticket := wantResume(t, s, c, resumes)
+	endShared(t, s, ticket, id, "Done with the parser.", c.Now+1000)
+}
+
+const rejected = "\n\n## Rejection\n\nYour change fails a test: done with the parser."
+
+func TestResetInStore(t *testing.T) {
+	for _, task := range []string{"", "task"} {
+		t.Run(fmt.Sprintf("%q", task), func(t *testing.T) {
+			f := newFakeStore()
+			a, b := f.machine(t, "a"), f.machine(t, "b")
+			prompt := fmt.Sprintf(base, 1)
+			runShared(t, a, sharedCall(a, task, prompt, 1000), "", firstID)
+			name := Name{Project: "org/repo", Task: task, NativeIDs: []string{firstID}}
+			other := name
+			other.NativeIDs, other.Project = []string{secondID}, "org/other"
+			k := f.keeper(t, 3000)
+			if kept, err := k.Reset(t.Context(), other); kept != (Kept{}) || err != nil {
+				t.Errorf("another chain: %+v, %v", kept, err)
+			}
+			f.before = func() { // another run of the chain ends at the same time
+				runShared(t, b, sharedCall(b, task, prompt+rejected, 3000), firstID, firstID)
+			}
+			if kept, err := k.Reset(t.Context(), name); kept.Chains != 1 || kept.Sessions != 1 || err != nil {
+				t.Errorf("%+v, %v", kept, err)
+			}
+			wantResume(t, b, sharedCall(b, task, prompt+rejected+rejected, 5000), "")
+		})
+	}
+}
+
+func TestForgetInStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	call := func(role string, now ledger.Millis) *ledger.Call {
+		prompt := fmt.Sprintf(base, 1)
+		if now > 3000 {
+			prompt += rejected
+		}
+		c := sharedCall(a, "task", prompt, now)
+		c.Role = role
+		return c
+	}
+	runShared(t, a, call("author", 1000), "", firstID)
+	runShared(t, a, call("reviewer", 2000), "", secondID)
+	_, running := wantResume(t, a, call("author", 4000), firstID)
+	author := Name{Project: "org/repo", Task: "task", Tool: "claude", Cwd: call("", 0).Cwd, Role: "author", OneRole: true}
+	k := f.keeper(t, 5000)
+	if _, err := k.Forget(t.Context(), author, false); !errors.Is(err, ledger.ErrInUse) {
+		t.Errorf("a chain in use: %v", err)
+	}
+	endShared(t, a, running, firstID, "Done.", 6000)
+	if kept, err := k.Forget(t.Context(), author, true); kept != (Kept{1, 1, 1}) || err != nil || len(f.bundles) != 2 {
+		t.Errorf("dry: %+v, %v, %v", kept, err, f.bundles)
+	}
+	if kept, err := k.Forget(t.Context(), author, false); kept != (Kept{1, 1, 1}) || err != nil {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	wantNative(t, k, secondID)
+	all := Name{Project: "org/repo", Task: "task"}
+	if kept, err := k.Forget(t.Context(), all, false); kept != (Kept{1, 1, 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
+		t.Errorf("%+v, %v, %v %v", kept, err, f.registers, f.bundles)
+	}
+}
+
+// What is damaged does not keep reset and forget from their work.
+func TestDamagedInStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	c := sharedCall(a, "task", fmt.Sprintf(base, 1), 1000)
+	runShared(t, a, c, "", firstID)
+	key, r := f.register(t)
+	r.Damaged, r.Value = true, nil
+	f.registers[key] = r
+	name, k := Name{Project: "org/repo", Task: "task", Cwd: c.Cwd}, f.keeper(t, 5000)
+	if kept, err := k.Reset(t.Context(), name); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
+		t.Errorf("reset: %+v, %v", kept, err)
+	}
+	for _, dry := range []bool{true, false} {
+		if kept, err := k.Forget(t.Context(), name, dry); err != nil || kept.Chains != 1 || (len(f.registers) == 1) != dry {
+			t.Errorf("forget, dry %v: %+v, %v, %d registers", dry, kept, err, len(f.registers))
+		}
+	}
+}
+
+// wantNative checks which sessions the store has.
+func wantNative(t *testing.T, k Keeper, want ...string) {
+	t.Helper()
+	var ids []string
+	for _, kind := range []string{store.Task, store.Opening} {
+		registers, err := k.Store.Registers(t.Context(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range Sessions(registers) {
+			ids = append(ids, s.NativeID)
+		}
+	}
+	if !slices.Equal(ids, want) {
+		t.Errorf("the store has %q, want %q", ids, want)
+	}
+}
+
+func TestIdleInStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	runShared(t, a, sharedCall(a, "old", fmt.Sprintf(base, 1), 1000), "", firstID)
+	runShared(t, a, sharedCall(a, "", fmt.Sprintf(base, 2), 1000), "", secondID)
+	runShared(t, a, sharedCall(a, "young", fmt.Sprintf(base, 3), 50_000), "", thirdID)
+	wantResume(t, a, sharedCall(a, "runs", fmt.Sprintf(base, 4), 1000), "")
+	k := f.keeper(t, 60_000)
+	if kept, err := k.Idle(t.Context(), 40_000, true); kept != (Kept{2, 2, 2}) || err != nil || len(f.registers) != 4 {
+		t.Errorf("dry: %+v, %v, %d registers", kept, err, len(f.registers))
+	}
+	f.before = func() { // another run takes the session at that moment
+		wantResume(t, a, sharedCall(a, "old", fmt.Sprintf(base, 1)+rejected, 60_000), firstID)
+	}
+	if kept, err := k.Idle(t.Context(), 40_000, false); kept != (Kept{1, 1, 1}) || err != nil {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	wantNative(t, k, firstID, "", thirdID)
+	if len(f.bundles) != 2 {
+		t.Errorf("bundles %v", f.bundles)
+	}
+}
+
+// The calls of several machines are summed up as those of one ledger are.
+func TestLogIsSummedUp(t *testing.T) {
+	f := newFakeStore()
+	a, b := f.machine(t, "a"), f.machine(t, "b")
+	prompt := fmt.Sprintf(base, 1)
+	for i, s := range []*Book{a, b, b} {
+		want := ""
+		if i > 0 {
+			want = firstID
+		}
+		runShared(t, s, sharedCall(s, "", prompt+strings.Repeat(rejected, i), ledger.Millis(1000+3000*i)), want, firstID)
+	}
+	other := sharedCall(b, "task", prompt+rejected, 20_000)
+	other.Checkout = func(string, string) bool { return false }
+	runShared(t, b, sharedCall(b, "task", prompt, 15_000), "", secondID)
+	runShared(t, b, other, "", thirdID)
+	var calls []ledger.LoggedCall
+	if err := Calls(t.Context(), f, 0, func(c ledger.LoggedCall) error { calls = append(calls, c); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: rewrite.SessionGone,
+		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge})
+	l, err := ledger.FromLog(calls, rewrite.Key{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if sums, err := SumIn(l, ledger.Filter{}); err != nil || sums != (Sums{Machines: 3, Calls: 6, Resumed: 2, Elsewhere: 1, TooLarge: 1, Differs: 1}) {
+		t.Errorf("%+v, %v", sums, err)
+	}
+	groups, err := l.Groups(ledger.ByMachine, ledger.Filter{})
+	if err != nil || len(groups) != 3 || groups[0].Key != "b" || groups[0].Calls != 4 || groups[0].Resumed != 2 || groups[0].Reused != 1 || groups[0].Created != 2 {
+		t.Errorf("%+v, %v", groups, err)
+	}
+	slices, err := l.Slices(ledger.Filter{Tool: "claude"}, 1000)
+	if err != nil || len(slices) == 0 || slices[0].Sums.Calls == 0 {
+		t.Errorf("%+v, %v", slices, err)
+	}
+	chains, err := l.Chains(ledger.Wanted{})
+	if err != nil || len(chains) != 3 {
+		t.Errorf("%d chains, %v", len(chains), err)
+	}
+}

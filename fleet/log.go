@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+func whyLost(err error) ledger.Lost {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, errFenced):
+		return ledger.LostFenced
+	case errors.Is(err, store.ErrTooLarge):
+		return ledger.LostTooLarge
+	case errors.Is(err, store.ErrUnknown):
+		return ledger.LostUnknown
+	}
+	return ledger.LostFailed
+}
+
+// logged returns what the store's log gets of a call, but what becomes of its session there.
+func (b *Book) logged(t *ledger.Ticket, o *ledger.Outcome) ledger.LoggedCall {
+	_, outcome := o.State()
+	h := holdOf(t)
+	c, d := h.call, h.decision
+	return ledger.LoggedCall{
+		When: c.Now, Duration: o.Now - c.Now, Host: b.Host, Project: b.Project, Cwd: c.Cwd, Chain: h.name.ID, Tool: c.Tool,
+		Rule: c.Rule, Task: c.Task, Role: c.Role, Model: o.Seen.Model,
+		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: strings.Join(d.Changed, "\t"), Proof: d.Proof.Unnumbered(), FellBack: h.fellBack,
+		From: h.from.Host, Resumed: h.from.nativeID(), Session: o.Seen.ID,
+		Arm: t.Arm(), Outcome: outcome, Exit: o.Exit, Signal: o.Signal, Format: c.Format,
+		Prompt: len(c.Prompt.Text), Sent: o.Sent, Usage: o.Seen.Usage,
+	}
+}
+
+// Day returns the name of a time's day in the store's log.
+func Day(t ledger.Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
+
+// LogCall writes a call into the log of a store, and removes bundles that are over.
+func LogCall(ctx context.Context, log store.Log, call ledger.LoggedCall, over ...string) error {
+	return log.Note(ctx, Day(call.When), encodeJSON(call), over...)
+}
+
+// Calls calls each with all calls of a store from a time on, day by day. It skips what cannot be
+// read: another version may have written it.
+func Calls(ctx context.Context, log store.Log, since ledger.Millis, each func(ledger.LoggedCall) error) error {
+	return log.Notes(ctx, Day(since), func(_ string, values [][]byte) error {
+		for _, value := range values {
+			var n ledger.LoggedCall
+			if json.Unmarshal(value, &n) != nil || n.When < since {
+				continue
+			}
+			if err := each(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Sums are what several machines did with a store.
+type Sums struct {
+	Machines, Calls, Resumed int64
+	Elsewhere                int64 // of Resumed, those whose session was last used on another machine
+	// Why sessions are not in the store, and why calls could not go on with those that are.
+	Fenced, NoAnswer, TooLarge, Failed, Differs int64
+}
+
+// Sum sums up calls.
+func Sum(calls iter.Seq[ledger.LoggedCall]) (s Sums) {
+	machines := map[string]bool{}
+	lost := map[ledger.Lost]*int64{ledger.LostFenced: &s.Fenced, ledger.LostUnknown: &s.NoAnswer, ledger.LostTooLarge: &s.TooLarge, ledger.LostFailed: &s.Failed}
+	for c := range calls {
+		s.Calls++
+		if !machines[c.Host] {
+			machines[c.Host] = true
+			s.Machines++
+		}
+		if c.Mode.Continues() && c.FellBack == "" {
+			s.Resumed++
+			if c.From != "" && c.From != c.Host {
+				s.Elsewhere++
+			}
+		}
+		if sum := lost[c.Lost]; sum != nil {
+			*sum++
+		}
+		if c.Reason == rewrite.CheckoutDiffers {
+			s.Differs++
+		}
+	}
+	return s
+}
+
+// SumIn sums up the selected calls of a ledger that ledger.FromLog returned.
+func SumIn(l *ledger.Ledger, f ledger.Filter) (s Sums, err error) {
+	s = Sum(func(yield func(ledger.LoggedCall) bool) {
+		for i, failed := range l.Invocations(f) {
+			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
+				return
+			}
+		}
+	})
+	return s, err
+}

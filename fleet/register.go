@@ -1,0 +1,211 @@
+package fleet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"reprise/fleet/store"
+	"reprise/ledger"
+)
+
+// registerVersion is the version of a register's content. It is no version of the ledger. It is raised only if a
+// reader of the version before would decide wrongly: such a reader does not use the register at all.
+//
+// A field may be added without that. A reader ignores fields that it does not know, and does not write them back: what
+// it did with the session may have made them untrue. A field that is missing has its zero value, which must say that
+// nothing is known.
+const registerVersion = 1
+
+// A register is what a store keeps of one chain. The JSON names are the format of stores, and never change.
+type register struct {
+	Version  int          `json:"version"`
+	Chain    ledger.Chain `json:"chain"`
+	Sessions []session    `json:"sessions"`
+	name     store.Name
+	stored   string // the version of what is in the store
+}
+
+// A session is a session of a chain, with what only machines that share it need to know.
+type session struct {
+	ledger.Session
+	Bundle       string        `json:"bundle,omitempty"`        // its packed files, "" if the store has none
+	BundleDigest string        `json:"bundle_digest,omitempty"` // of these files, as its latest run left them
+	Tree         string        `json:"tree,omitempty"`          // git's name of the directory's content then
+	Place        string        `json:"place,omitempty"`         // a digest: that directory on its machine
+	Host         string        `json:"host,omitempty"`          // of its latest run
+	Holder       string        `json:"holder,omitempty"`        // the run that has taken it, "" for none
+	HeldUntil    ledger.Millis `json:"held_until,omitempty"`    // until when that run is waited for
+}
+
+func (s *session) held(now ledger.Millis) bool { return s.Holder != "" && now < s.HeldUntil }
+
+// ended reports whether no run can go on with the session any more.
+func (s *session) ended() bool { return s.State != ledger.Live && s.State != ledger.Running }
+
+func (s *session) nativeID() string {
+	if s.NativeID == nil {
+		return ""
+	}
+	return *s.NativeID
+}
+
+// decode reads a register's content. It fails with store.ErrBroken or store.ErrNewer.
+func decode(from store.Register) (*register, error) {
+	r := register{name: from.Name, stored: from.Version}
+	if from.Damaged {
+		return nil, store.ErrBroken
+	}
+	if err := json.Unmarshal(from.Value, &r); err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	if r.Version > registerVersion {
+		return nil, fmt.Errorf("read register: %w", store.ErrNewer)
+	}
+	if chain := r.chain(0); r.Version < 1 || !chain.Consistent() {
+		return nil, fmt.Errorf("%w: it has no such session", store.ErrBroken)
+	}
+	return &r, nil
+}
+
+// chain returns the chain as the ledger knows it.
+func (r *register) chain(now ledger.Millis) ledger.Chain {
+	c := r.Chain
+	for i := range r.Sessions {
+		one := r.Sessions[i].Session
+		one.InUse = r.Sessions[i].held(now)
+		c.Sessions = append(c.Sessions, one)
+	}
+	return c
+}
+
+// update sets what the ledger knows of the chain, which may have one more session now.
+func (r *register) update(c ledger.Chain) {
+	for i, s := range c.Sessions {
+		if i == len(r.Sessions) {
+			r.Sessions = append(r.Sessions, session{})
+		}
+		r.Sessions[i].Session = s
+	}
+	c.Sessions = nil
+	r.Chain = c
+}
+
+// onPage lets the ledger change the chain.
+func (r *register) onPage(l *ledger.Ledger, now ledger.Millis, change func(*ledger.Page) error) error {
+	p, err := l.NewPage(r.chain(now))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if err := change(p); err != nil {
+		return err
+	}
+	chain, err := p.Chain(1)
+	r.update(chain)
+	return err
+}
+
+// hold makes a session the run's own: nobody else resumes it. Its number may be 0, for none.
+func (r *register) hold(number int64, holder, host string, now ledger.Millis) {
+	if number > 0 {
+		s := &r.Sessions[number-1]
+		s.State, s.Holder, s.HeldUntil, s.Host = ledger.Running, holder, now+heldFor, host
+	}
+}
+
+// own returns the numbers of the session that a run holds and of the one that this is a copy of, 0 for none.
+func (r *register) own(holder string) (number, source int64) {
+	for n := int64(len(r.Sessions)); n > 0 && holder != ""; n-- {
+		s := &r.Sessions[n-1]
+		if s.Holder != holder {
+			continue
+		}
+		if s.Parent > 0 && r.Sessions[s.Parent-1].Holder == holder {
+			source = s.Parent
+		}
+		return n, source
+	}
+	return 0, 0
+}
+
+// bundles returns the names of all bundles that the sessions have.
+func (r *register) bundles() (names []string) {
+	for i := range r.Sessions {
+		if name := r.Sessions[i].Bundle; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// without returns the bundles of before that no session has now.
+func (r *register) without(before []string) []string {
+	now := r.bundles()
+	return slices.DeleteFunc(before, func(name string) bool { return slices.Contains(now, name) })
+}
+
+// encode returns the register's content, without what can no longer matter: a run that has such a session finds that
+// it is no longer its own.
+func (r *register) encode(now ledger.Millis) []byte {
+	r.Version = registerVersion
+	r.trim(now)
+	return encodeJSON(r)
+}
+
+// maxContinued is how many sessions a register keeps of a chain that were continued in copies.
+const maxContinued = 32
+
+// trim removes the sessions that can no longer matter: those from before the chain began anew, unless they are in use,
+// and all but the latest of those that were continued in copies, or were copies that ended badly.
+func (r *register) trim(now ledger.Millis) {
+	first := r.Chain.Since
+	if first == 0 {
+		first = r.Chain.Newest
+	}
+	continued := map[int64]bool{}
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		if s.ended() {
+			s.Bundle = ""
+		} else {
+			continued[s.Parent] = true
+		}
+	}
+	var kept []session
+	numbers := map[int64]int64{} // new ones by old ones
+	for i, s := range r.Sessions {
+		n := int64(i) + 1
+		old := n < int64(len(r.Sessions))-maxContinued && (continued[n] || s.Parent > 0 && s.ended())
+		marks := n == r.Chain.Newest || n == r.Chain.Since
+		if !marks && s.HeldUntil < now && (n < first || s.Holder == "" && old) {
+			continue
+		}
+		s.Parent = numbers[s.Parent]
+		kept = append(kept, s)
+		numbers[n] = int64(len(kept))
+	}
+	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest], numbers[r.Chain.Since]
+}
+
+// decodeAll reads registers. It leaves damaged ones out, and says so.
+func decodeAll(all []store.Register) (registers []*register, damaged bool, err error) {
+	for _, one := range all {
+		r, err := decode(one)
+		switch {
+		case errors.Is(err, store.ErrBroken):
+			damaged = true
+		case err != nil:
+			return nil, false, err
+		default:
+			registers = append(registers, r)
+		}
+	}
+	return registers, damaged, nil
+}
+
+func encodeJSON(v any) []byte {
+	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
+	return text
+}

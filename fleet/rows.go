@@ -1,0 +1,44 @@
+package fleet
+
+import (
+	"reprise/fleet/store"
+	"reprise/ledger"
+)
+
+// A Session is a session as a register of a store has it.
+type Session struct {
+	Register store.Name
+	Version  string // of the register
+	Tool     string
+	Cwd      string
+	Home     string
+	Task     string
+	Role     string
+	NativeID string
+	State    ledger.State
+	Host     string // of its latest run
+	LastUsed ledger.Millis
+	Turns    int64
+	Held     bool // a call has taken it
+	Until    ledger.Millis
+	Bundle   string // "" if its files are not in the store
+	Newest   bool   // of its chain
+}
+
+// Sessions returns the sessions of registers, without those of damaged ones and of those that a newer reprise has
+// written.
+func Sessions(registers []store.Register) (list []Session) {
+	for _, one := range registers {
+		r, err := decode(one)
+		if err != nil {
+			continue
+		}
+		c := &r.Chain
+		for i := range r.Sessions {
+			s := &r.Sessions[i]
+			list = append(list, Session{one.Name, one.Version, c.Tool, c.Cwd, c.Home, c.Task, c.Role, s.nativeID(), s.State, s.Host, s.LastUsed, s.Turns,
+				s.Holder != "", s.HeldUntil, s.Bundle, int64(i)+1 == c.Newest})
+		}
+	}
+	return list
+}

@@ -1,0 +1,97 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"sync/atomic"
+
+	"github.com/minio/minio-go/v7"
+
+	"reprise/fleet/store"
+)
+
+// A request is one verb's way to the server.
+type request struct {
+	write    bool
+	replaces bool        // what exists
+	sent     atomic.Bool // it had a connection, so that the server may have read it
+}
+
+type requestKey struct{}
+
+func begin(ctx context.Context, write bool) (*request, context.Context) {
+	r := &request{write: write}
+	return r, context.WithValue(ctx, requestKey{}, r)
+}
+
+// A noting transport notes which requests are sent. Those for credentials take another one.
+type noting struct{ *http.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (n noting) RoundTrip(q *http.Request) (*http.Response, error) {
+	if r, ok := q.Context().Value(requestKey{}).(*request); ok {
+		trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { r.sent.Store(true) }}
+		q = q.WithContext(httptrace.WithClientTrace(q.Context(), trace))
+	}
+	return n.Transport.RoundTrip(q)
+}
+
+// failed returns what an error of the library means to a caller.
+func (r *request) failed(ctx context.Context, what string, err error) error {
+	var answer minio.ErrorResponse
+	unknown := r.write && r.sent.Load()
+	switch {
+	case ctx.Err() != nil && unknown:
+		return fmt.Errorf("%s: %w: %w", what, store.ErrUnknown, context.Cause(ctx))
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+	case errors.As(err, &answer) && answer.StatusCode != 0:
+		return fmt.Errorf("%s: %w: %s", what, r.refused(answer), text(answer))
+	case errors.Is(err, errNoCredentials):
+		return fmt.Errorf("%s: %w: %w", what, store.ErrDenied, err)
+	case unknown:
+		return fmt.Errorf("%s: %w: %w", what, store.ErrUnknown, err)
+	default:
+		return fmt.Errorf("%s: %w: %w", what, store.ErrUnreachable, err)
+	}
+}
+
+// errRefused is an answer that none of the store's errors describes.
+var errRefused = errors.New("the store refuses the request")
+
+// expired are codes that AWS sends with status 400 for credentials.
+var expired = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "AuthorizationHeaderMalformed"}
+
+// refused returns the error for an answer other than success. A missing bucket and a missing key have
+// the same status. After an answer of 5xx it is not known what has become of a write.
+func (r *request) refused(answer minio.ErrorResponse) error {
+	switch code := answer.StatusCode; {
+	case code == http.StatusPreconditionFailed, answer.Code == "ConditionalRequestConflict", answer.Code == "OperationAborted":
+		return store.ErrMoved
+	case answer.Code == "NoSuchKey" && r.replaces:
+		return store.ErrMoved // the version is of an object that is gone
+	case answer.Code == "NoSuchKey" && !r.write:
+		return store.ErrAbsent
+	case code == http.StatusNotFound, code == http.StatusMovedPermanently:
+		return store.ErrNoStore
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, slices.Contains(expired, answer.Code):
+		return store.ErrDenied
+	case code == http.StatusNotImplemented && r.write:
+		return store.ErrUnsafe
+	case code >= 500 && r.write:
+		return store.ErrUnknown
+	case code >= 500 && code != http.StatusNotImplemented, code == http.StatusTooManyRequests:
+		return store.ErrUnreachable
+	default:
+		return errRefused
+	}
+}
+
+// text says what the server said.
+func text(answer minio.ErrorResponse) string {
+	return fmt.Sprintf("%d %s: %s", answer.StatusCode, answer.Code, answer.Message)
+}

@@ -1,0 +1,167 @@
+// Package s3 is a store in a bucket of an S3 API that keeps conditions on writes.
+//
+// It repeats no request, and reads nothing but the URL and what AWS's tools read for credentials.
+// Versions are ETags, which most servers derive from the content: a register's values must differ.
+// Its invariant: a write fails with an error other than store.ErrUnknown only if it was not made.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"reprise/fleet/store"
+)
+
+// A Store is a prefix in a bucket.
+type Store struct {
+	api       minio.Core
+	transport *http.Transport
+	bucket    string
+	prefix    string
+}
+
+// Read implements store.Store. S3 tells the time in whole seconds.
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+	return s.read(ctx, key, store.MaxRegister)
+}
+
+func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, string, time.Time, error) {
+	r, ctx := begin(ctx, false)
+	var now time.Time
+	body, info, header, err := s.api.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, "", now, r.failed(ctx, "read "+key, err)
+	}
+	defer body.Close()
+	value, err := io.ReadAll(io.LimitReader(body, most))
+	if err != nil {
+		return nil, "", now, r.failed(ctx, "read "+key, err)
+	}
+	now, _ = http.ParseTime(header.Get("Date")) // zero if it tells none
+	return value, info.ETag, now, nil
+}
+
+// Swap implements store.Store.
+func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	var options minio.PutObjectOptions
+	switch {
+	case old == "":
+		options.SetMatchETagExcept("*")
+	case !isETag(old): // "*" would match any
+		return "", fmt.Errorf("swap %s: %w", key, store.ErrMoved)
+	default:
+		options.SetMatchETag(old)
+	}
+	return s.put(ctx, "swap "+key, key, value, options, old != "")
+}
+
+// isETag reports whether a version can be one of this engine's.
+func isETag(version string) bool { return !strings.ContainsAny(version, "*\", ") }
+
+// Put implements store.Store.
+func (s *Store) Put(ctx context.Context, name string, content []byte) error {
+	var options minio.PutObjectOptions
+	options.SetMatchETagExcept("*")
+	_, err := s.put(ctx, "put "+name, name, content, options, false)
+	return err
+}
+
+func (s *Store) put(ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions, replaces bool) (string, error) {
+	r, ctx := begin(ctx, true)
+	r.replaces = replaces
+	sum, check := sha256.Sum256(content), md5.Sum(content)
+	info, err := s.api.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content), int64(len(content)),
+		base64.StdEncoding.EncodeToString(check[:]), hex.EncodeToString(sum[:]), options)
+	if err != nil {
+		return "", r.failed(ctx, what, err)
+	}
+	return info.ETag, nil
+}
+
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
+	r, ctx := begin(ctx, false)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the listing after an error
+	var keys []string
+	for object := range s.api.Client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+		if object.Err != nil {
+			return nil, r.failed(ctx, "list "+prefix, object.Err)
+		}
+		keys = append(keys, strings.TrimPrefix(object.Key, s.prefix))
+	}
+	if ctx.Err() != nil { // ends the listing without an error too
+		return nil, r.failed(ctx, "list "+prefix, ctx.Err())
+	}
+	slices.Sort(keys) // some servers sort directories as such
+	return keys, nil
+}
+
+// Get implements store.Store.
+func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
+	content, _, _, err := s.read(ctx, name, store.MaxObject)
+	return content, err
+}
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, names ...string) error {
+	r, ctx := begin(ctx, true)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	objects := make(chan minio.ObjectInfo, len(names))
+	for _, name := range names {
+		objects <- minio.ObjectInfo{Key: s.prefix + name}
+	}
+	close(objects)
+	var failed error
+	for object := range s.api.RemoveObjects(ctx, s.bucket, objects, minio.RemoveObjectsOptions{}) {
+		if minio.ToErrorResponse(object.Err).Code != "NoSuchKey" && failed == nil {
+			failed = r.failed(ctx, "delete", object.Err)
+		}
+	}
+	return failed
+}
+
+// Expiry returns after how long the bucket's lifecycle rules remove what is not rewritten, 0 for never.
+func (s *Store) Expiry(ctx context.Context) (time.Duration, error) {
+	r, ctx := begin(ctx, false)
+	config, err := s.api.GetBucketLifecycle(ctx, s.bucket)
+	if minio.ToErrorResponse(err).Code == "NoSuchLifecycleConfiguration" {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, r.failed(ctx, "read lifecycle rules", err)
+	}
+	var shortest time.Duration
+	for _, rule := range config.Rules {
+		prefix := rule.RuleFilter.Prefix
+		if prefix == "" {
+			prefix = rule.Prefix
+		}
+		after := time.Duration(rule.Expiration.Days) * 24 * time.Hour
+		covers := strings.HasPrefix(s.prefix, prefix) && rule.RuleFilter.Tag.IsEmpty() && rule.RuleFilter.And.IsEmpty()
+		if rule.Status == "Enabled" && covers && after > 0 && (shortest == 0 || after < shortest) {
+			shortest = after
+		}
+	}
+	return shortest, nil
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.transport.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,147 @@
+// Package selftest tests whether a store keeps conditions on writes.
+//
+// Everything that is promised about sessions on several machines rests on them, and some servers
+// accept and ignore them. The package reads no clock and leaves nothing in the store but what a
+// broken connection prevents it from removing. Its invariant: it never accepts a store that has let
+// two writers replace the same version.
+package selftest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"reprise/fleet/store"
+)
+
+// prefix begins the keys of the registers that a test makes.
+const prefix = "selftest/"
+
+const (
+	rounds  = 3
+	writers = 4
+)
+
+// Run tests a store with registers and objects of its own. It fails with store.ErrUnsafe if the store
+// ignores conditions on writes, and with other errors if the test could not be made.
+func Run(ctx context.Context, s store.Store) error {
+	names := []string{prefix + rand.Text(), prefix + rand.Text(), prefix + rand.Text()}
+	err := try(ctx, s, names)
+	if failed := s.Delete(ctx, names...); err == nil {
+		err = failed
+	}
+	if err != nil {
+		return fmt.Errorf("test conditional writes: %w", err)
+	}
+	return nil
+}
+
+func try(ctx context.Context, s store.Store, names []string) error {
+	key, absent, object := names[0], names[1], names[2]
+	version, err := s.Swap(ctx, key, "", value())
+	if err != nil {
+		return unexpected(err, "a first creation was refused")
+	}
+	if err := refused(ctx, s, key, "", "a second creation succeeded"); err != nil {
+		return err
+	}
+	stale := version
+	if version, err = s.Swap(ctx, key, version, value()); err != nil {
+		return unexpected(err, "a write with the right version was refused")
+	}
+	if version == stale {
+		return fmt.Errorf("%w: a write left the version as it was", store.ErrUnsafe)
+	}
+	if err := refused(ctx, s, key, stale, "a write with an old version succeeded"); err != nil {
+		return err
+	}
+	if err := refused(ctx, s, absent, version, "a write with a version succeeded where there was nothing"); err != nil {
+		return err
+	}
+	if err := putTwice(ctx, s, object); err != nil {
+		return err
+	}
+	for range rounds {
+		if version, err = race(ctx, s, key, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value returns a content that no other write has: an S3 server derives the version from it.
+func value() []byte { return []byte(rand.Text()) }
+
+// unexpected returns the error of a write that should have succeeded.
+func unexpected(err error, what string) error {
+	if errors.Is(err, store.ErrMoved) {
+		return fmt.Errorf("%w: %s", store.ErrUnsafe, what)
+	}
+	return err
+}
+
+// refused checks that a write is refused and has not been made all the same.
+func refused(ctx context.Context, s store.Store, key, old, what string) error {
+	written := value()
+	_, err := s.Swap(ctx, key, old, written)
+	if err == nil {
+		return fmt.Errorf("%w: %s", store.ErrUnsafe, what)
+	}
+	if !errors.Is(err, store.ErrMoved) {
+		return err
+	}
+	found, _, _, err := s.Read(ctx, key)
+	if err == nil && string(found) == string(written) {
+		return fmt.Errorf("%w: a refused write was made", store.ErrUnsafe)
+	}
+	if errors.Is(err, store.ErrAbsent) {
+		return nil
+	}
+	return err
+}
+
+func putTwice(ctx context.Context, s store.Store, name string) error {
+	if err := s.Put(ctx, name, value()); err != nil {
+		return unexpected(err, "a first object was refused")
+	}
+	if err := s.Put(ctx, name, value()); !errors.Is(err, store.ErrMoved) {
+		if err == nil {
+			err = fmt.Errorf("%w: an object was overwritten", store.ErrUnsafe)
+		}
+		return err
+	}
+	return nil
+}
+
+// race lets several write at once, and returns the version of the one who succeeded.
+func race(ctx context.Context, s store.Store, key, old string) (version string, err error) {
+	var won atomic.Int64
+	var winner atomic.Value
+	errs := make([]error, writers)
+	var done sync.WaitGroup
+	for i := range writers {
+		done.Go(func() {
+			v, err := s.Swap(ctx, key, old, value())
+			if err == nil {
+				won.Add(1)
+				winner.Store(v)
+			} else if !errors.Is(err, store.ErrMoved) {
+				errs[i] = err
+			}
+		})
+	}
+	done.Wait()
+	if won.Load() > 1 {
+		return "", fmt.Errorf("%w: %d of %d writers at once succeeded", store.ErrUnsafe, won.Load(), writers)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return "", err
+	}
+	if won.Load() == 0 {
+		return "", fmt.Errorf("%w: none of %d writers at once succeeded", store.ErrUnsafe, writers)
+	}
+	return winner.Load().(string), nil
+}

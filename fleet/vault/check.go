@@ -1,0 +1,213 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
+)
+
+// formatEntry says in clear text how the store is written, and that it was tested.
+const formatEntry = "format"
+
+// layout is the version of names and contents.
+const layout = 2
+
+// sampled is how many registers a test unseals.
+const sampled = 50
+
+// renewed is the age from which on the format is written anew: a store may remove what is not rewritten.
+const renewed = 24 * time.Hour
+
+type format struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"`     // random; each entry is bound to it
+	Tested  time.Time `json:"tested"` // when it was last seen that the store keeps conditions on writes
+	Written time.Time `json:"written"`
+}
+
+// A check reads the store's format, and tests and formats a new store.
+type check struct {
+	done   chan struct{}
+	tests  atomic.Bool // it tests a new store, which takes several round trips
+	format format
+	err    error
+}
+
+// A database is an engine that keeps conditions on writes by its nature.
+type database interface {
+	Connect(ctx context.Context) error
+}
+
+// idSize is the length of a store's ID.
+const idSize = 32
+
+// startCheck starts a check in the background, which also connects.
+func (v *Vault) startCheck() *check {
+	c := &check{done: make(chan struct{})}
+	v.check = c
+	go func() {
+		defer close(c.done)
+		if d, ok := v.engine.(database); ok {
+			if c.err = d.Connect(v.context); c.err != nil {
+				return
+			}
+		}
+		c.format, c.err = v.readFormat(v.context, &c.tests)
+	}()
+	return c
+}
+
+// ready waits for the check and returns the store's format. It tries again what failed for a while.
+func (v *Vault) ready(ctx context.Context) (format, error) {
+	v.mu.Lock()
+	c := v.check
+	select {
+	case <-c.done:
+		if c.err != nil && !errors.Is(c.err, store.ErrUnsafe) && !errors.Is(c.err, store.ErrNewer) {
+			c = v.startCheck()
+		}
+	default:
+	}
+	v.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.format, c.err
+	case <-ctx.Done():
+		return format{}, context.Cause(ctx)
+	}
+}
+
+// End does, within a limit, what no call waits for: it ends the test of a new store, without which no call could ever use a store that
+// is far away, and packs the log of a day that may have many entries.
+func (v *Vault) End(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
+	defer cancel()
+	v.mu.Lock()
+	c := v.check
+	v.mu.Unlock()
+	if c.tests.Load() {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+		}
+	}
+	if day := v.full.Swap(nil); day != nil {
+		_ = v.pack(ctx, *day) // another call packs what stays
+	}
+}
+
+// readFormat reads the format, and writes it if the store is new and keeps conditions on writes.
+func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, error) {
+	f, version, err := v.storedFormat(ctx)
+	now := v.options.Now().UTC().Truncate(time.Second)
+	switch {
+	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
+		tests.Store(true)
+		if f, err = v.newFormat(ctx, now); err != nil {
+			return f, err
+		}
+	case err != nil || now.Sub(f.Written) < renewed:
+		return f, err
+	}
+	f.Written = now
+	content, err := json.Marshal(f)
+	if err != nil {
+		return f, err
+	}
+	_, err = v.engine.Swap(ctx, formatEntry, version, content)
+	if errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUnknown) {
+		f, _, err = v.storedFormat(ctx) // of another machine that was faster
+	}
+	return f, err
+}
+
+// storedFormat returns the format that the store has, and its version, with store.ErrBroken too.
+func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err error) {
+	content, version, _, err := v.engine.Read(ctx, formatEntry)
+	if err != nil {
+		return f, "", err
+	}
+	if err := json.Unmarshal(content, &f); err != nil {
+		return f, version, fmt.Errorf("%s: %w: %w", formatEntry, store.ErrBroken, err)
+	}
+	if f.Version > layout {
+		return f, "", store.ErrNewer
+	}
+	if len(f.ID) != idSize {
+		return f, version, fmt.Errorf("%s: %w: the store has no ID", formatEntry, store.ErrBroken)
+	}
+	return f, version, nil
+}
+
+// newFormat tests a new store, unless it is a database, and returns its format.
+func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
+	f := format{Version: layout, ID: random()}
+	if _, ok := v.engine.(database); ok {
+		return f, nil
+	}
+	f.Tested = now
+	return f, v.options.SelfTest(ctx, v.engine)
+}
+
+// An expirer is an engine that can tell when the store removes what is not rewritten, 0 for never.
+type expirer interface {
+	Expiry(ctx context.Context) (time.Duration, error)
+}
+
+// Test implements wire.Service.
+func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
+	var r wire.Report
+	f, err := v.ready(ctx)
+	if err != nil {
+		return r, err
+	}
+	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+		return r, err // it makes a connection if the last one has ended
+	}
+	start := v.options.Now()
+	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+		return r, err
+	}
+	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
+	if e, ok := v.engine.(expirer); ok {
+		expiry, err := e.Expiry(ctx)
+		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials that may not ask are no fault of the store
+	}
+	for _, prefix := range []string{prefixTask, prefixOpening} {
+		if err := v.sample(ctx, prefix, &r); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// sample counts which of some registers the keys unseal.
+func (v *Vault) sample(ctx context.Context, prefix string, r *wire.Report) error {
+	entries, err := v.engine.List(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	entries = entries[:min(sampled, len(entries))]
+	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+		_, err := v.openEntry(ctx, entry, e)
+		if errors.Is(err, store.ErrBroken) {
+			return false, nil
+		}
+		return true, err
+	}
+	_, err = v.readAll(ctx, entries, v.readRegister, open, func(fits any) error {
+		if fits.(bool) {
+			r.Registers++
+		} else {
+			r.OtherKeys++
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,166 @@
+package vault
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"reprise/fleet/store"
+)
+
+// keySize is the size of a store's key, in bytes.
+const keySize = 32
+
+// maxKeys bounds the keys of one store: each makes reads ask once more.
+const maxKeys = 4
+
+var errNoKey = errors.New("the store has no key")
+
+// A Key is a store's key.
+type Key [keySize]byte
+
+// ParseKeys reads keys from text: each as 64 hexadecimal digits or 44 characters of base64, apart by
+// commas or white space. No error contains a part of a key.
+func ParseKeys(text string) ([]Key, error) {
+	var keys []Key
+	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+		key, err := parseKey(field)
+		if err != nil {
+			return nil, fmt.Errorf("key %d: %w", len(keys)+1, err)
+		}
+		if slices.Contains(keys, key) {
+			return nil, fmt.Errorf("key %d is there twice", len(keys)+1)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, errNoKey
+	}
+	if len(keys) > maxKeys {
+		return nil, fmt.Errorf("more than %d keys", maxKeys)
+	}
+	return keys, nil
+}
+
+func parseKey(text string) (key Key, err error) {
+	var b []byte
+	switch {
+	case len(text) == hex.EncodedLen(keySize):
+		b, err = hex.DecodeString(text)
+	case len(text) == base64.StdEncoding.EncodedLen(keySize) && strings.ContainsAny(text, "-_"):
+		b, err = base64.URLEncoding.DecodeString(text)
+	case len(text) == base64.StdEncoding.EncodedLen(keySize):
+		b, err = base64.StdEncoding.DecodeString(text)
+	}
+	if err != nil || len(b) != keySize {
+		return Key{}, errors.New("not 32 bytes as 64 hexadecimal digits or 44 characters of base64")
+	}
+	if repeats(Key(b)) {
+		return Key{}, errors.New("not random, it repeats itself: make one with openssl rand -hex 32")
+	}
+	return Key(b), nil
+}
+
+// repeats reports whether a key is a few bytes again and again, as keys are that somebody has made up.
+func repeats(key Key) bool {
+	for piece := 1; piece < 8; piece++ {
+		if bytes.Equal(key[piece:], key[:keySize-piece]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadKeyFile reads keys from a regular file that others can neither read nor write.
+func ReadKeyFile(name string) ([]Key, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
+	if err != nil {
+		return nil, fmt.Errorf("read the store's key: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read the store's key: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read the store's key: %s is no regular file", name)
+	}
+	if info.Mode()&0o027 != 0 { // a group that reads it is how Kubernetes hands out secrets
+		return nil, fmt.Errorf("read the store's key: others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil {
+		return nil, fmt.Errorf("read the store's key: %w", err)
+	}
+	keys, err := ParseKeys(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the store's key: %s: %w", name, err)
+	}
+	return keys, nil
+}
+
+// keys are derived from one Key, apart for each use.
+type keys struct {
+	id       string // says which of a store's keys sealed an entry; derived too
+	names    []byte
+	digests  []byte
+	contents []byte
+}
+
+func derive(key Key) *keys {
+	expand := func(use string) []byte {
+		b, err := hkdf.Key(sha256.New, key[:], nil, "reprise store "+use, keySize)
+		if err != nil {
+			panic(err) // it fails only for longer keys
+		}
+		return b
+	}
+	return &keys{id: hex.EncodeToString(expand("id")[:4]), names: expand("names"), digests: expand("digests"), contents: expand("contents")}
+}
+
+// sum returns a keyed digest of a list of texts.
+func (k *keys) sum(texts ...string) string {
+	mac := hmac.New(sha256.New, k.names)
+	for _, text := range texts {
+		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+		mac.Write([]byte(text))
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// The prefixes of a store's entries.
+const (
+	prefixTask    = "t/"
+	prefixOpening = "o/"
+	prefixBundle  = "b/"
+	prefixLog     = "l/"
+)
+
+// entry returns the key of a register in the store.
+func (k *keys) entry(name store.Name) string {
+	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
+}
+
+// entries returns the prefix of all registers of a name, regardless of its ID.
+func (k *keys) entries(name store.Name) string {
+	return prefixOf(name.Kind) + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
+}
+
+// prefixOf returns the prefix of all registers of a kind.
+func prefixOf(kind string) string {
+	if kind == store.Task {
+		return prefixTask
+	}
+	return prefixOpening
+}

@@ -1,0 +1,117 @@
+package vault
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"reprise/fleet/store"
+)
+
+// A sealed entry is: version (1 byte), salt (32), then AES-256-GCM's output for length (8), content
+// and zeros. Its key and nonce come from the salt, so that none of them repeats however many entries
+// one key seals.
+const (
+	sealVersion = 1
+	saltSize    = 32
+	nonceSize   = 12
+	lengthSize  = 8
+	headSize    = 1 + saltSize
+)
+
+// smallest is the size that short contents are padded to, in bytes.
+const smallest = 2 << 10
+
+// seal returns content sealed for one name in the store with this ID.
+func (k *keys) seal(id, name string, content []byte) []byte {
+	length := padded(lengthSize + len(content))
+	sealed := make([]byte, headSize+length, headSize+length+16)
+	sealed[0] = sealVersion
+	rand.Read(sealed[1:headSize])
+	plain := sealed[headSize:]
+	binary.BigEndian.PutUint64(plain, uint64(len(content)))
+	copy(plain[lengthSize:], content)
+	aead, nonce := k.cipher(sealed[1:headSize])
+	return aead.Seal(sealed[:headSize], nonce, plain, associated(id, name))
+}
+
+// unseal returns the content of an entry that was sealed for this name in this store. An entry of another version is
+// damaged: that byte is no proof of anything. That a store is of a newer reprise, its format says.
+func (k *keys) unseal(id, name string, sealed []byte) ([]byte, error) {
+	if len(sealed) < headSize || sealed[0] != sealVersion {
+		return nil, fmt.Errorf("%w: it is no sealed entry", store.ErrBroken)
+	}
+	aead, nonce := k.cipher(sealed[1:headSize])
+	plain, err := aead.Open(nil, nonce, sealed[headSize:], associated(id, name))
+	if err != nil {
+		return nil, fmt.Errorf("%w: damaged, or sealed with another key or for another name", store.ErrBroken)
+	}
+	if len(plain) < lengthSize || binary.BigEndian.Uint64(plain) > uint64(len(plain)-lengthSize) {
+		return nil, fmt.Errorf("%w: wrong length", store.ErrBroken)
+	}
+	return plain[lengthSize : lengthSize+binary.BigEndian.Uint64(plain)], nil
+}
+
+// cipher returns the cipher and nonce of the one entry that has this salt.
+func (k *keys) cipher(salt []byte) (cipher.AEAD, []byte) {
+	b, err := hkdf.Key(sha256.New, k.contents, salt, "reprise store entry", keySize+nonceSize)
+	if err != nil {
+		panic(err) // it fails only for longer keys
+	}
+	block, err := aes.NewCipher(b[:keySize])
+	if err != nil {
+		panic(err) // it fails only for keys of other sizes
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // it fails only for other blocks
+	}
+	return aead, b[keySize:]
+}
+
+// associated returns what an entry is bound to. An ID has always the same length.
+func associated(id, name string) []byte { return append([]byte{sealVersion}, id+name...) }
+
+// padded rounds a size up, to at most an eighth more.
+func padded(n int) int {
+	step := max(smallest, 1<<max(0, bits.Len(uint(n))-4))
+	return (n + step - 1) / step * step
+}
+
+// What a compressed register or log entry may be at most once unpacked. It is authentic: the limit is
+// for mistakes.
+const maxValue = 16 << 20
+
+var compressor = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
+
+var decompressor = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue))
+})
+
+func compress(b []byte) ([]byte, error) {
+	z, err := compressor()
+	if err != nil {
+		return nil, err
+	}
+	return z.EncodeAll(b, nil), nil
+}
+
+func decompress(b []byte) ([]byte, error) {
+	z, err := decompressor()
+	if err != nil {
+		return nil, err
+	}
+	b, err = z.DecodeAll(b, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,165 @@
+// Package vault keeps registers, bundles and a log of calls in a shared store, sealed with the store's key.
+//
+// A store's reader learns sizes, counts and times from it, and its writer can only make entries
+// missing or broken. Its invariants: an entry is accepted only under the name it was sealed for; of
+// all registers of one name at most one is authoritative; no write is ever repeated.
+package vault
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"reprise/fleet/bundle"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
+)
+
+// parallel is how many entries are read at once. More are not in memory.
+const parallel = 16
+
+// Options are what a Vault needs besides its engine.
+type Options struct {
+	Keys     []Key  // the first writes, all read
+	Engine   string // the scheme of the store's URL
+	Limits   bundle.Limits
+	SelfTest func(context.Context, store.Store) error // fails with store.ErrUnsafe if conditions on writes are ignored
+	Now      func() time.Time
+}
+
+// A Vault is an open store. It is safe for concurrent use.
+type Vault struct {
+	engine  store.Store
+	options Options
+	keys    []*keys
+	context context.Context        // of the check
+	full    atomic.Pointer[string] // a day of the log to pack
+
+	mu    sync.Mutex
+	check *check // the one under way, or the last
+}
+
+var _ wire.Service = (*Vault)(nil)
+
+// Open returns a vault on an engine. It connects without waiting for that: ctx ends the attempt.
+func Open(ctx context.Context, engine store.Store, options Options) (*Vault, error) {
+	if len(options.Keys) == 0 {
+		return nil, errNoKey
+	}
+	v := &Vault{engine: engine, options: options, context: ctx}
+	for _, key := range options.Keys {
+		v.keys = append(v.keys, derive(key))
+	}
+	v.startCheck()
+	return v, nil
+}
+
+// Hello implements wire.Service. The digests' key is the last one's: while machines are given a new
+// first key one by one, all have the same last one.
+func (v *Vault) Hello(context.Context) (wire.Hello, error) {
+	return wire.Hello{DigestKey: v.keys[len(v.keys)-1].digests, Engine: v.options.Engine}, nil
+}
+
+// seal seals content for a name in this store.
+func (v *Vault) seal(ctx context.Context, k *keys, name string, content []byte) ([]byte, error) {
+	f, err := v.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.seal(f.ID, name, content), nil
+}
+
+// unseal returns an entry's content and the index of its key.
+func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte, int, error) {
+	f, err := v.ready(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, k := range v.keys {
+		var content []byte
+		if content, err = k.unseal(f.ID, name, sealed); err == nil {
+			return content, i, nil
+		}
+	}
+	return nil, 0, fmt.Errorf("%s: %w", name, err)
+}
+
+// readAll calls use with what open makes of entries, in order. Entries that none of the keys unseals are left out, and those that are
+// gone: it reports whether there were any.
+func (v *Vault) readAll(ctx context.Context, names []string, read reading, open func(context.Context, string, store.Entry) (any, error), use func(any) error) (gone bool, err error) {
+	for some := range slices.Chunk(names, parallel) {
+		entries, err := v.fetch(ctx, some, read)
+		if err != nil {
+			return gone, err
+		}
+		gone = gone || len(entries) < len(some)
+		for _, name := range some {
+			entry, there := entries[name]
+			if !there {
+				continue
+			}
+			content, err := open(ctx, name, entry)
+			if errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrNewer) {
+				continue
+			}
+			if err == nil && content != nil {
+				err = use(content)
+			}
+			if err != nil {
+				return gone, err
+			}
+		}
+	}
+	return gone, nil
+}
+
+// A reading reads one entry.
+type reading func(ctx context.Context, name string) (store.Entry, error)
+
+func (v *Vault) readRegister(ctx context.Context, name string) (store.Entry, error) {
+	value, version, _, err := v.engine.Read(ctx, name)
+	return store.Entry{Content: value, Version: version}, err
+}
+
+func (v *Vault) readObject(ctx context.Context, name string) (store.Entry, error) {
+	content, err := v.engine.Get(ctx, name)
+	return store.Entry{Content: content}, err
+}
+
+// fetch returns those of the entries that exist.
+func (v *Vault) fetch(ctx context.Context, names []string, read reading) (map[string]store.Entry, error) {
+	if many, ok := v.engine.(store.Many); ok {
+		return many.Fetch(ctx, names)
+	}
+	found := map[string]store.Entry{}
+	var mu sync.Mutex
+	group, groupContext := errgroup.WithContext(ctx)
+	for _, name := range names {
+		group.Go(func() error {
+			entry, err := read(groupContext, name)
+			if errors.Is(err, store.ErrAbsent) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[name] = entry
+			return err
+		})
+	}
+	return found, group.Wait()
+}
+
+// random returns a name that is used once.
+func random() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,850 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/fleet/bundle"
+	"reprise/fleet/store"
+)
+
+var (
+	keyA, keyB = Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4)), Key(bytes.Repeat([]byte{2, 3, 4, 5, 6, 7, 8, 9}, 4))
+	tested     = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+)
+
+func passes(context.Context, store.Store) error { return nil }
+
+func open(t *testing.T, engine store.Store, keys ...Key) *Vault {
+	t.Helper()
+	v, err := Open(t.Context(), engine, Options{Keys: keys, Engine: "mem", Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes, Now: func() time.Time { return tested }})
+	if err == nil {
+		_, err = v.ready(t.Context()) // what a test breaks, it breaks afterwards
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func swap(t *testing.T, v *Vault, name store.Name, old, value string) string {
+	t.Helper()
+	version, err := v.Swap(t.Context(), name, old, []byte(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+// value returns a register's value, or what reading it failed with.
+func value(t *testing.T, v *Vault, name store.Name) string {
+	t.Helper()
+	r, err := v.Read(t.Context(), name)
+	for _, kind := range []error{store.ErrAbsent, store.ErrNewer} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if r.Damaged {
+		return damaged
+	}
+	if err == nil && !reflect.DeepEqual(r.Name, name) {
+		t.Errorf("read %q as %q", name, r.Name)
+	}
+	return string(r.Value)
+}
+
+const (
+	absent  = "there is no such entry"
+	damaged = "damaged"
+)
+
+var (
+	task    = store.Name{Kind: store.Task, Of: []string{"project", "/work\xff", "build"}}
+	chain   = store.Name{Kind: store.Opening, Of: []string{"job", "digest"}, ID: "one"}
+	opening = store.Name{Kind: store.Opening, Of: []string{"job", "digest"}}
+)
+
+func TestRegisters(t *testing.T) {
+	v := open(t, &memory{}, keyA)
+	for _, name := range []store.Name{task, chain} {
+		if got := value(t, v, name); got != absent {
+			t.Errorf("before: %q", got)
+		}
+		first := swap(t, v, name, "", "1")
+		if _, err := v.Swap(t.Context(), name, "", []byte("x")); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("created twice: %v", err)
+		}
+		second := swap(t, v, name, first, "2")
+		if _, err := v.Swap(t.Context(), name, first, []byte("x")); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("replaced twice: %v", err)
+		}
+		if got := value(t, v, name); got != "2" {
+			t.Errorf("read %q", got)
+		}
+		if err := v.Remove(t.Context(), store.Register{Name: name, Version: first}); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("removed an old version: %v", err)
+		}
+		if err := v.Remove(t.Context(), store.Register{Name: name, Version: second}); err != nil || value(t, v, name) != absent {
+			t.Errorf("removed: %v, read %q", err, value(t, v, name))
+		}
+		if _, err := v.Swap(t.Context(), name, second, []byte("x")); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("replaced what is removed: %v", err)
+		}
+		if swap(t, v, name, "", "3"); value(t, v, name) != "3" {
+			t.Errorf("created again: %q", value(t, v, name))
+		}
+	}
+	for _, of := range [][]string{{"project", "/work\xfe", "build"}, {"project/", "work\xff", "build"}, {"project", "/work\xff", "build", ""}} {
+		if got := value(t, v, store.Name{Kind: store.Task, Of: of}); got != absent {
+			t.Errorf("%q: %q", of, got)
+		}
+	}
+}
+
+func TestOpenings(t *testing.T) {
+	v, ids := open(t, &memory{}, keyA), map[string]bool{}
+	for i := range 40 {
+		name := opening
+		name.ID = fmt.Sprint(i)
+		version := swap(t, v, name, "", name.ID)
+		if i >= 30 {
+			if err := v.Remove(t.Context(), store.Register{Name: name, Version: version}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	swap(t, v, store.Name{Kind: store.Opening, Of: []string{"job", "other"}, ID: "1"}, "", "other")
+	swap(t, v, task, "", "task")
+	list, more, err := v.List(t.Context(), opening, 100)
+	for _, r := range list {
+		ids[r.Name.ID] = string(r.Value) == r.Name.ID && slices.Equal(r.Name.Of, opening.Of)
+	}
+	if err != nil || more || len(list) != 30 || len(ids) != 30 || !ids["0"] || !ids["29"] {
+		t.Errorf("listed %d, %v, %v: %v", len(list), more, err, ids)
+	}
+	if list, more, err := v.List(t.Context(), opening, 5); err != nil || !more || len(list) > 5 {
+		t.Errorf("limited: %d, %v, %v", len(list), more, err)
+	}
+	for kind, want := range map[string]int{store.Task: 1, store.Opening: 31} {
+		var n int
+		if err := v.Registers(t.Context(), kind, func(r store.Register) error { n++; return nil }); err != nil || n != want {
+			t.Errorf("%d registers of kind %s, %v", n, kind, err)
+		}
+	}
+}
+
+// Lists of all registers leave out what is damaged or of another key: which of both it is cannot be told. What lies where
+// only this key has names is damaged.
+func TestListsLeaveOut(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	swap(t, v, task, "", "1")
+	swap(t, v, chain, "", "2")
+	if err := v.Note(t.Context(), "2026-11-22", []byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	m.put(prefixTask+"other", derive(keyB).seal("", prefixTask+"other", nil))
+	m.put(v.keys[0].entries(opening)+"0", []byte("damaged"))
+	m.put(prefixLog+"2026-11-22/0", nil)
+	var registers, notes int
+	count := func(store.Register) error { registers++; return nil }
+	list, _, err := v.List(t.Context(), opening, 10)
+	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
+	err = errors.Join(err, v.Notes(t.Context(), "", func(_ string, values [][]byte) error { notes += len(values); return nil }))
+	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 2 || notes != 1 {
+		t.Errorf("listed %d, %d registers, %d notes, %v", len(list), registers, notes, err)
+	}
+	m.refuse = store.ErrUnreachable
+	if _, _, err := v.List(t.Context(), opening, 10); !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("a store that is gone: %v", err)
+	}
+}
+
+// What a lost answer is taken for depends on what is in the store afterwards.
+func TestLostAnswers(t *testing.T) {
+	lost := fmt.Errorf("reset: %w", store.ErrUnknown)
+	cases := []struct {
+		name string
+		swap func(m *memory, key string, write func() (string, error)) (string, error)
+		want error
+	}{
+		{"arrived", func(_ *memory, _ string, write func() (string, error)) (string, error) { write(); return "", lost }, nil},
+		{"repeated by a proxy", func(_ *memory, _ string, write func() (string, error)) (string, error) { write(); return write() }, nil},
+		{"did not arrive", func(*memory, string, func() (string, error)) (string, error) { return "", lost }, store.ErrUnknown},
+		{"not readable", func(m *memory, _ string, write func() (string, error)) (string, error) {
+			write()
+			m.refuse = store.ErrUnreachable
+			return "", lost
+		}, store.ErrUnknown},
+		{"gone", func(m *memory, key string, _ func() (string, error)) (string, error) {
+			m.Delete(context.Background(), key)
+			return "", lost
+		}, store.ErrMoved},
+		{"refused", func(*memory, string, func() (string, error)) (string, error) { return "", store.ErrDenied }, store.ErrDenied},
+	}
+	for _, c := range cases {
+		m := &memory{}
+		v := open(t, m, keyA)
+		old := swap(t, v, task, "", "1")
+		m.swap = func(key string, write func() (string, error)) (string, error) { return c.swap(m, key, write) }
+		version, err := v.Swap(t.Context(), task, old, []byte("2"))
+		m.swap, m.refuse = nil, nil
+		if !errors.Is(err, c.want) || c.want == store.ErrMoved && errors.Is(err, store.ErrUnknown) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.want == nil {
+			if r, err := v.Read(t.Context(), task); err != nil || r.Version != version || string(r.Value) != "2" {
+				t.Errorf("%s: %s is not the version of %+v, %v", c.name, version, r, err)
+			}
+		}
+	}
+	m := &memory{}
+	v := open(t, m, keyA)
+	m.swap = func(key string, write func() (string, error)) (string, error) {
+		m.swap = nil
+		swap(t, open(t, m, keyA), task, "", "another's")
+		return "", lost
+	}
+	if _, err := v.Swap(t.Context(), task, "", []byte("1")); !errors.Is(err, store.ErrMoved) || errors.Is(err, store.ErrUnknown) {
+		t.Errorf("another's: %v", err)
+	}
+	m.swap = func(string, func() (string, error)) (string, error) { return "", lost }
+	if _, err := v.Swap(t.Context(), chain, "", []byte("1")); !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("a new register that did not arrive: %v", err)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	m := &memory{}
+	before, during, after := open(t, m, keyA), open(t, m, keyB, keyA), open(t, m, keyB)
+	old := swap(t, before, task, "", "1")
+	swap(t, before, chain, "", "c")
+	if value(t, during, task) != "1" || value(t, after, task) != absent {
+		t.Error("the old key's register is not read with two keys only")
+	}
+	if list, _, err := during.List(t.Context(), opening, 10); err != nil || len(list) != 1 {
+		t.Errorf("list: %v, %v", list, err)
+	}
+	r, err := during.Read(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := swap(t, during, task, r.Version, "2")
+	if value(t, during, task) != "2" || value(t, after, task) != "2" || value(t, before, task) != absent {
+		t.Error("the register did not move to the new key")
+	}
+	if _, err := before.Swap(t.Context(), task, old, []byte("x")); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("taken under the old name too: %v", err)
+	}
+	if _, err := during.Swap(t.Context(), task, r.Version, []byte("x")); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("moved twice: %v", err)
+	}
+	if _, err := before.Swap(t.Context(), task, version, []byte("x")); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("with a key's version that it does not have: %v", err)
+	}
+	// So does a chain of an opening, which is listed once.
+	list, _, err := during.List(t.Context(), opening, 10)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	swap(t, during, chain, list[0].Version, "moved")
+	swap(t, before, chain, "", "own")
+	if list, _, err := during.List(t.Context(), opening, 10); err != nil || len(list) != 1 || string(list[0].Value) != "moved" {
+		t.Errorf("list after the move: %v, %v", list, err)
+	}
+	// A machine with the old key alone begins a chain of its own, which hides nothing.
+	swap(t, before, task, "", "own")
+	if value(t, before, task) != "own" || value(t, during, task) != "2" {
+		t.Error("two chains under two keys are mixed")
+	}
+	a, _ := before.Hello(t.Context())
+	b, _ := during.Hello(t.Context())
+	if !bytes.Equal(a.DigestKey, b.DigestKey) || len(a.DigestKey) != 32 {
+		t.Error("digests differ while a key is replaced")
+	}
+}
+
+// Of all who take a register of the old key at once, one succeeds.
+func TestRotationIsExclusive(t *testing.T) {
+	for range 50 {
+		m := &memory{}
+		before, during := open(t, m, keyA), open(t, m, keyB, keyA)
+		old := swap(t, before, task, "", "1")
+		var mu sync.Mutex
+		var taken int
+		var all sync.WaitGroup
+		for i := range 8 {
+			v := during
+			if i%2 == 0 {
+				v = before
+			}
+			all.Go(func() {
+				if _, err := v.Swap(t.Context(), task, old, []byte("taken")); err == nil {
+					mu.Lock()
+					taken++
+					mu.Unlock()
+				}
+			})
+		}
+		if all.Wait(); taken != 1 {
+			t.Fatalf("%d took one state", taken)
+		}
+	}
+}
+
+func TestBundles(t *testing.T) {
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "not", "there")
+	os.Mkdir(filepath.Join(from, "s"), 0o700)
+	os.WriteFile(filepath.Join(from, "s/a"), []byte("content"), 0o600)
+	m := &memory{}
+	v := open(t, m, keyA)
+	b, err := v.Save(t.Context(), from, []string{"s"})
+	if err != nil || b.Size < 1 || !isBundle(b.Name) {
+		t.Fatalf("saved %+v, %v", b, err)
+	}
+	load := func(v *Vault, b store.Bundle, dir string, replace ...string) error {
+		return v.Load(t.Context(), b, dir, []string{"s"}, replace)
+	}
+	if err := load(open(t, m, keyB), b, to); !errors.Is(err, store.ErrBroken) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("a refused bundle leaves a directory")
+	}
+	for _, odd := range []store.Bundle{{Name: b.Name}, {Name: formatEntry, Digest: b.Digest}, {}} {
+		if err := load(v, odd, to); !errors.Is(err, store.ErrBroken) {
+			t.Errorf("%+v: %v", odd, err)
+		}
+	}
+	if err := load(open(t, m, keyB, keyA), b, to); err != nil {
+		t.Errorf("two keys: %v", err)
+	}
+	if got, err := os.ReadFile(filepath.Join(to, "s/a")); string(got) != "content" {
+		t.Errorf("unpacked %q, %v", got, err)
+	}
+	m.refuse = errors.New("not needed")
+	if err := load(v, b, to); err != nil {
+		t.Errorf("files that are there already: %v", err)
+	}
+	os.WriteFile(filepath.Join(to, "s/a"), []byte("other"), 0o600)
+	if err := load(v, b, to, b.Digest); !errors.Is(err, store.ErrChanged) {
+		t.Errorf("other files: %v", err)
+	}
+	m.refuse = nil
+	other, err := v.Save(t.Context(), to, []string{"s"})
+	if err != nil || load(v, b, to, other.Digest) != nil {
+		t.Errorf("an earlier generation is not replaced: %v", err)
+	}
+	if err := v.Drop(t.Context(), b.Name, other.Name); err != nil {
+		t.Error(err)
+	}
+	if err := load(v, b, t.TempDir()); !errors.Is(err, store.ErrAbsent) {
+		t.Errorf("dropped: %v", err)
+	}
+	if err := v.Drop(t.Context(), formatEntry); err == nil {
+		t.Error("dropped what is no bundle")
+	}
+	os.WriteFile(filepath.Join(from, "s/b"), make([]byte, 1<<20), 0o600)
+	if _, err := v.Save(t.Context(), from, []string{"s"}); !errors.Is(err, store.ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	v := open(t, &memory{}, keyA)
+	for day := range 9 {
+		for range 30 {
+			if err := v.Note(t.Context(), fmt.Sprintf("2026-11-0%d", day+1), []byte(strconv.Itoa(day))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, now := range []time.Time{tested, time.Date(2026, 11, 8, 1, 0, 0, 0, time.UTC)} { // all days are listed, or one by one
+		v.options.Now = func() time.Time { return now }
+		var days []string
+		err := v.Notes(t.Context(), "2026-11-05", func(day string, values [][]byte) error {
+			for _, value := range values {
+				days = append(days, day+string(value))
+			}
+			return nil
+		})
+		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
+			t.Errorf("%s: %d notes, %v", now, len(days), err)
+		}
+	}
+	for _, day := range []string{"", "2026-11-1", "../../t", "2026-11-01/x"} {
+		if err := v.Note(t.Context(), day, []byte("1")); err == nil {
+			t.Errorf("noted on day %q", day)
+		}
+	}
+	if err := v.Note(t.Context(), "2026-11-01", []byte("two\nlines")); err == nil {
+		t.Error("noted two lines")
+	}
+}
+
+// A log of many calls has few entries, and each call once: while it is packed, by two at once, and by one that dies before it has
+// removed what it has packed.
+func TestNotesArePacked(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	const day, calls = "2026-11-22", 4000
+	stray := levelPrefix(day, 0) + "of another key"
+	m.put(stray, derive(keyB).seal("", stray, nil))
+	read := func(then func()) (n int) {
+		t.Helper()
+		seen := map[string]bool{}
+		err := v.Notes(t.Context(), day, func(_ string, values [][]byte) error {
+			if n == 0 {
+				then()
+			}
+			for _, value := range values {
+				n++
+				if seen[string(value)] {
+					t.Errorf("%.20s twice", value)
+				}
+				seen[string(value)] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	for n := range calls {
+		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(n))); err != nil {
+			t.Fatal(err)
+		}
+		if v.full.Load() == nil {
+			continue
+		}
+		before := m.all()
+		v.End(time.Minute)
+		for name, content := range before { // as if nothing had been removed
+			if rand.IntN(200) == 0 && strings.HasPrefix(name, prefixLog) {
+				m.put(name, content)
+			}
+		}
+	}
+	if n := read(func() {}); n != calls {
+		t.Errorf("%d of %d calls", n, calls)
+	}
+	if n := len(m.all()); n > 5*packedAt {
+		t.Errorf("%d entries", n)
+	}
+	for n := range 3 * packedAt {
+		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(calls+n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := open(t, m, keyA)
+	n := read(func() {
+		var both sync.WaitGroup
+		both.Go(func() { _ = v.pack(t.Context(), day) })
+		both.Go(func() { _ = other.pack(t.Context(), day) })
+		both.Wait()
+	})
+	if n != calls+3*packedAt {
+		t.Errorf("%d of %d calls while they were packed", n, calls+3*packedAt)
+	}
+	for n := range 100 { // together more than an entry may hold
+		if err := v.Note(t.Context(), day, append([]byte(strconv.Itoa(n)+" large "), make([]byte, maxValue/40)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := v.pack(t.Context(), day); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := read(func() {}); got != n+100 {
+		t.Errorf("%d of %d calls, some of them large", got, n+100)
+	}
+	if _, there := m.all()[stray]; !there {
+		t.Error("the entry of another key is gone")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	var tests int
+	var verdict error
+	m := &memory{}
+	test := func(context.Context, store.Store) error { tests++; return verdict }
+	vault := func() *Vault {
+		v, err := Open(t.Context(), m, Options{Keys: []Key{keyA}, SelfTest: test, Now: func() time.Time { return tested }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	verdict = store.ErrUnsafe
+	v := vault()
+	for range 2 {
+		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrUnsafe) || tests != 1 {
+			t.Errorf("unsafe: %v after %d tests", err, tests)
+		}
+	}
+	verdict, tests = errors.New("a reset"), 0
+	v = vault()
+	if _, err := v.Swap(t.Context(), task, "", nil); err == nil {
+		t.Error("written though the test failed")
+	}
+	verdict = nil
+	swap(t, v, task, "", "1")
+	if r, err := vault().Test(t.Context()); err != nil || !r.Tested.Equal(tested) || r.Registers != 1 || r.OtherKeys != 0 || tests > 3 {
+		t.Errorf("report %+v, %v after %d tests", r, err, tests)
+	}
+	if r, err := open(t, m, keyB).Test(t.Context()); err != nil || r.OtherKeys != 1 || r.Registers != 0 {
+		t.Errorf("another key's report %+v, %v", r, err)
+	}
+	d := &connected{memory: &memory{refuse: errors.New("not yet")}}
+	inDatabase, err := Open(t.Context(), d, Options{Keys: []Key{keyA}, SelfTest: test, Now: func() time.Time { return tested }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tests
+	swap(t, inDatabase, task, "", "1")
+	if r, err := inDatabase.Test(t.Context()); err != nil || !r.Tested.IsZero() || tests != before || len(d.all()) != 2 {
+		t.Errorf("a database: %+v, %v, %d entries", r, err, len(d.all()))
+	}
+	m.put(formatEntry, []byte(`{"version":3}`))
+	if _, err := vault().Swap(t.Context(), chain, "", nil); !errors.Is(err, store.ErrNewer) {
+		t.Errorf("newer: %v", err)
+	}
+	// A damaged format is replaced. What the store had is bound to its former ID.
+	m.put(formatEntry, []byte(`garbage`))
+	if r, err := vault().Test(t.Context()); err != nil || r.Registers != 0 || r.OtherKeys != 1 {
+		t.Errorf("damaged format: %+v, %v", r, err)
+	}
+	m.refuse = store.ErrNoStore
+	if _, err := vault().Test(t.Context()); !errors.Is(err, store.ErrNoStore) {
+		t.Errorf("no store: %v", err)
+	}
+}
+
+// A connected engine is a database: its conditions need no test.
+type connected struct{ *memory }
+
+func (c *connected) Connect(context.Context) error {
+	c.refuse = nil
+	return nil
+}
+
+func TestKeys(t *testing.T) {
+	hexA, hexB := hex.EncodeToString(keyA[:]), strings.ToUpper(hex.EncodeToString(keyB[:]))
+	base := base64.StdEncoding.EncodeToString(keyA[:])
+	for text, want := range map[string][]Key{
+		hexA: {keyA}, base + "\n": {keyA}, hexB + "," + base: {keyB, keyA}, "\n" + hexB + "\n" + hexA + "\n": {keyB, keyA},
+		"": nil, ",": nil, hexA[1:]: nil, hexA[:63] + "g": nil, base[:43]: nil, hexA + "," + base: nil, "secret": nil, hexA + "," + strings.Repeat("z", 64): nil,
+		strings.Repeat("00", 32): nil, strings.Repeat("a1", 32): nil, strings.Repeat("12345678", 8): nil, strings.Repeat("0102030405060708090a", 4)[:64]: {Key(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 4)[:32])},
+	} {
+		got, err := ParseKeys(text)
+		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), hexA[:20]) || strings.Contains(err.Error(), "zzz") || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("an error contains the key: %v", err)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "key")
+	os.WriteFile(name, []byte(hexA), 0o600)
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o440: true, 0o644: false, 0o404: false, 0o620: false, 0o602: false} {
+		os.Chmod(name, mode)
+		if keys, err := ReadKeyFile(name); (err == nil) != ok || ok && keys[0] != keyA {
+			t.Errorf("mode %o: %v", mode, err)
+		}
+	}
+	for _, name := range []string{name + "none", filepath.Dir(name), "/dev/null"} {
+		if _, err := ReadKeyFile(name); err == nil {
+			t.Errorf("read %s", name)
+		}
+	}
+	k := derive(keyA)
+	uses := []string{string(k.names), string(k.digests), string(k.contents), string(derive(keyB).names)}
+	if slices.Sort(uses); len(slices.Compact(uses)) != 4 {
+		t.Error("one key has two uses")
+	}
+}
+
+func TestPadding(t *testing.T) {
+	for n := 1; n < 1<<22; n += 1 + n/50 {
+		if p := padded(n); p < n || p > max(smallest, n)+max(smallest, n/8) {
+			t.Fatalf("%d is padded to %d", n, p)
+		}
+	}
+	k, sizes := derive(keyA), map[int]bool{}
+	for n := range 3000 {
+		sizes[len(k.seal("", "x", make([]byte, n)))] = true
+	}
+	if len(sizes) != 2 {
+		t.Errorf("3000 lengths have the sizes %v", slices.Sorted(maps.Keys(sizes)))
+	}
+}
+
+// Whoever reads a store finds nothing in it of what it is about.
+func TestReaderLearnsNothing(t *testing.T) {
+	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug", "note of a call"}
+	m := &memory{}
+	for _, keys := range [][]Key{{keyA}, {keyB, keyA}} {
+		v := open(t, m, keys...)
+		name := store.Name{Kind: store.Task, Of: secrets[:3]}
+		r, err := v.Read(t.Context(), name)
+		if err != nil && !errors.Is(err, store.ErrAbsent) {
+			t.Fatal(err)
+		}
+		version := swap(t, v, name, r.Version, strings.Join(secrets[5:8], " "))
+		swap(t, v, store.Name{Kind: store.Opening, Of: secrets[3:4], ID: secrets[4] + fmt.Sprint(len(keys))}, "", secrets[6])
+		root := t.TempDir()
+		os.MkdirAll(filepath.Join(root, secrets[8]), 0o700)
+		os.WriteFile(filepath.Join(root, secrets[8], secrets[7]+".jsonl"), []byte(secrets[6]), 0o600)
+		if _, err := v.Save(t.Context(), root, []string{secrets[8]}); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Note(t.Context(), "2026-11-22", []byte(strconv.Quote(secrets[9]))); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Remove(t.Context(), store.Register{Name: name, Version: version}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(m.history) < 22 {
+		t.Fatalf("only %d texts were stored", len(m.history))
+	}
+	key, keyHex := string(keyA[:8]), hex.EncodeToString(keyA[:8])
+	for _, stored := range m.history {
+		for _, secret := range append(secrets, "jsonl", "task", "\x28\xb5\x2f\xfd", key, keyHex) { // among them zstd's magic number
+			if strings.Contains(stored, secret) {
+				t.Errorf("%q is in clear text in %.80q", secret, stored)
+			}
+		}
+	}
+}
+
+// Whoever writes into a store without its key can only make entries missing or broken.
+func TestWriterCanOnlyDeny(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	other := store.Name{Kind: store.Task, Of: []string{"project", "/work", "other"}}
+	swap(t, v, task, "", "task")
+	swap(t, v, other, "", "other")
+	swap(t, v, chain, "", "chain")
+	root := t.TempDir()
+	os.WriteFile(filepath.Join(root, "s"), bytes.Repeat([]byte("content"), 500), 0o600)
+	b1, err1 := v.Save(t.Context(), root, []string{"s"})
+	os.WriteFile(filepath.Join(root, "s"), []byte("newer"), 0o600)
+	b2, err2 := v.Save(t.Context(), root, []string{"s"})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	good := m.all()
+	denied := func(what string) {
+		t.Helper()
+		for name, want := range map[*store.Name]string{&task: "task", &other: "other", &chain: "chain"} {
+			switch got := value(t, v, *name); got {
+			case want, absent, damaged:
+			default:
+				t.Errorf("%s: read %q for %q", what, got, want)
+			}
+		}
+		for _, b := range []store.Bundle{b1, b2} {
+			dir := t.TempDir()
+			err := v.Load(t.Context(), b, dir, []string{"s"}, nil)
+			entries, _ := os.ReadDir(dir)
+			if err == nil {
+				here, _ := os.ReadFile(filepath.Join(dir, "s"))
+				if (string(here) == "newer") != (b == b2) || len(entries) != 1 {
+					t.Errorf("%s: unpacked %.20q", what, here)
+				}
+			} else if len(entries) != 0 || !errors.Is(err, store.ErrBroken) && !errors.Is(err, store.ErrAbsent) {
+				t.Errorf("%s: %v left %v", what, err, entries)
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(good))
+	for _, name := range names {
+		content := good[name]
+		at := []int{0, 1, headSize - 1, headSize, headSize + 3, len(content) / 2, len(content) - 17, len(content) - 1}
+		for range 5 {
+			at = append(at, rand.IntN(len(content)))
+		}
+		for _, i := range at {
+			if i < 0 || i >= len(content) {
+				continue
+			}
+			bad := slices.Clone(content)
+			bad[i] ^= 1 << rand.IntN(8)
+			m.put(name, bad)
+			denied(fmt.Sprintf("bit of byte %d of %s", i, name))
+			m.put(name, content[:i])
+			denied(fmt.Sprintf("%s cut at %d", name, i))
+		}
+		for _, from := range names {
+			m.put(name, good[from])
+			denied(fmt.Sprintf("%s under the name %s", from, name))
+		}
+		m.put(name, derive(keyB).seal("", name, []byte("{}\nforged")))
+		denied("forged " + name)
+		m.Delete(t.Context(), name)
+		denied("deleted " + name)
+		m.put(name, content)
+	}
+	for name, content := range good {
+		m.put(name, content)
+	}
+	if value(t, v, task) != "task" {
+		t.Error("what is as it was is not read")
+	}
+}
+
+// A damaged register can be replaced and removed like any other, also where only its place is known.
+func TestDamagedIsMended(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	for _, junk := range []string{"", "\x01", "\x02junk", strings.Repeat("\x01", 4000)} {
+		r, err := v.Read(t.Context(), task)
+		if err == nil {
+			err = v.Remove(t.Context(), r)
+		}
+		if err != nil && !errors.Is(err, store.ErrAbsent) {
+			t.Fatal(err)
+		}
+		swap(t, v, task, "", "value")
+		m.put(v.keys[0].entry(task), []byte(junk))
+		if r, err = v.Read(t.Context(), task); err != nil || !r.Damaged || len(r.Value) > 0 {
+			t.Fatalf("%.9q: %+v, %v", junk, r, err)
+		}
+		if _, err := v.Swap(t.Context(), task, "", nil); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("%.9q: made anew: %v", junk, err)
+		}
+		swap(t, v, task, r.Version, "mended")
+		if got := value(t, v, task); got != "mended" {
+			t.Errorf("%.9q: %s", junk, got)
+		}
+		m.put(v.keys[0].entry(task), []byte(junk))
+		list, _, err := v.List(t.Context(), task, 9)
+		if err != nil || len(list) != 1 || !list[0].Damaged {
+			t.Fatalf("%.9q: %+v, %v", junk, list, err)
+		}
+		if err := v.Remove(t.Context(), list[0]); err != nil || value(t, v, task) != absent {
+			t.Errorf("%.9q: %v", junk, err)
+		}
+	}
+}
+
+// An entry of another store of the same key is damaged.
+func TestEntriesAreBoundToTheirStore(t *testing.T) {
+	stage, prod := &memory{}, &memory{}
+	swap(t, open(t, stage, keyA), task, "", "value")
+	v := open(t, prod, keyA)
+	for name, content := range stage.all() {
+		if name != formatEntry {
+			prod.put(name, content)
+		}
+	}
+	if got := value(t, v, task); got != damaged {
+		t.Error(got)
+	}
+}
+
+// A store may remove what is not rewritten: its format is written anew each day, with the same ID.
+func TestFormatIsKept(t *testing.T) {
+	m, now := &memory{}, tested
+	first := open(t, m, keyA)
+	swap(t, first, task, "", "value")
+	for range 3 {
+		now = now.Add(renewed)
+		before := string(m.all()[formatEntry])
+		v, err := Open(t.Context(), m, Options{Keys: []Key{keyA}, SelfTest: passes, Now: func() time.Time { return now }})
+		if err != nil || value(t, v, task) != "value" || string(m.all()[formatEntry]) == before {
+			t.Errorf("%v, %s", err, m.all()[formatEntry])
+		}
+	}
+}
+
+// The helper of a call that could not wait for the test of a new store ends the test: the next call can use the store.
+func TestTestOfAFarStoreIsEnded(t *testing.T) {
+	m, slow := &memory{}, make(chan struct{})
+	v, err := Open(t.Context(), m, Options{Keys: []Key{keyA}, Now: func() time.Time { return tested }, SelfTest: func(context.Context, store.Store) error {
+		<-slow
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := v.Swap(ctx, task, "", nil); err == nil {
+		t.Fatal("written before the test has ended")
+	}
+	time.AfterFunc(50*time.Millisecond, func() { close(slow) })
+	v.End(time.Minute)
+	if _, there := m.all()[formatEntry]; !there {
+		t.Error("the store has no format")
+	}
+}
+
+// A removed register is a note of that, without its name or value.
+func TestRemovedIsEmpty(t *testing.T) {
+	m := &memory{}
+	v := open(t, m, keyA)
+	version := swap(t, v, task, "", "value")
+	if err := v.Remove(t.Context(), store.Register{Name: task, Version: version}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := v.readEntry(t.Context(), v.keys[0].entry(task))
+	if err != nil || !f.Gone || len(f.value) != 0 || len(f.Of) != 0 {
+		t.Errorf("left %+v, %v", f, err)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	engine, now := &memory{}, tested
+	v := open(t, engine, keyA)
+	v.options.Now = func() time.Time { return now }
+	kept := store.Name{Kind: store.Task, Of: []string{"p", "/w", "kept"}}
+	keptVersion := swap(t, v, kept, "", "value")
+	for _, name := range []store.Name{{Kind: store.Task, Of: []string{"p", "/w", "t"}}, {Kind: store.Opening, Of: []string{"o"}, ID: "1"}} {
+		if err := v.Remove(t.Context(), store.Register{Name: name, Version: swap(t, v, name, "", "value")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := v.Note(t.Context(), day, []byte(`"figures"`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := func(before string, want int) {
+		t.Helper()
+		if n, err := v.Sweep(t.Context(), before); n != want || err != nil {
+			t.Errorf("swept %d, %v, want %d", n, err, want)
+		}
+	}
+	sweep("", 0) // a late write may still mean what was just removed
+	sweep("2026-11-21", 1)
+	now = now.Add(late)
+	sweep("", 2)
+	sweep("2026-11-22", 1)
+	sweep("2026-11-22", 0)
+	if r, err := v.Read(t.Context(), kept); err != nil || r.Version != keptVersion {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

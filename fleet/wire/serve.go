@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"reprise/fleet/store"
+)
+
+// Serve reads the configuration and requests from in until it ends, and writes the answers to out. It
+// returns once all requests have been carried out. open must return without waiting for the store; its
+// error is the answer to every request.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(context.Context, Config) (Service, error)) error {
+	lines := json.NewDecoder(bufio.NewReader(in))
+	var g greeting
+	if err := lines.Decode(&g); err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	s := &server{out: out}
+	if g.Protocol != protocol {
+		s.openError = fmt.Errorf("%w: the helper and the program that started it are of different versions", store.ErrUnreachable)
+	} else {
+		s.service, s.openError = open(ctx, g.Config.withDefaults())
+	}
+	defer s.running.Wait()
+	for {
+		var q request
+		if err := lines.Decode(&q); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read a request: %w", err)
+		}
+		s.running.Go(func() { s.serve(ctx, q) })
+	}
+}
+
+type server struct {
+	service   Service
+	openError error
+	running   sync.WaitGroup
+
+	writing sync.Mutex
+	out     io.Writer
+}
+
+// serve answers one request.
+func (s *server) serve(ctx context.Context, q request) {
+	if s.openError != nil {
+		a := answer{}
+		a.encodeError(s.openError)
+		s.write(q.ID, a)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(q.Timeout, func() {
+		cancel(fmt.Errorf("%w: no answer within %s", store.ErrUnreachable, q.Timeout))
+	})
+	defer timer.Stop()
+	a, err := s.do(ctx, q, func(a answer) error {
+		timer.Reset(q.Timeout)
+		a.More = true
+		return s.write(q.ID, a)
+	})
+	if err != nil {
+		a.encodeError(err)
+	}
+	_ = s.write(q.ID, a) // a client that has gone needs no answer
+	if q.Verb == verbNote && len(q.Names) > 0 {
+		timer.Reset(q.Timeout)
+		_ = s.service.Drop(ctx, q.Names...) // what stays is removed by the store's own rules
+	}
+}
+
+// do carries a request out. It passes all answers but the last to more.
+func (s *server) do(ctx context.Context, q request, more func(answer) error) (a answer, err error) {
+	switch q.Verb {
+	case verbHello:
+		var hello Hello
+		hello, err = s.service.Hello(ctx)
+		a.Hello = &hello
+	case verbTest:
+		var report Report
+		report, err = s.service.Test(ctx)
+		a.Report = &report
+	case verbSweep:
+		a.Count, err = s.service.Sweep(ctx, q.Day)
+	case verbNote:
+		err = s.service.Note(ctx, q.Day, q.Value)
+	case verbNotes:
+		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
+	case verbSave, verbLoad, verbDrop:
+		return s.bundles(ctx, q)
+	default:
+		return s.registers(ctx, q, more)
+	}
+	return a, err
+}
+
+// bundles carries out the requests of store.Bundles.
+func (s *server) bundles(ctx context.Context, q request) (a answer, err error) {
+	switch q.Verb {
+	case verbSave:
+		var b store.Bundle
+		b, err = s.service.Save(ctx, string(q.Root), toStrings(q.Paths))
+		a.Bundle = &b
+	case verbLoad:
+		if q.Bundle == nil {
+			return a, errors.New("load without a bundle")
+		}
+		err = s.service.Load(ctx, *q.Bundle, string(q.Root), toStrings(q.Paths), q.Replace)
+	case verbDrop:
+		err = s.service.Drop(ctx, q.Names...)
+	}
+	return a, err
+}
+
+// registers carries out the requests of registers.
+func (s *server) registers(ctx context.Context, q request, more func(answer) error) (a answer, err error) {
+	send := func(r store.Register) error { return more(answer{Register: encodeRegister(r)}) }
+	switch q.Verb {
+	case verbRead:
+		var r store.Register
+		r, err = s.service.Read(ctx, q.Name.decode())
+		a.Register = encodeRegister(r)
+	case verbList:
+		var list []store.Register
+		list, a.Others, err = s.service.List(ctx, q.Name.decode(), q.Limit)
+		for _, r := range list {
+			err = errors.Join(err, send(r))
+		}
+	case verbSwap:
+		a.Version, err = s.service.Swap(ctx, q.Name.decode(), q.Old, q.Value)
+	case verbRegisters:
+		err = s.service.Registers(ctx, q.Kind, send)
+	case verbRemove:
+		err = s.service.Remove(ctx, q.Remove.decode())
+	default:
+		err = fmt.Errorf("unknown request %q", q.Verb)
+	}
+	return a, err
+}
+
+// write writes one answer.
+func (s *server) write(id int64, a answer) error {
+	a.ID = id
+	line, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_, err = s.out.Write(append(line, '\n'))
+	return err
+}

@@ -1,0 +1,248 @@
+// Package wire connects a program with the helper that keeps its shared store: JSON, one message a
+// line, over the helper's standard input and output. Client is the program's side, Serve the helper's.
+//
+// It links no engine and nothing but the standard library, since the shim imports it. Its invariants:
+// each request ends within its timeout; a helper that is missing, dies or answers nonsense is a store
+// that cannot be reached; and what was sent is carried out even if the client has gone.
+package wire
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"reprise/fleet/store"
+)
+
+// HelperName is the helper's program, which lies beside the shims.
+const HelperName = "reprise-store"
+
+// protocol is the version of the messages. A helper serves only clients of its own.
+const protocol = 2
+
+// The limits of a Config that names none.
+const (
+	DefaultTimeout       = 2 * time.Second
+	DefaultUploadTimeout = 5 * time.Second
+	DefaultMaxSession    = 64 << 20
+	DefaultMaxAge        = 24 * time.Hour
+)
+
+// A Config is what the helper needs. It travels through the pipe: others can read a process's arguments.
+type Config struct {
+	URL           string        // of the store
+	Keys          string        // the text of the keys, "" if they are in KeyFile
+	KeyFile       string        // an absolute path
+	Timeout       time.Duration // of each request but Save and Load
+	UploadTimeout time.Duration // of Save and Load
+	MaxSession    int64         // in bytes, of a session's files
+	MaxAge        time.Duration // after which no session is resumed: what is some days older is removed where no rule does
+}
+
+func (c Config) withDefaults() Config {
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.UploadTimeout <= 0 {
+		c.UploadTimeout = DefaultUploadTimeout
+	}
+	if c.MaxSession <= 0 {
+		c.MaxSession = DefaultMaxSession
+	}
+	if c.MaxAge <= 0 {
+		c.MaxAge = DefaultMaxAge
+	}
+	return c
+}
+
+// A Hello is what the helper knows without asking the store.
+type Hello struct {
+	DigestKey []byte // 32 bytes, for keyed digests of prompts: the same on all machines of a key
+	Engine    string // the scheme of the store's URL
+}
+
+// A Report is what a test of the store found.
+type Report struct {
+	Latency    time.Duration // of one read
+	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
+	Registers  int           // that this key unseals
+	OtherKeys  int           // registers of other keys, or damaged ones
+	Expiry     time.Duration // after which the store removes what is not rewritten, 0 if it does not
+	KnowExpiry bool          // whether the engine can tell
+}
+
+// A Service is an open store as the helper serves it.
+type Service interface {
+	store.Registers
+	store.Bundles
+	// Hello returns what is known without asking the store.
+	Hello(ctx context.Context) (Hello, error)
+	// Registers calls each with every register of a kind.
+	Registers(ctx context.Context, kind string, each func(store.Register) error) error
+	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
+	Remove(ctx context.Context, r store.Register) error
+	// Note adds a value to the log of a day, which is written as 2006-01-02.
+	Note(ctx context.Context, day string, value []byte) error
+	// Notes calls each with the values of all days from since on, in the order of days, several at a time.
+	Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error
+	// Sweep removes the log of all days before one, none if it is "", and the notes of registers that were
+	// removed more than a day ago. It returns how many entries it has removed.
+	Sweep(ctx context.Context, before string) (removed int, err error)
+	// Test asks the store whether it can be used.
+	Test(ctx context.Context) (Report, error)
+}
+
+// The verbs of a request.
+const (
+	verbHello     = "hello"
+	verbRead      = "read"
+	verbList      = "list"
+	verbSwap      = "swap"
+	verbRegisters = "registers"
+	verbRemove    = "remove"
+	verbSave      = "save"
+	verbLoad      = "load"
+	verbDrop      = "drop"
+	verbNote      = "note"
+	verbNotes     = "notes"
+	verbSweep     = "sweep"
+	verbTest      = "test"
+)
+
+// A greeting is the first line to the helper.
+type greeting struct {
+	Protocol int    `json:"protocol"`
+	Config   Config `json:"config"`
+}
+
+// A request is each other line to the helper. Names and paths are bytes: JSON would replace what is
+// not UTF-8, and two directories would have one name.
+type request struct {
+	ID      int64         `json:"id"`
+	Verb    string        `json:"verb"`
+	Timeout time.Duration `json:"timeout"`
+	Name    *name         `json:"name,omitempty"`
+	Old     string        `json:"old,omitempty"`
+	Remove  *register     `json:"remove,omitempty"`
+	Value   []byte        `json:"value,omitempty"`
+	Limit   int           `json:"limit,omitempty"`
+	Kind    string        `json:"kind,omitempty"`
+	Day     string        `json:"day,omitempty"`
+	Root    []byte        `json:"root,omitempty"`
+	Paths   [][]byte      `json:"paths,omitempty"`
+	Replace []string      `json:"replace,omitempty"`
+	Bundle  *store.Bundle `json:"bundle,omitempty"`
+	Names   []string      `json:"names,omitempty"`
+}
+
+// An answer is a line from the helper. A request has one, or several of which all but the last have More.
+type answer struct {
+	ID       int64         `json:"id"`
+	More     bool          `json:"more,omitempty"`
+	Errors   []string      `json:"errors,omitempty"`
+	Text     string        `json:"text,omitempty"`
+	Version  string        `json:"version,omitempty"`
+	Others   bool          `json:"others,omitempty"`
+	Register *register     `json:"register,omitempty"`
+	Bundle   *store.Bundle `json:"bundle,omitempty"`
+	Day      string        `json:"day,omitempty"`
+	Values   [][]byte      `json:"values,omitempty"`
+	Hello    *Hello        `json:"hello,omitempty"`
+	Report   *Report       `json:"report,omitempty"`
+	Count    int           `json:"count,omitempty"`
+}
+
+type name struct {
+	Kind string   `json:"kind"`
+	Of   [][]byte `json:"of"`
+	ID   []byte   `json:"id,omitempty"`
+}
+
+type register struct {
+	Name    name   `json:"name"`
+	Value   []byte `json:"value"`
+	Version string `json:"version"`
+	Damaged bool   `json:"damaged,omitempty"`
+	Entry   string `json:"entry,omitempty"`
+}
+
+func encodeName(n store.Name) *name { return &name{n.Kind, toBytes(n.Of), []byte(n.ID)} }
+
+func (n *name) decode() store.Name {
+	if n == nil {
+		return store.Name{}
+	}
+	return store.Name{Kind: n.Kind, Of: toStrings(n.Of), ID: string(n.ID)}
+}
+
+func encodeRegister(r store.Register) *register {
+	return &register{*encodeName(r.Name), r.Value, r.Version, r.Damaged, r.Entry}
+}
+
+func (r *register) decode() store.Register {
+	if r == nil {
+		return store.Register{}
+	}
+	return store.Register{Name: r.Name.decode(), Value: r.Value, Version: r.Version, Damaged: r.Damaged, Entry: r.Entry}
+}
+
+func toBytes(texts []string) [][]byte {
+	var list [][]byte
+	for _, text := range texts {
+		list = append(list, []byte(text))
+	}
+	return list
+}
+
+func toStrings(list [][]byte) []string {
+	var texts []string
+	for _, b := range list {
+		texts = append(texts, string(b))
+	}
+	return texts
+}
+
+// codes name the errors that a client tells apart.
+var codes = []struct {
+	code string
+	err  error
+}{
+	{"absent", store.ErrAbsent}, {"moved", store.ErrMoved}, {"unknown", store.ErrUnknown}, {"no_store", store.ErrNoStore},
+	{"denied", store.ErrDenied}, {"key", store.ErrKey}, {"unreachable", store.ErrUnreachable}, {"broken", store.ErrBroken}, {"newer", store.ErrNewer},
+	{"unsafe", store.ErrUnsafe}, {"too_large", store.ErrTooLarge}, {"changed", store.ErrChanged},
+}
+
+// encodeError puts an error into an answer.
+func (a *answer) encodeError(err error) {
+	a.Text = err.Error()
+	for _, c := range codes {
+		if errors.Is(err, c.err) {
+			a.Errors = append(a.Errors, c.code)
+		}
+	}
+}
+
+// decodeError returns the error of an answer, nil if it has none.
+func (a *answer) decodeError() error {
+	if a.Text == "" {
+		return nil
+	}
+	e := &remoteError{text: a.Text}
+	for _, c := range codes {
+		for _, code := range a.Errors {
+			if code == c.code {
+				e.kinds = append(e.kinds, c.err)
+			}
+		}
+	}
+	return e
+}
+
+// A remoteError is an error that the helper reported.
+type remoteError struct {
+	text  string
+	kinds []error
+}
+
+func (e *remoteError) Error() string   { return e.text }
+func (e *remoteError) Unwrap() []error { return e.kinds }

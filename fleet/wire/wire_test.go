@@ -1,0 +1,453 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/fleet/store"
+)
+
+// A fake is a service in memory. Names are told apart by all of what they contain.
+type fake struct {
+	mu        sync.Mutex
+	registers map[string]store.Register
+	notes     []string
+	saved     []string
+	dropped   chan []string
+	hang      chan struct{} // not nil: reads wait for it
+}
+
+func (f *fake) Hello(context.Context) (Hello, error) {
+	return Hello{DigestKey: bytes.Repeat([]byte{7}, 32), Engine: "mem"}, nil
+}
+
+func (f *fake) Read(ctx context.Context, name store.Name) (store.Register, error) {
+	if f.hang != nil {
+		select {
+		case <-f.hang:
+		case <-ctx.Done():
+			return store.Register{}, context.Cause(ctx)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.registers[fmt.Sprintf("%q", name)]
+	if !ok {
+		return store.Register{}, fmt.Errorf("read %s: %w", name.Kind, store.ErrAbsent)
+	}
+	return r, nil
+}
+
+func (f *fake) List(_ context.Context, opening store.Name, limit int) (list []store.Register, more bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
+		r := f.registers[key]
+		if r.Name.Kind != opening.Kind || !slices.Equal(r.Name.Of, opening.Of) {
+			continue
+		}
+		if len(list) == limit {
+			return list, true, nil
+		}
+		list = append(list, r)
+	}
+	return list, false, nil
+}
+
+func (f *fake) Swap(_ context.Context, name store.Name, old string, value []byte) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := fmt.Sprintf("%q", name)
+	if f.registers[key].Version != old {
+		return "", fmt.Errorf("swap: %w: %w", store.ErrMoved, store.ErrUnknown)
+	}
+	if f.registers == nil {
+		f.registers = map[string]store.Register{}
+	}
+	version := old + "+"
+	f.registers[key] = store.Register{Name: name, Value: value, Version: version}
+	return version, nil
+}
+
+func (f *fake) Registers(_ context.Context, kind string, each func(store.Register) error) error {
+	for _, key := range slices.Sorted(maps.Keys(f.registers)) {
+		if r := f.registers[key]; r.Name.Kind == kind {
+			if err := each(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fake) Remove(_ context.Context, r store.Register) error {
+	name, version := r.Name, r.Version
+	key := fmt.Sprintf("%q", name)
+	if f.registers[key].Version != version {
+		return store.ErrMoved
+	}
+	delete(f.registers, key)
+	return nil
+}
+
+func (f *fake) Save(_ context.Context, root string, paths []string) (store.Bundle, error) {
+	f.saved = append(f.saved, root+":"+strings.Join(paths, ":"))
+	return store.Bundle{Name: "b/1", Digest: "d", Size: 1 << 40}, nil
+}
+
+func (f *fake) Load(_ context.Context, b store.Bundle, root string, paths, replace []string) error {
+	return fmt.Errorf("%s into %s (%q, %q): %w", b.Name, root, paths, replace, store.ErrChanged)
+}
+
+func (f *fake) Drop(_ context.Context, names ...string) error {
+	f.dropped <- names
+	return nil
+}
+
+func (f *fake) Note(_ context.Context, day string, value []byte) error {
+	f.notes = append(f.notes, day+" "+string(value))
+	return nil
+}
+
+func (f *fake) Notes(_ context.Context, since string, each func(day string, values [][]byte) error) error {
+	for _, note := range f.notes {
+		day, value, _ := strings.Cut(note, " ")
+		if err := each(day, [][]byte{[]byte(value)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fake) Sweep(_ context.Context, before string) (int, error) {
+	n := len(f.notes)
+	f.notes = slices.DeleteFunc(f.notes, func(note string) bool { return note < before })
+	return n - len(f.notes), nil
+}
+
+func (f *fake) Test(context.Context) (Report, error) {
+	return Report{Latency: time.Second, Registers: len(f.registers)}, nil
+}
+
+// connect returns a client of a service that is served in this process.
+func connect(t *testing.T, service Service, config Config) *Client {
+	t.Helper()
+	requests, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error)
+	go func() {
+		served <- Serve(t.Context(), requests, answers, func(context.Context, Config) (Service, error) { return service, nil })
+	}()
+	c := NewClient(in, out, config)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error("served:", err)
+		}
+		for _, f := range []*os.File{requests, in, answers} {
+			f.Close()
+		}
+	})
+	return c
+}
+
+var task = store.Name{Kind: store.Task, Of: []string{"project", "/work/\xff", ""}, ID: "x"}
+
+func TestRegisters(t *testing.T) {
+	ctx, c := t.Context(), connect(t, &fake{}, Config{})
+	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) || err.Error() != "read task: there is no such entry" {
+		t.Errorf("read of nothing: %v", err)
+	}
+	value := []byte("a \x00\xff value")
+	version, err := c.Swap(ctx, task, "", value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Read(ctx, task)
+	if want := (store.Register{Name: task, Value: value, Version: version}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, %v, want %+v", got, err, want)
+	}
+	other := store.Name{Kind: store.Task, Of: []string{"project", "/work/\xfe", ""}, ID: "x"}
+	if _, err := c.Read(ctx, other); !errors.Is(err, store.ErrAbsent) {
+		t.Errorf("a name that differs in a byte that is not UTF-8: %v", err)
+	}
+	if _, err := c.Swap(ctx, task, "", nil); !errors.Is(err, store.ErrMoved) || !errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrAbsent) {
+		t.Errorf("late swap: %v", err)
+	}
+	if err := c.Remove(ctx, store.Register{Name: task, Version: "other"}); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("late removal: %v", err)
+	}
+	if err := c.Remove(ctx, store.Register{Name: task, Version: version}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestListsArriveWhole(t *testing.T) {
+	ctx, f := t.Context(), &fake{}
+	c := connect(t, f, Config{})
+	for i := range 100 {
+		name := store.Name{Kind: store.Opening, Of: []string{"o"}, ID: fmt.Sprintf("%03d", i)}
+		if _, err := c.Swap(ctx, name, "", bytes.Repeat([]byte{byte(i)}, 10_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opening := store.Name{Kind: store.Opening, Of: []string{"o"}}
+	some, more, err := c.List(ctx, opening, 3)
+	if err != nil || len(some) != 3 || !more || some[2].Name.ID != "002" {
+		t.Errorf("list: %d registers, %v, %v", len(some), more, err)
+	}
+	all, err := c.Registers(ctx, store.Opening)
+	if err != nil || len(all) != 100 || all[99].Value[9_999] != 99 {
+		t.Errorf("registers: %d, %v", len(all), err)
+	}
+	for day := range 50 {
+		if err := c.Note(ctx, fmt.Sprintf("2026-11-%02d", day), []byte("n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var days int
+	if err := c.Notes(ctx, "", func(string, [][]byte) error { days++; return nil }); err != nil || days != 50 {
+		t.Errorf("%d notes, %v", days, err)
+	}
+	stop := errors.New("enough")
+	if err := c.Notes(ctx, "", func(string, [][]byte) error { return stop }); err != stop {
+		t.Errorf("stopped: %v", err)
+	}
+	if _, err := c.Read(ctx, opening); !errors.Is(err, store.ErrAbsent) {
+		t.Errorf("after answers that nobody reads: %v", err)
+	}
+}
+
+func TestBundlesAndTest(t *testing.T) {
+	ctx, f := t.Context(), &fake{dropped: make(chan []string, 1)}
+	c := connect(t, f, Config{})
+	b, err := c.Save(ctx, "/root/\xff", []string{"a", "b/\xfe"})
+	if want := (store.Bundle{Name: "b/1", Digest: "d", Size: 1 << 40}); err != nil || b != want || f.saved[0] != "/root/\xff:a:b/\xfe" {
+		t.Errorf("saved %+v, %v, %q", b, err, f.saved)
+	}
+	if err := c.Load(ctx, b, "/r", []string{"p"}, []string{"d"}); !errors.Is(err, store.ErrChanged) || !strings.Contains(err.Error(), `b/1 into /r (["p"], ["d"])`) {
+		t.Errorf("load: %v", err)
+	}
+	if err := c.Drop(ctx, "b/1", "b/2"); err != nil || !slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
+		t.Error(err)
+	}
+	if err := c.Note(ctx, "2026-11-19", nil, "b/3"); err != nil || !slices.Equal(<-f.dropped, []string{"b/3"}) {
+		t.Error(err)
+	}
+	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 || hello.Engine != "mem" {
+		t.Errorf("hello %+v, %v", hello, err)
+	}
+	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
+		if err := c.Note(ctx, day, []byte("n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := c.Sweep(ctx, "2026-11-22"); n != 3 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if report, err := c.Test(ctx); err != nil || report.Latency != time.Second {
+		t.Errorf("test %+v, %v", report, err)
+	}
+}
+
+// A slow request neither delays others nor lasts longer than its timeout.
+func TestRequestsAreBounded(t *testing.T) {
+	f := &fake{hang: make(chan struct{})}
+	c := connect(t, f, Config{Timeout: 300 * time.Millisecond})
+	read := make(chan error)
+	go func() {
+		_, err := c.Read(t.Context(), task)
+		read <- err
+	}()
+	if _, err := c.Swap(t.Context(), task, "", nil); err != nil {
+		t.Errorf("beside a slow request: %v", err)
+	}
+	if err := <-read; !errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrUnknown) {
+		t.Errorf("slow read: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	for range 3 { // it ends within the first request, before the others
+		if _, err := c.Swap(ctx, task, "?", nil); !errors.Is(err, store.ErrUnreachable) && !errors.Is(err, store.ErrMoved) {
+			t.Errorf("ended context: %v", err)
+		}
+		<-ctx.Done()
+	}
+	if _, err := c.Swap(ctx, task, "?", nil); errors.Is(err, store.ErrUnknown) {
+		t.Errorf("a swap that was not sent: %v", err)
+	}
+	soon, end := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer end()
+	if _, err := c.Read(soon, task); err == nil || !strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("a context that ends: %v", err)
+	}
+	close(f.hang)
+	if _, err := c.Read(t.Context(), task); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// What a helper may do instead of answering.
+func TestBrokenHelper(t *testing.T) {
+	cases := map[string]func(in *bufio.Reader, out io.WriteCloser){
+		"dies":    func(in *bufio.Reader, out io.WriteCloser) { out.Close() },
+		"garbage": func(in *bufio.Reader, out io.WriteCloser) { in.ReadString('\n'); io.WriteString(out, "panic: oh no\n") },
+		"silent":  func(in *bufio.Reader, out io.WriteCloser) {},
+		"empty":   func(in *bufio.Reader, out io.WriteCloser) { in.ReadString('\n'); io.WriteString(out, `{"id":1}`+"\n") },
+		"half": func(in *bufio.Reader, out io.WriteCloser) {
+			in.ReadString('\n')
+			io.WriteString(out, `{"id":1,`)
+			out.Close()
+		},
+		"more": func(in *bufio.Reader, out io.WriteCloser) {
+			in.ReadString('\n')
+			io.WriteString(out, `{"id":1,"more":true}`+"\n")
+		},
+	}
+	for name, behave := range cases {
+		t.Run(name, func(t *testing.T) {
+			requests, out := io.Pipe()
+			in, answers := io.Pipe()
+			go func() {
+				lines := bufio.NewReader(requests)
+				lines.ReadString('\n') // the configuration
+				behave(lines, answers)
+				io.Copy(io.Discard, lines)
+			}()
+			c := NewClient(in, out, Config{Timeout: 200 * time.Millisecond})
+			defer in.Close()
+			defer c.Close()
+			_, err := c.Swap(t.Context(), task, "", []byte("v"))
+			if !errors.Is(err, store.ErrUnreachable) {
+				t.Errorf("swap: %v", err)
+			}
+			if !errors.Is(err, store.ErrUnknown) && name != "dies" {
+				t.Errorf("a swap that was sent counts as not sent: %v", err)
+			}
+		})
+	}
+}
+
+// An answer counts even if the helper ends at once.
+func TestLastAnswer(t *testing.T) {
+	for range 100 {
+		requests, out := io.Pipe()
+		in, answers := io.Pipe()
+		go func() {
+			lines := bufio.NewReader(requests)
+			lines.ReadString('\n')
+			lines.ReadString('\n')
+			io.WriteString(answers, `{"id":1,"version":"v"}`+"\n")
+			answers.Close()
+			requests.Close()
+		}()
+		c := NewClient(in, out, Config{})
+		if version, err := c.Swap(t.Context(), task, "", nil); err != nil || version != "v" {
+			t.Fatalf("swap: %s, %v", version, err)
+		}
+		c.Close()
+	}
+}
+
+// A slow list may last longer than the timeout of one answer.
+func TestSlowList(t *testing.T) {
+	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond})
+	var n int
+	if err := c.Notes(t.Context(), "", func(string, [][]byte) error { n++; return nil }); err != nil || n != 6 {
+		t.Errorf("%d notes, %v", n, err)
+	}
+}
+
+type slow struct{ *fake }
+
+func (slow) Notes(ctx context.Context, _ string, each func(day string, values [][]byte) error) error {
+	for range 6 {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := each("d", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The helper, which knows best what became of a request, has less time than the client waits.
+func TestHelperGivesUpFirst(t *testing.T) {
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := NewClient(in, out, Config{}).Save(t.Context(), "/", []string{"a"})
+		ended <- err
+	}()
+	var g greeting
+	var q request
+	decoder := json.NewDecoder(requests)
+	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
+		t.Fatal(err)
+	}
+	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != DefaultUploadTimeout {
+		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
+	}
+	answers.Close()
+	if err := <-ended; !errors.Is(err, store.ErrUnreachable) {
+		t.Error(err)
+	}
+}
+
+func TestMissingHelper(t *testing.T) {
+	if _, err := Start(filepath.Join(t.TempDir(), "none"), nil, Config{}, nil); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing helper: %v", err)
+	}
+}
+
+func TestOtherProtocol(t *testing.T) {
+	var out strings.Builder
+	in := strings.NewReader(`{"protocol":99}` + "\n" + `{"id":5,"verb":"hello","timeout":1000000000}` + "\n")
+	err := Serve(t.Context(), in, &out, func(context.Context, Config) (Service, error) {
+		t.Error("opened")
+		return nil, nil
+	})
+	if err != nil || !strings.Contains(out.String(), `"id":5`) || !strings.Contains(out.String(), `"unreachable"`) {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
+
+// What was sent is carried out even if the client has gone.
+func TestRequestsOutliveTheClient(t *testing.T) {
+	f := &fake{}
+	in := strings.NewReader(`{"protocol":2}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
+	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) { return f, nil })
+	if err != nil || !slices.Equal(f.notes, []string{"d n"}) {
+		t.Errorf("%v, notes %q", err, f.notes)
+	}
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

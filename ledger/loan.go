@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"reprise/rewrite"
+)
+
+// A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
+type Loan struct {
+	Kind   string         // of the chain, by which the ledger knows that its session is another book's
+	Key    rewrite.Key    // that book's
+	Share  float64        // see ChainFacts.Share
+	Totals rewrite.Totals // see Ticket.Totals
+	Left   string         // see Ticket.Left
+	Hold   any            // that book's own
+}
+
+// Loan returns what the call has taken from another book, nil for nothing.
+func (t *Ticket) Loan() *Loan { return t.loan }
+
+// Chain returns the number of the call's chain, 0 for none.
+func (t *Ticket) Chain() int64 { return t.chain }
+
+// Source returns the number of the session that the call's own is to be a copy of, 0 for none.
+func (t *Ticket) Source() int64 { return t.source }
+
+// Arm returns the side of the comparison that the call is on, "" if there is no control group.
+func (t *Ticket) Arm() string { return t.experimentArm(t.call.Limits.HoldOut) }
+
+// RecordLent records a call that another book has decided on.
+func (l *Ledger) RecordLent(c *Call, d Decision, loan *Loan) (*Ticket, error) {
+	t := &Ticket{call: c, key: loan.Key, loan: loan}
+	err := l.write(func(tx *sql.Tx) error {
+		d := d
+		if err := t.begin(tx, c, &d); err != nil {
+			return err
+		}
+		return t.noteLent(tx)
+	})
+	t.Totals, t.Left = loan.Totals, loan.Left
+	return t, err
+}
+
+// noteLent records that the call's session is another book's.
+func (t *Ticket) noteLent(tx *sql.Tx) error {
+	_, err := tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.loan.Kind, t.Session)
+	return err
+}
+
+// FallBackLent is FallBack for a call that another book has decided on.
+func (l *Ledger) FallBackLent(t *Ticket, why rewrite.Reason) error {
+	return errors.Join(l.FallBack(t, why), l.write(t.noteLent))
+}
+
+// findLent sets the numbers that the ledger has for another book's chain and session, 0 for none.
+func findLent(tx *sql.Tx, d *Decision) error {
+	d.Chain, d.Session = 0, 0
+	if d.NativeID == "" {
+		return nil
+	}
+	err := tx.QueryRow("SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1", d.NativeID).Scan(&d.Chain, &d.Session)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// LentChain returns the chain in which the ledger records the calls of another book's, 0 if there is none yet.
+func (l *Ledger) LentChain(c *Call, d Decision) (chain int64) {
+	if c.Task != "" {
+		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
+	} else if d.NativeID != "" {
+		_ = l.db.QueryRow("SELECT chain_id FROM sessions WHERE native_id = ? AND shared <> ''", d.NativeID).Scan(&chain)
+	}
+	return chain
+}
+
+// HasOwnSince reports whether the chain has a session that no other book has, and that is later.
+func (l *Ledger) HasOwnSince(chain int64, last Millis) (later bool, err error) {
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)", chain, last).Scan(&later)
+	return later, err
+}
+
+// IsLent reports whether another book has had a session of a chain.
+func (l *Ledger) IsLent(chain int64) (is bool, err error) {
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("read chain: %w", err)
+	}
+	return is, nil
+}
+
+// NoteFiles records the digest of a session's files as a run on this machine has left them.
+func (l *Ledger) NoteFiles(session int64, digest string) error {
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE sessions SET bundle_digest = ? WHERE id = ?", digest, session)
+		return err
+	})
+}
+
+// KnownFiles returns the digests that NoteFiles has of the session that a call continues.
+func (l *Ledger) KnownFiles(t *Ticket) (digests []string, err error) {
+	id := t.Session
+	if t.source != 0 {
+		id = t.source
+	}
+	err = each(l.db, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", func(rows *sql.Rows) error {
+		var digest string
+		err := rows.Scan(&digest)
+		digests = append(digests, digest)
+		return err
+	}, id)
+	return digests, err
+}
