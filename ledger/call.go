@@ -56,7 +56,7 @@ type Call struct {
 // named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
-// derivedRole reports whether nothing names the role of the call's task.
+// DerivedRole reports whether nothing names the role of the call's task.
 func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, rewrite.RoleTextMark) }
 
 // A Ticket represents a running invocation.

@@ -247,6 +247,7 @@ func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
 }
 
+// FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
 func (c *Call) FirstLine() []byte {
 	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
 }

@@ -23,7 +23,7 @@ import (
 	"reprise/fleet/wire"
 )
 
-// parallel is how many entries are read at once. More are not in memory.
+// parallel is how many entries are read at once. Twice as many are in memory.
 const parallel = 16
 
 // Options are what a Vault needs besides its engine.
@@ -95,14 +95,32 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 // readAll calls use with what open makes of entries, in order. Entries that none of the keys unseals are left out, and those that are
 // gone: it reports whether there were any.
 func (v *Vault) readAll(ctx context.Context, names []string, read reading, open func(context.Context, string, store.Entry) (any, error), use func(any) error) (gone bool, err error) {
-	for some := range slices.Chunk(names, parallel) {
-		entries, err := v.fetch(ctx, some, read)
-		if err != nil {
-			return gone, err
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		names   []string
+		entries map[string]store.Entry
+		err     error
+	}
+	answers := make(chan answer) // the next is read while one is used
+	go func() {
+		defer close(answers)
+		for some := range slices.Chunk(names, parallel) {
+			entries, err := v.fetch(ctx, some, read)
+			select {
+			case answers <- answer{some, entries, err}:
+			case <-ctx.Done():
+				return
+			}
 		}
-		gone = gone || len(entries) < len(some)
-		for _, name := range some {
-			entry, there := entries[name]
+	}()
+	for a := range answers {
+		if a.err != nil {
+			return gone, a.err
+		}
+		gone = gone || len(a.entries) < len(a.names)
+		for _, name := range a.names {
+			entry, there := a.entries[name]
 			if !there {
 				continue
 			}
@@ -118,7 +136,7 @@ func (v *Vault) readAll(ctx context.Context, names []string, read reading, open 
 			}
 		}
 	}
-	return gone, nil
+	return gone, context.Cause(ctx) // if the time was over, not all was read
 }
 
 // A reading reads one entry.
