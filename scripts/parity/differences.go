@@ -58,6 +58,7 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
 	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
 	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1", "claude at a terminal may hide its cursor for a moment before it ends"},
+	{`(?s)(\x1b\[\?25h)(.+)`, "$2$1", "claude shows the cursor on stderr as it ends, before or after its last bytes on stdout"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
 }
 
