@@ -5,9 +5,21 @@ import (
 	"strings"
 )
 
-// differences lists everything that may differ between two runs of the same call, even without the
-// shim: pattern, replacement, and the reason.
-var differences = []struct{ pattern, with, reason string }{
+// A variation is what may differ between two runs of the same call, even without the shim.
+type variation struct {
+	pattern *regexp.Regexp
+	with    string
+	reason  string
+}
+
+// cursor lists what may differ in where a terminal's cursor is shown.
+var cursor = variations([]struct{ pattern, with, reason string }{
+	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1", "claude at a terminal may hide its cursor for a moment before it ends"},
+	{`(?s)(\x1b\[\?25h)(.+)`, "$2$1", "claude shows the cursor on stderr as it ends, before or after its last bytes on stdout"},
+})
+
+// differences lists everything else.
+var differences = variations([]struct{ pattern, with, reason string }{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random IDs"},
 	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory after the project's path; vibe names the parts of an export after IDs and times in them"},
 	{`"user_id": "[^\n]*"`, `"user_id": "ID"`, "claude generates a random user ID for each home"},
@@ -57,25 +69,28 @@ var differences = []struct{ pattern, with, reason string }{
 	{`\btime\.(created|updated)=\d{13}`, "time.$1=0", "the time of day in opencode's log"},
 	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
 	{`"date":"[^"]*"`, `"date":""`, "opencode shows the headers of a failed request"},
-	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1", "claude at a terminal may hide its cursor for a moment before it ends"},
-	{`(?s)(\x1b\[\?25h)(.+)`, "$2$1", "claude shows the cursor on stderr as it ends, before or after its last bytes on stdout"},
 	{`(run_shell_command_)+\d+_`, "TOOL_", "gemini names a tool call after the time of day"},
-}
+})
 
-var patterns = func() (all []*regexp.Regexp) {
-	for _, d := range differences {
-		all = append(all, regexp.MustCompile(d.pattern))
+func variations(list []struct{ pattern, with, reason string }) (all []variation) {
+	for _, d := range list {
+		all = append(all, variation{regexp.MustCompile(d.pattern), d.with, d.reason})
 	}
 	return all
-}()
+}
 
 // Mask removes everything from a text that may differ, and the world's own directory.
 func (w *World) Mask(text string) string {
+	text = mask(text, cursor) // also where it is among the digits
 	text = strings.ReplaceAll(text, digits, "(10 KB)")
 	text = strings.ReplaceAll(text, w.Root, "ROOT")
 	text = strings.ReplaceAll(text, dashed.ReplaceAllString(w.Root, "-"), "ROOT")
-	for i, d := range differences {
-		text = patterns[i].ReplaceAllString(text, d.with)
+	return mask(text, differences)
+}
+
+func mask(text string, list []variation) string {
+	for _, v := range list {
+		text = v.pattern.ReplaceAllString(text, v.with)
 	}
 	return text
 }
