@@ -25,7 +25,7 @@ type Ledger struct {
 
 // Errors that say what is wrong with a ledger file.
 var (
-	ErrForeign = errors.New("it is not a reprise ledger")
+	ErrForeign = errors.New("it is not a reprise ledger, or one from before the first release")
 	ErrNewer   = errors.New("it was written by a newer reprise")
 	ErrDamaged = errors.New("it is damaged")
 	ErrLocked  = errors.New("another process keeps it locked")
@@ -246,10 +246,6 @@ func (l *Ledger) migrate() error {
 			if tables > 0 {
 				return ErrForeign
 			}
-			if _, err := tx.Exec(schema); err != nil {
-				return fmt.Errorf("make the tables: %w", err)
-			}
-			version = len(migrations)
 		}
 		for ; version < len(migrations); version++ {
 			if _, err := tx.Exec(migrations[version]); err != nil {

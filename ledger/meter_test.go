@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -148,54 +147,6 @@ func TestArms(t *testing.T) {
 		if err := l.db.QueryRow("SELECT arm FROM invocations ORDER BY id DESC").Scan(&arm); err != nil || arm != "" {
 			t.Errorf("with %v held out: %q, %v", holdOut, arm, err)
 		}
-	}
-}
-
-// A ledger that was kept before there were meters gets them from its latest calls.
-func TestMetersAreBackfilled(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const before = 3 // versions before the meters
-	for _, m := range migrations[:before] {
-		if _, err := db.Exec(m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.Exec(fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d;
-		INSERT INTO meta VALUES ('key', x'00');
-		INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (1, 'claude', '/', '/', '', '', 0, 0);
-		INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-			VALUES (1, 1, 'claude', 'live', 0, 0, '', 'asked', '', '', x'', 0, 0);
-		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, duration, mode, reason, fell_back, format,
-			prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome) VALUES
-			(1, 1, 'claude', '/', 100, 10, 'fresh', 'first_call', NULL, 'text', 1, 1, 5, 0, 0, 0, NULL, 'ok'),
-			(1, 1, 'claude', '/', 200, 10, 'resume', 'extends', NULL, 'text', 1, 1, 10, 1, 2, 3, 100, 'ok'),
-			(1, 1, 'claude', '/', 300, 30, 'resume', 'extends', NULL, 'text', 1, 1, 20, 1, 2, 3, 200, 'ok'),
-			(1, 1, 'claude', '/', 400, 10, 'resume', 'extends', NULL, 'text', 1, 1, 99, 0, 0, 0, 0, 'failed'),
-			(1, 1, 'claude', '/', 500, 10, 'fresh', 'extends', 'refused_unknown_session', 'text', 1, 1, 7, 0, 0, 0, 1, 'ok'),
-			(1, 1, 'claude', '/', 600, 10, 'fresh', 'idle', NULL, 'text', 1, 1, 9, 0, 0, 0, NULL, 'ok')`, applicationID, before)); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	l, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	rows, err := l.Meters()
-	if err != nil || len(rows) != 1 || rows[0].Model != "asked" {
-		t.Fatalf("%+v, %v", rows, err)
-	}
-	want := Meters{
-		Resumed:  Meter{Runs: 2, Input: 15, CacheRead: 1, CacheWrite: 2, Output: 3, Priced: 2, Cost: 150, Duration: 20, Last: 330},
-		FollowUp: Meter{Runs: 2, Input: 8, Cost: 1, Duration: 10, Last: 610},
-		First:    Meter{Runs: 1, Input: 5, Duration: 10, Last: 110},
-	}
-	if rows[0].Meters != want {
-		t.Errorf("%+v\nwant %+v", rows[0].Meters, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -30,5 +31,30 @@ func TestOpenAtOnce(t *testing.T) {
 		if err := errors.Join(l.Check(), l.CheckWritable(), l.Close()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A later version brings a ledger up to date and keeps what it holds. Only then the earlier version leaves it alone.
+func TestMigrate(t *testing.T) {
+	l, path := newLedger(t)
+	play(t, l, namedCall(l, "coder", 1))
+	released := migrations
+	defer func() { migrations = released }()
+	migrations = append(slices.Clone(released), "ALTER TABLE chains ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+	later, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Close()
+	var role, colour string
+	if err := later.db.QueryRow("SELECT role, colour FROM chains").Scan(&role, &colour); err != nil || role != "coder" || colour != "red" {
+		t.Errorf("%s, %s, %v", role, colour, err)
+	}
+	if err := later.Check(); err != nil {
+		t.Error(err)
+	}
+	migrations = released
+	if _, err := Open(path); !errors.Is(err, ErrNewer) {
+		t.Errorf("the earlier version: %v", err)
 	}
 }

@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"reprise/rewrite"
@@ -149,42 +147,5 @@ func TestShare(t *testing.T) {
 	}
 	if low < 240 || low > 360 {
 		t.Errorf("%d of 1000 chains are below 0.3", low)
-	}
-}
-
-// A ledger of the first version is brought up to date with all that it holds.
-func TestMigrateFromFirst(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Exec(migrations[0] + fmt.Sprintf(`;
-		PRAGMA application_id = %d; PRAGMA user_version = 1;
-		INSERT INTO meta VALUES ('key', x'00112233');
-		INSERT INTO chains VALUES (1, 'claude', '/project', '/home/.claude', 't', 'coder', 1, 1, 1);
-		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes,
-			file, file_size) VALUES (1, 1, 'claude', '%s', 'live', 1, 1, '', '', '', '', x'', 0, 0, '/f', 4096);`, applicationID, someID))
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c := namedCall(l, "coder", 1)
-	c.Scope = ""
-	c.Stored = func(path, id string, stamp Stamp) StoredState {
-		if path != "/f" || id != someID || stamp != "4096" {
-			t.Errorf("%s in %s, %s", id, path, stamp)
-		}
-		return StoredSame
-	}
-	if d := play(t, l, c); d.NativeID != someID {
-		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 }
