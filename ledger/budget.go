@@ -104,7 +104,7 @@ func (l *Ledger) spending(j budgetJob, now Millis) (s Spending, err error) {
 }
 
 // SpendingOf returns what the job of a recorded call has used up at a time.
-func (l *Ledger) SpendingOf(i InvocationRow, now Millis) (s Spending, err error) {
+func (l *Ledger) SpendingOf(i Invocation, now Millis) (s Spending, err error) {
 	if i.Chain == 0 {
 		return s, nil
 	}

@@ -115,7 +115,7 @@ func TestStopped(t *testing.T) {
 		}
 		finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+anHour+7001))
 	}
-	last, err := l.InvocationRows(Wanted{Filter: Filter{Reason: rewrite.TooManyCalls}, Limit: 1})
+	last, err := l.LatestInvocations(Wanted{Filter: Filter{Reason: rewrite.TooManyCalls}, Limit: 1})
 	if err != nil || len(last) != 1 || last[0].Mode != rewrite.Stopped || last[0].Outcome != "failed" || last[0].SentBytes != 0 {
 		t.Errorf("%+v, %v", last, err)
 	}

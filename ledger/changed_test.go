@@ -216,8 +216,8 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	play(4000, "Four.", a, left, left, rewrite.CommitGone)
 	play(5000, "Five.", a, first, first, rewrite.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, rewrite.SettingsChanged)
-	rows, err := l.InvocationRows(Wanted{})
-	if err != nil || len(rows) != 6 || rows[0].ID != ticket.Invocation || !slices.Equal(rows[0].Changed(), []string{"X", "Y"}) || rows[1].Changed() != nil {
+	rows, err := l.LatestInvocations(Wanted{})
+	if err != nil || len(rows) != 6 || rows[0].ID != ticket.Invocation || !slices.Equal(rows[0].Changed, []string{"X", "Y"}) || rows[1].Changed != nil {
 		t.Errorf("%v, %v", rows, errors.Join(err))
 	}
 }

@@ -80,10 +80,10 @@ func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
 			t.Fatal(err)
 		}
 	}
-	rows, err := l.InvocationRows(Wanted{Filter: f})
+	rows, err := l.LatestInvocations(Wanted{Filter: f})
 	check(err)
 	got["log"] = len(rows)
-	rows, err = l.InvocationRowsSince(0, nil, f)
+	rows, err = l.InvocationsSince(0, nil, f)
 	check(err)
 	got["tail"] = len(rows)
 	chains, err := l.Chains(Wanted{Filter: f})

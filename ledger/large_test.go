@@ -27,9 +27,12 @@ func BenchmarkLarge(b *testing.B) {
 		"LiveChains":   func() error { _, err := l.Chains(Wanted{Live: true, Limit: 10}); return err },
 		"Sessions":     func() error { _, err := l.SessionRows(Wanted{Limit: 50}); return err },
 		"SessionsLike": func() error { _, err := l.SessionsLike("9e3779b1"); return err },
-		"Invocations":  func() error { _, err := l.InvocationRows(Wanted{Limit: 50}); return err },
-		"OfTool":       func() error { _, err := l.InvocationRows(Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50}); return err },
-		"Chains":       func() error { _, err := l.Chains(Wanted{Limit: 50}); return err },
+		"Invocations":  func() error { _, err := l.LatestInvocations(Wanted{Limit: 50}); return err },
+		"OfTool": func() error {
+			_, err := l.LatestInvocations(Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
+			return err
+		},
+		"Chains": func() error { _, err := l.Chains(Wanted{Limit: 50}); return err },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

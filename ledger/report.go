@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"reprise/rewrite"
 )
@@ -18,7 +17,7 @@ type ChainRow struct {
 	Calls            int
 	Resumed          int
 	Sessions         []SessionRow // the newest first
-	Last             InvocationRow
+	Last             Invocation
 }
 
 // A SessionRow is a session for display.
@@ -41,53 +40,6 @@ type SessionRow struct {
 	LastUsed Millis
 }
 
-// An InvocationRow is one call for display. Unknown numbers are not valid.
-type InvocationRow struct {
-	ID           int64
-	Chain        int64 // 0 if it belongs to none
-	Session      int64 // the row of its session, 0 if it has none
-	Tool, Cwd    string
-	Started      Millis
-	Duration     sql.NullInt64 // milliseconds
-	Mode         rewrite.Mode
-	Reason       rewrite.Reason
-	Detail       rewrite.Reason
-	Rule         string // the rule that applied to it
-	ResumedFrom  string // the session that it was meant to resume
-	FellBack     rewrite.Reason
-	Format       rewrite.Format
-	NativeID     string // the session that it ended in
-	Model        string
-	PromptBytes  int64
-	SentBytes    int64
-	Input        sql.NullInt64 // tokens, in disjoint kinds
-	CacheRead    sql.NullInt64
-	CacheWrite   sql.NullInt64
-	Output       sql.NullInt64
-	Cost         sql.NullInt64 // nano-dollars, as the tool reported it
-	Outcome      string        // "" while it runs
-	Exit, Signal sql.NullInt64
-	Caller       Caller
-	Proof        Proof  // what showed that it continued a session
-	Unshared     string // why its session is not shared, although there is a store
-	Machine      string // that made it, "" for this one; the following too are known of a store's calls only
-	From         string // the machine on which the resumed session was last used
-	Lost         Lost   // why its session is not in the store
-	changed      string
-}
-
-const invocationColumns = `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, i.started, i.duration,
-	i.mode, i.reason, i.detail, i.rule, coalesce(i.resumed_from, ''), coalesce(i.fell_back, ''), i.format,
-	coalesce(i.native_id, ''), coalesce(i.model, ''), i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write,
-	i.output, i.cost, coalesce(i.outcome, ''), i.exit_code, i.signal, i.caller, i.changed, i.proof, i.unshared`
-
-// columns returns the destinations of invocationColumns.
-func (i *InvocationRow) columns() []any {
-	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Rule,
-		&i.ResumedFrom, &i.FellBack, &i.Format, &i.NativeID, &i.Model, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead,
-		&i.CacheWrite, &i.Output, &i.Cost, &i.Outcome, &i.Exit, &i.Signal, &i.Caller, &i.changed, &i.Proof, &i.Unshared}
-}
-
 // Unshared returns why calls from a time on were not shared, although there was a store, and how many.
 func (l *Ledger) Unshared(since Millis) (calls map[string]int64, err error) {
 	calls = map[string]int64{}
@@ -102,14 +54,6 @@ func (l *Ledger) Unshared(since Millis) (calls map[string]int64, err error) {
 		return nil, fmt.Errorf("count calls that were not shared: %w", err)
 	}
 	return calls, nil
-}
-
-// Changed returns the names of what had changed, if the reason says that something had.
-func (i *InvocationRow) Changed() []string {
-	if i.changed == "" {
-		return nil
-	}
-	return strings.Split(i.changed, "\t")
 }
 
 // A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
@@ -137,9 +81,9 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns+`
-		FROM chains c JOIN invocations i ON i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id)
-		WHERE (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+l.invocationColumns()+`
+		FROM chains c JOIN `+invocationTables+`
+		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+sinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, args...)
 	if err != nil {
@@ -214,57 +158,6 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 	return sessions, nil
 }
 
-// InvocationRows returns the calls, the latest first.
-func (l *Ledger) InvocationRows(w Wanted) ([]InvocationRow, error) {
-	where, args := w.selects("i.")
-	return l.invocationRows(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
-}
-
-// RunningRows returns those of the latest calls that are running, the latest first. A call without a session counts for
-// an hour: no lease shows whether its process still lives.
-func (l *Ledger) RunningRows(now Millis) (list []InvocationRow, err error) {
-	rows, err := l.invocationRows("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC", recentCalls)
-	for _, i := range rows {
-		held := i.Started > now-anHour
-		if i.Session != 0 {
-			if held, err = sessionHeld(l.db, i.Session); err != nil {
-				return nil, fmt.Errorf("list calls: %w", err)
-			}
-		}
-		if held {
-			list = append(list, i)
-		}
-	}
-	return list, err
-}
-
-// FindInvocation returns one call, or sql.ErrNoRows if there is none.
-func (l *Ledger) FindInvocation(id int64) (InvocationRow, error) {
-	rows, err := l.invocationRows("i.id = ?", id)
-	if err == nil && len(rows) == 0 {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return InvocationRow{}, err
-	}
-	return rows[0], nil
-}
-
-// recentCalls is among how many of the latest calls LastIn and RunningRows search.
-const recentCalls = 1000
-
-// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
-func (l *Ledger) LastIn(cwd string) (InvocationRow, error) {
-	rows, err := l.invocationRows("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
-	if err == nil && len(rows) == 0 {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return InvocationRow{}, err
-	}
-	return rows[0], nil
-}
-
 // Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
 func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
 	var began Millis
@@ -273,34 +166,6 @@ func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
 		return 0, fmt.Errorf("list calls: %w", err)
 	}
 	return max(since, began+1), nil
-}
-
-// InvocationRowsSince returns the calls after the given one, and those of running that have ended
-// since, the earliest first, as far as the filter selects them.
-func (l *Ledger) InvocationRowsSince(id int64, running []int64, f Filter) ([]InvocationRow, error) {
-	where, args := f.selects("i.")
-	return l.invocationRows(`(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
-		append([]any{id, encodeJSON(append([]int64{}, running...))}, args...)...)
-}
-
-func (l *Ledger) invocationRows(where string, args ...any) ([]InvocationRow, error) {
-	rows, err := l.db.Query("SELECT "+invocationColumns+", "+l.machineColumns()+" FROM invocations i WHERE "+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list calls: %w", err)
-	}
-	defer rows.Close()
-	var list []InvocationRow
-	for rows.Next() {
-		var i InvocationRow
-		if err := rows.Scan(append(i.columns(), &i.Machine, &i.From, &i.Lost)...); err != nil {
-			return nil, fmt.Errorf("list calls: %w", err)
-		}
-		list = append(list, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list calls: %w", err)
-	}
-	return list, nil
 }
 
 // DataVersion returns a number that changes when another process has written to the ledger.

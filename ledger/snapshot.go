@@ -64,7 +64,7 @@ type ChainCalls struct {
 	Created        Millis
 	Updated        Millis
 	Calls, Resumed int64
-	Latest         []InvocationRow // the earliest first
+	Latest         []Invocation // the earliest first
 }
 
 // SnapshotLimits bounds the size of a snapshot, however large the ledger is.
@@ -89,7 +89,7 @@ func (l *Ledger) Snapshot(f Filter, longPrompt int64, most SnapshotLimits) (s Sn
 				return fmt.Errorf("sum up chains: %w", err)
 			}
 		}
-		if s.Chains, err = chainCalls(q, f, most); err != nil {
+		if s.Chains, err = l.chainCalls(q, f, most); err != nil {
 			return fmt.Errorf("list chains: %w", err)
 		}
 		return nil
@@ -248,7 +248,7 @@ func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	return &(*list)[i]
 }
 
-func chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCalls, err error) {
+func (l *Ledger) chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCalls, err error) {
 	p := f.Times()
 	of := f
 	of.Period = Period{}
@@ -267,7 +267,7 @@ func chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCal
 		return nil, err
 	}
 	for i := range chains {
-		if err := chains[i].read(q, f, most.Calls); err != nil {
+		if err := chains[i].read(l, q, f, most.Calls); err != nil {
 			return nil, err
 		}
 	}
@@ -277,20 +277,15 @@ func chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCal
 	return slices.DeleteFunc(chains, func(c ChainCalls) bool { return c.Calls == 0 }), nil
 }
 
-func (c *ChainCalls) read(q rowsQueryer, f Filter, most int) error {
+func (c *ChainCalls) read(l *Ledger, q rowsQueryer, f Filter, most int) error {
 	among, args := f.among("i.")
 	args = append([]any{c.ID}, args...)
 	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := each(q, "SELECT "+invocationColumns+" FROM invocations i WHERE chain_id = ? AND "+among+" ORDER BY id DESC LIMIT ?",
-		func(rows *sql.Rows) error {
-			var i InvocationRow
-			err := rows.Scan(i.columns()...)
-			c.Latest = append(c.Latest, i)
-			return err
-		}, append(args, most)...)
+	err := l.eachInvocation(q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?",
+		func(i Invocation) { c.Latest = append(c.Latest, i) }, append(args, most)...)
 	slices.Reverse(c.Latest)
 	return err
 }

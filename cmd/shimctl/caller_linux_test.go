@@ -48,7 +48,7 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	calls, err := l.InvocationRows(ledger.Wanted{})
+	calls, err := l.LatestInvocations(ledger.Wanted{})
 	if err != nil || len(calls) != 3 {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}

@@ -43,7 +43,7 @@ func (s sum) human() string {
 }
 
 // decisionCell returns a cell with the decision on a call and its reason, colored by the outcome.
-func decisionCell(i ledger.InvocationRow) ui.Cell {
+func decisionCell(i ledger.Invocation) ui.Cell {
 	c := ui.TextCell(decision(i))
 	switch {
 	case i.Outcome != "" && i.Outcome != "ok":
@@ -57,7 +57,7 @@ func decisionCell(i ledger.InvocationRow) ui.Cell {
 }
 
 // outcomeCell returns a cell with the outcome, and for people its exit code or signal.
-func outcomeCell(i ledger.InvocationRow) ui.Cell {
+func outcomeCell(i ledger.Invocation) ui.Cell {
 	switch i.Outcome {
 	case "ok":
 		return ui.TextCell("ok")
@@ -75,7 +75,7 @@ func outcomeCell(i ledger.InvocationRow) ui.Cell {
 }
 
 // exitCell returns a cell with the exit status of a call that ended by itself.
-func exitCell(i ledger.InvocationRow) ui.Cell {
+func exitCell(i ledger.Invocation) ui.Cell {
 	if !i.Exit.Valid || i.Signal.Valid {
 		return ui.Cell{}
 	}
@@ -83,7 +83,7 @@ func exitCell(i ledger.InvocationRow) ui.Cell {
 }
 
 // signalCell returns a cell with the signal that ended a call.
-func signalCell(i ledger.InvocationRow) ui.Cell {
+func signalCell(i ledger.Invocation) ui.Cell {
 	if !i.Signal.Valid {
 		return ui.Cell{}
 	}

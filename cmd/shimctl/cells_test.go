@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +20,11 @@ func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	show := a.tailText(reporter{&prices.Table{}})
-	i := ledger.InvocationRow{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: rewrite.Extends}
+	i := ledger.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: rewrite.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)
 	}
-	i.Outcome, i.Duration = "ok", sql.NullInt64{Int64: 2500, Valid: true}
+	i.Outcome, i.Duration = "ok", ledger.Known(2500)
 	if err := show("ended", i); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func TestTailOnATerminal(t *testing.T) {
 	}
 }
 
-func known(n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: true} }
+func known(n int64) ledger.Number { return ledger.Known(n) }
 
 // The tool's own price counts; else the list's; what is not known is not nothing.
 func TestCallCost(t *testing.T) {
@@ -57,16 +56,16 @@ long = { above = 100 }`)
 	}
 	for _, c := range []struct {
 		what string
-		i    ledger.InvocationRow
+		i    ledger.Invocation
 		want string
 	}{
-		{"its own", ledger.InvocationRow{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
-		{"its own nothing", ledger.InvocationRow{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
-		{"list", ledger.InvocationRow{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
-		{"perhaps long", ledger.InvocationRow{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
-		{"long at a rate that is not known", ledger.InvocationRow{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
-		{"no such model", ledger.InvocationRow{Model: "other", Input: known(5)}, "n/a"},
-		{"not counted", ledger.InvocationRow{Model: "m"}, "n/a"},
+		{"its own", ledger.Invocation{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
+		{"its own nothing", ledger.Invocation{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
+		{"list", ledger.Invocation{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
+		{"perhaps long", ledger.Invocation{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
+		{"long at a rate that is not known", ledger.Invocation{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
+		{"no such model", ledger.Invocation{Model: "other", Input: known(5)}, "n/a"},
+		{"not counted", ledger.Invocation{Model: "m"}, "n/a"},
 	} {
 		if got := callCost(table, c.i).human(); got != c.want {
 			t.Errorf("%s: %s, not %s", c.what, got, c.want)

@@ -74,7 +74,7 @@ func (a *app) completeChain(_ *cobra.Command, args []string, _ string) ([]string
 // completeCall completes the number of a call.
 func (a *app) completeCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return a.completeFrom(args, func(l *ledger.Ledger) (list []string, err error) {
-		calls, err := l.InvocationRows(ledger.Wanted{Limit: maxCompletions})
+		calls, err := l.LatestInvocations(ledger.Wanted{Limit: maxCompletions})
 		for _, i := range calls {
 			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+decision(i)))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"reprise/ledger"
 )
 
 // schemas are what --json prints.
@@ -24,6 +25,7 @@ var schemas = map[string]any{
 	"shimctl.show/1":         showReport{},
 	"shimctl.log/1":          logReport{},
 	"shimctl.tail/1":         tailReport{},
+	"shimctl.invocation/1":   exportReport{},
 	"shimctl.explain/1":      explainReport{},
 	"shimctl.setup/1":        setupReport{},
 	"shimctl.doctor/1":       doctorReport{},
@@ -41,15 +43,15 @@ var schemas = map[string]any{
 
 // shared are objects that stand in several schemas.
 var shared = map[reflect.Type]string{
-	reflect.TypeFor[chainReport]():      "chain",
-	reflect.TypeFor[sessionReport]():    "session",
-	reflect.TypeFor[invocationReport](): "call",
-	reflect.TypeFor[groupReport]():      "group",
-	reflect.TypeFor[meanReport]():       "mean",
-	reflect.TypeFor[pricesReport]():     "prices",
-	reflect.TypeFor[passedReport]():     "passed",
-	reflect.TypeFor[adviceReport]():     "remedy",
-	reflect.TypeFor[triedRule]():        "tried",
+	reflect.TypeFor[chainReport]():   "chain",
+	reflect.TypeFor[sessionReport](): "session",
+	reflect.TypeFor[callReport]():    "call",
+	reflect.TypeFor[groupReport]():   "group",
+	reflect.TypeFor[meanReport]():    "mean",
+	reflect.TypeFor[pricesReport]():  "prices",
+	reflect.TypeFor[passedReport]():  "passed",
+	reflect.TypeFor[adviceReport]():  "remedy",
+	reflect.TypeFor[triedRule]():     "tried",
 }
 
 // The references are made from the code; go test ./cmd/shimctl -update writes them anew.
@@ -189,6 +191,9 @@ func (w schemaWriter) fields(kind reflect.Type, properties jsonSchema, required 
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		about := f.Tag.Get("doc")
 		if name == "" || about == "" {
 			w.t.Errorf("%s.%s lacks a json or doc tag", kind, f.Name)
@@ -215,6 +220,9 @@ func (w schemaWriter) value(kind reflect.Type) jsonSchema {
 	}
 	if name := shared[kind]; name != "" {
 		return reference(name)
+	}
+	if kind == reflect.TypeFor[ledger.Number]() {
+		return jsonSchema{"type": []string{"integer", "null"}}
 	}
 	switch kind.Kind() {
 	case reflect.Pointer:

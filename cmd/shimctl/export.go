@@ -82,13 +82,25 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		// Another user's collector reads it; it names no task and no directory.
 		return a.output(f.output, 0o644, func(w io.Writer) error { return export.Prometheus(w, sums) })
 	}
+	prices, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	r := reporter{prices}
+	line := func(i ledger.Invocation) exportReport { return exportReport{"shimctl.invocation/1", r.call(i)} }
 	write := func() error {
-		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(ui.JSONWriter{Writer: w}, l.Invocations(filter)) })
+		return a.output(f.output, 0o600, func(w io.Writer) error { return export.NDJSON(ui.JSONWriter{Writer: w}, l.Invocations(filter), line) })
 	}
 	if f.output == "" && a.stdout.Terminal {
 		return write() // shows the progress
 	}
 	return a.stderr.WithProgress("writing the calls", write)
+}
+
+// An exportReport is a line of NDJSON.
+type exportReport struct {
+	Schema string `json:"schema" doc:"name of this schema"`
+	callReport
 }
 
 // check refuses flags that the format does not use: they would be meant for

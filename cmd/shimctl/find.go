@@ -105,10 +105,10 @@ func chainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
 }
 
 // findInvocation finds a call by its number.
-func findInvocation(l *ledger.Ledger, name string) (ledger.InvocationRow, error) {
+func findInvocation(l *ledger.Ledger, name string) (ledger.Invocation, error) {
 	number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
 	if err != nil {
-		return ledger.InvocationRow{}, usageError{fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls"}
+		return ledger.Invocation{}, usageError{fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls"}
 	}
 	i, err := l.FindInvocation(number)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -35,8 +35,8 @@ recorded about that call, and what its reasons mean.`,
 }
 
 type logReport struct {
-	Schema      string             `json:"schema" doc:"name of this schema"`
-	Invocations []invocationReport `json:"invocations" doc:"the calls, the latest last"`
+	Schema      string       `json:"schema" doc:"name of this schema"`
+	Invocations []callReport `json:"invocations" doc:"the calls, the latest last"`
 }
 
 func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
@@ -44,13 +44,13 @@ func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
 	if err != nil {
 		return err
 	}
-	calls, err := ui.WithProgress(a.stderr, "listing the calls", func() ([]ledger.InvocationRow, error) { return l.InvocationRows(wanted) })
+	calls, err := ui.WithProgress(a.stderr, "listing the calls", func() ([]ledger.Invocation, error) { return l.LatestInvocations(wanted) })
 	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal the end stays on the screen
 	if list.asJSON {
-		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.invocation)})
+		return a.stdout.PrintJSON(logReport{"shimctl.log/1", mapped(calls, r.call)})
 	}
 	if len(calls) == 0 {
 		a.stderr.Notice("no such call has been made yet")
@@ -61,19 +61,19 @@ func (a *app) log(l *ledger.Ledger, r reporter, list *listing) error {
 }
 
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
-	"SESSION", "RULE", "DIRECTORY"}
+	"SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
 
 // machineColumn is a column of calls in a store.
 const machineColumn = "MACHINE"
 
-func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
+func (a *app) callTable(r reporter, calls []ledger.Invocation) *ui.Table {
 	columns := slices.Clone(callColumns)
-	ofMachines := slices.ContainsFunc(calls, func(i ledger.InvocationRow) bool { return i.Machine != "" })
+	ofMachines := slices.ContainsFunc(calls, func(i ledger.Invocation) bool { return i.Machine != "" })
 	if ofMachines {
 		columns = append(columns, machineColumn)
 	}
 	t := ui.NewTable(columns...).
-		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "CHAIN", "TOOL")
+		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "ROLE", "TASK", "CHAIN", "TOOL")
 	for _, i := range calls {
 		row := a.callRow(r, i)
 		if ofMachines {
@@ -84,11 +84,12 @@ func (a *app) callTable(r reporter, calls []ledger.InvocationRow) *ui.Table {
 	return t
 }
 
-func (a *app) callRow(r reporter, i ledger.InvocationRow) []ui.Cell {
+func (a *app) callRow(r reporter, i ledger.Invocation) []ui.Cell {
 	return []ui.Cell{ui.IDCell(i.ID), a.whenCell(i.Started), ui.TextCell(i.Tool), ui.IDCell(i.Chain),
-		decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
-		ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)),
-		ui.SessionCell(i.NativeID), ui.TextCell(i.Rule), a.pathCell(i.Cwd)}
+		decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration.NullInt64),
+		ui.TokensCell(i.Input.NullInt64), ui.TokensCell(i.CacheRead.NullInt64), ui.TokensCell(i.CacheWrite.NullInt64), ui.TokensCell(i.Output.NullInt64), priceCell(callCost(r.prices, i)),
+		ui.SessionCell(i.NativeID), ui.TextCell(i.Rule), a.pathCell(i.Cwd),
+		ui.TextCell(i.Task), ui.TextCell(i.Role)}
 }
 
 // logOne prints everything about one call.
@@ -98,7 +99,7 @@ func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) err
 		return err
 	}
 	if asJSON {
-		return a.stdout.PrintJSON(logReport{"shimctl.log/1", []invocationReport{r.invocation(i)}})
+		return a.stdout.PrintJSON(logReport{"shimctl.log/1", []callReport{r.call(i)}})
 	}
 	t := ui.NewFoldedTable("FIELD", "VALUE")
 	for _, f := range a.callFields(r, i) {
@@ -121,7 +122,7 @@ type field struct {
 }
 
 // callFields returns everything known about a call.
-func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
+func (a *app) callFields(r reporter, i ledger.Invocation) (fields []field) {
 	add := func(name string, c ui.Cell) {
 		c.Right = false
 		if c.Raw != "" {
@@ -139,8 +140,10 @@ func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 			add(string(reason), ui.TextCell(meaning(reason)))
 		}
 	}
-	add("changed", ui.TextCell(strings.Join(i.Changed(), ", ")))
+	add("changed", ui.TextCell(strings.Join(i.Changed, ", ")))
 	add("rule", ui.TextCell(i.Rule))
+	add("task", ui.TextCell(i.Task))
+	add("role", ui.TextCell(i.Role))
 	add("chain", ui.IDCell(i.Chain))
 	if i.Mode == rewrite.Fork {
 		add("forked from", wholeID(i.ResumedFrom))
@@ -155,13 +158,13 @@ func (a *app) callFields(r reporter, i ledger.InvocationRow) (fields []field) {
 	add("outcome", outcomeCell(i))
 	add("exit status", exitCell(i))
 	add("signal", signalCell(i))
-	add("took", ui.DurationCell(i.Duration))
+	add("took", ui.DurationCell(i.Duration.NullInt64))
 	add("prompt", ui.Cell{Human: ui.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", ui.Cell{Human: ui.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
-	add("input", ui.TokensCell(i.Input))
-	add("cached", ui.TokensCell(i.CacheRead))
-	add("written", ui.TokensCell(i.CacheWrite))
-	add("output", ui.TokensCell(i.Output))
+	add("input", ui.TokensCell(i.Input.NullInt64))
+	add("cached", ui.TokensCell(i.CacheRead.NullInt64))
+	add("written", ui.TokensCell(i.CacheWrite.NullInt64))
+	add("output", ui.TokensCell(i.Output.NullInt64))
 	cost := callCost(r.prices, i)
 	add("cost", priceCell(cost))
 	if !cost.known && i.Input.Valid && i.Model != "" {

@@ -40,7 +40,7 @@ func (a *app) loadPrices() (*prices.Table, error) {
 
 // callCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
 // price.
-func callCost(t *prices.Table, i ledger.InvocationRow) sum {
+func callCost(t *prices.Table, i ledger.Invocation) sum {
 	if i.Cost.Valid {
 		return sum{known: true, nano: i.Cost.Int64, most: i.Cost.Int64}
 	}

@@ -37,7 +37,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter, link linker) report.Ch
 		if i.Duration.Valid {
 			call.Duration = float64(i.Duration.Int64)
 		}
-		words = append(words, ui.DurationCell(i.Duration).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
+		words = append(words, ui.DurationCell(i.Duration.NullInt64).Human, fmt.Sprintf("prompt %s, sent %s", ui.Size(i.PromptBytes), ui.Size(i.SentBytes)))
 		words = append(words, callCost(r.prices, i).human())
 		call.Text = strings.Join(words, ", ")
 		drawn.Calls = append(drawn.Calls, call)

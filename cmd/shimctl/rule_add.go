@@ -108,7 +108,7 @@ func (a *app) ruleAddFrom(call string, agreed consent, asJSON bool) error {
 }
 
 // proposeRuleFor returns the rule for a call's job, or why there is none.
-func (a *app) proposeRuleFor(l *ledger.Ledger, i ledger.InvocationRow) (proposal, error) {
+func (a *app) proposeRuleFor(l *ledger.Ledger, i ledger.Invocation) (proposal, error) {
 	switch {
 	case i.Rule != "":
 		return proposal{}, fmt.Errorf("rule %s matched it", i.Rule)

@@ -26,7 +26,7 @@ func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, er
 		return report.Page{}, err
 	}
 	c := chains[0]
-	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: id}, Limit: mostCalls})
+	calls, err := l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: id}, Limit: mostCalls})
 	if err != nil {
 		return report.Page{}, err
 	}
@@ -45,7 +45,7 @@ func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, er
 	return p, nil
 }
 
-func (s *site) chainFacts(c ledger.ChainRow, calls []ledger.InvocationRow) []report.Fact {
+func (s *site) chainFacts(c ledger.ChainRow, calls []ledger.Invocation) []report.Fact {
 	var cost sum
 	var tokens, read, cached, left int64
 	for _, i := range calls {
@@ -79,7 +79,7 @@ func (s *site) chainLink(id int64, name string) report.Link {
 }
 
 // chainNames returns the names of the calls' chains.
-func chainNames(l *ledger.Ledger, calls []ledger.InvocationRow) (map[int64]string, error) {
+func chainNames(l *ledger.Ledger, calls []ledger.Invocation) (map[int64]string, error) {
 	names := map[int64]string{}
 	for _, i := range calls {
 		if names[i.Chain] != "" || i.Chain == 0 {
@@ -101,14 +101,14 @@ func (s *site) callLink(id int64) report.Link {
 }
 
 // callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.
-func (s *site) callsTable(calls []ledger.InvocationRow, chains map[int64]string) report.Table {
+func (s *site) callsTable(calls []ledger.Invocation, chains map[int64]string) report.Table {
 	t := report.Table{Title: "Calls", Words: true, Head: []string{"call", "decision", "outcome", "took", "cost", "began"}}
 	if chains != nil {
 		t.Head = append(t.Head, "chain", "tool")
 	}
 	for _, i := range calls {
 		row := report.TableRow{Name: s.callLink(i.ID)}
-		for _, text := range []string{decision(i), outcomeCell(i).Human, ui.DurationCell(i.Duration).Human, callCost(s.prices, i).human(),
+		for _, text := range []string{decision(i), outcomeCell(i).Human, ui.DurationCell(i.Duration.NullInt64).Human, callCost(s.prices, i).human(),
 			i.Started.Time().Format(time.DateTime)} {
 			row.Cells = append(row.Cells, report.Link{Text: text})
 		}
@@ -145,7 +145,7 @@ func (s *site) call(a *app, l *ledger.Ledger, r *http.Request) (report.Page, err
 	if err != nil {
 		return report.Page{}, err
 	}
-	names, err := chainNames(l, []ledger.InvocationRow{i})
+	names, err := chainNames(l, []ledger.Invocation{i})
 	if err != nil {
 		return report.Page{}, err
 	}

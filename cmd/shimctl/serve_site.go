@@ -169,7 +169,7 @@ func (s *site) overview(a *app, l *ledger.Ledger, r *http.Request) (report.Page,
 
 // lastCalls returns a table of the last selected calls, if there is any.
 func (s *site) lastCalls(l *ledger.Ledger, f ledger.Filter) ([]report.Table, error) {
-	last, err := l.InvocationRows(ledger.Wanted{Filter: f, Limit: mostLast})
+	last, err := l.LatestInvocations(ledger.Wanted{Filter: f, Limit: mostLast})
 	if err != nil || len(last) == 0 {
 		return nil, err
 	}

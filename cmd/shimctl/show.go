@@ -30,9 +30,9 @@ its sessions.`,
 }
 
 type showReport struct {
-	Schema      string             `json:"schema" doc:"name of this schema"`
-	Chain       chainReport        `json:"chain" doc:"the chain"`
-	Invocations []invocationReport `json:"invocations" doc:"its calls, the oldest first"`
+	Schema      string       `json:"schema" doc:"name of this schema"`
+	Chain       chainReport  `json:"chain" doc:"the chain"`
+	Invocations []callReport `json:"invocations" doc:"its calls, the oldest first"`
 }
 
 // show shows a chain, as a tree if the sessions are known: a store's log has calls only.
@@ -41,14 +41,14 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON, sessions b
 	if err != nil {
 		return err
 	}
-	calls, err := l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: chain.ID}})
+	calls, err := l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: chain.ID}})
 	if err != nil {
 		return err
 	}
 	slices.Reverse(calls) // at a terminal the end stays on the screen
 	switch {
 	case asJSON:
-		return a.stdout.PrintJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.invocation)})
+		return a.stdout.PrintJSON(showReport{"shimctl.show/1", r.chain(chain), mapped(calls, r.call)})
 	case a.stdout.Terminal && sessions:
 		a.showTree(r, chain, calls)
 	default:
@@ -57,7 +57,7 @@ func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON, sessions b
 	return nil
 }
 
-func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.InvocationRow) {
+func (a *app) showTree(r reporter, chain ledger.ChainRow, calls []ledger.Invocation) {
 	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", chain.Role}, {"rule", chain.Last.Rule}} {
 		if named[1] != "" {
@@ -81,7 +81,7 @@ func branches(sessions []ledger.SessionRow, parent string) (its []ledger.Session
 
 // showBranches prints sessions that begin at one place, each with its copies. As
 // long as that is one session after the other, they stand below each other.
-func (a *app) showBranches(r reporter, bar string, its, all []ledger.SessionRow, calls []ledger.InvocationRow) {
+func (a *app) showBranches(r reporter, bar string, its, all []ledger.SessionRow, calls []ledger.Invocation) {
 	for n := 0; n < len(its); n++ {
 		s := its[n]
 		var copies []ledger.SessionRow
@@ -112,11 +112,11 @@ func forkedFrom(s ledger.SessionRow) string {
 }
 
 // showCalls prints the calls of a session as a table that hangs below it.
-func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
+func (a *app) showCalls(r reporter, bar string, calls []ledger.Invocation) {
 	t := ui.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
 	for _, i := range calls {
-		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration),
-			ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.CacheWrite), ui.TokensCell(i.Output), priceCell(callCost(r.prices, i)))
+		t.Add(ui.IDCell(i.ID), a.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration.NullInt64),
+			ui.TokensCell(i.Input.NullInt64), ui.TokensCell(i.CacheRead.NullInt64), ui.TokensCell(i.CacheWrite.NullInt64), ui.TokensCell(i.Output.NullInt64), priceCell(callCost(r.prices, i)))
 	}
 	var b strings.Builder
 	inner := a.stdout
@@ -138,7 +138,7 @@ func (a *app) showCalls(r reporter, bar string, calls []ledger.InvocationRow) {
 	}
 }
 
-func ofSession(calls []ledger.InvocationRow, session int64) (its []ledger.InvocationRow) {
+func ofSession(calls []ledger.Invocation, session int64) (its []ledger.Invocation) {
 	for _, i := range calls {
 		if i.Session == session {
 			its = append(its, i)

@@ -52,7 +52,7 @@ type overview struct {
 	span      string // the last days, or the period that was asked for
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
-	decisions []ledger.InvocationRow
+	decisions []ledger.Invocation
 	passed    []passedReport // in the last days
 	broken    []warning      // why no call is managed
 	warnings  []warning      // all others
@@ -120,7 +120,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
-	if o.decisions, err = l.InvocationRows(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
+	if o.decisions, err = l.LatestInvocations(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
 		return o, err
 	}
 	if o.whole, err = l.WholePrompts(f); err != nil {
@@ -244,7 +244,7 @@ func (a *app) liveTable(live []ledger.ChainRow) *ui.Table {
 	return t
 }
 
-func (a *app) decisionTable(decisions []ledger.InvocationRow) *ui.Table {
+func (a *app) decisionTable(decisions []ledger.Invocation) *ui.Table {
 	t := ui.NewTable(decisionColumns...)
 	for _, i := range decisions {
 		reason := i.Reason
@@ -329,7 +329,7 @@ func (b *bill) source() string {
 }
 
 // decision returns a call's mode and reason, as in "resume: extends".
-func decision(i ledger.InvocationRow) string {
+func decision(i ledger.Invocation) string {
 	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {
 		words += fmt.Sprintf(" (%s)", i.Detail)
@@ -354,14 +354,14 @@ func ago(now time.Time, then ledger.Millis) string {
 }
 
 type statusReport struct {
-	Schema    string             `json:"schema" doc:"name of this schema"`
-	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger"`
-	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
-	Chains    []chainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
-	Decisions []invocationReport `json:"decisions" doc:"the last calls, the latest first"`
-	Store     *storeReport       `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
-	Passed    []passedReport     `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
-	Warnings  []warning          `json:"warnings" doc:"warnings"`
+	Schema    string         `json:"schema" doc:"name of this schema"`
+	Totals    totalsReport   `json:"totals" doc:"all calls in the ledger"`
+	Recent    recentReport   `json:"recent" doc:"the calls of the last days"`
+	Chains    []chainReport  `json:"chains" doc:"the 50 chains used last, the last first"`
+	Decisions []callReport   `json:"decisions" doc:"the last calls, the latest first"`
+	Store     *storeReport   `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
+	Passed    []passedReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
+	Warnings  []warning      `json:"warnings" doc:"warnings"`
 }
 
 type totalsReport struct {
@@ -398,5 +398,5 @@ func statusJSON(r reporter, o overview) statusReport {
 		Recent: recentReport{Days: statusDays, Resumed: o.bill.resumed, Forked: o.bill.forked, Fresh: o.bill.fresh, Input: o.bill.input,
 			CacheRead: o.bill.cached, CacheWrite: o.bill.write, Output: o.bill.output, Uncounted: o.bill.uncounted,
 			Unpriced: o.bill.notKnown, moneyReport: moneyJSON(o.bill.total, o.bill.source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
-		Decisions: mapped(o.decisions, r.invocation), Store: o.store, Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
+		Decisions: mapped(o.decisions, r.call), Store: o.store, Passed: append([]passedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

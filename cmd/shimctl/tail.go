@@ -40,7 +40,7 @@ func tailCommand(a *app) *cobra.Command {
 type tailReport struct {
 	Schema string `json:"schema" doc:"name of this schema"`
 	Event  string `json:"event" doc:"started or ended"`
-	invocationReport
+	callReport
 }
 
 // pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
@@ -60,7 +60,7 @@ func (a *app) tail(back int, flags *filterFlags, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	before, err := l.InvocationRows(ledger.Wanted{Filter: filter, Limit: max(back, 1)}) // one at least, to know what is new
+	before, err := l.LatestInvocations(ledger.Wanted{Filter: filter, Limit: max(back, 1)}) // one at least, to know what is new
 	if err != nil {
 		return err
 	}
@@ -95,12 +95,12 @@ func (a *app) awaitLedger() (*ledger.Ledger, error) {
 // A follower shows each call when it begins and when it ends.
 type follower struct {
 	filter  ledger.Filter
-	show    func(event string, i ledger.InvocationRow) error
+	show    func(event string, i ledger.Invocation) error
 	last    int64 // the latest call that was shown
 	running []int64
 }
 
-func (f *follower) see(i ledger.InvocationRow, shown bool) error {
+func (f *follower) see(i ledger.Invocation, shown bool) error {
 	f.last = max(f.last, i.ID)
 	event := "ended"
 	if i.Outcome == "" {
@@ -126,7 +126,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 			continue
 		}
 		seen = version
-		calls, err := l.InvocationRowsSince(f.last, f.running, f.filter)
+		calls, err := l.InvocationsSince(f.last, f.running, f.filter)
 		if err != nil {
 			return err
 		}
@@ -138,18 +138,18 @@ func (f *follower) follow(l *ledger.Ledger) error {
 	}
 }
 
-func (a *app) tailJSON(r reporter) func(string, ledger.InvocationRow) error {
+func (a *app) tailJSON(r reporter) func(string, ledger.Invocation) error {
 	e := json.NewEncoder(ui.JSONWriter{Writer: a.stdout})
 	e.SetEscapeHTML(false)
-	return func(event string, i ledger.InvocationRow) error {
-		return e.Encode(tailReport{"shimctl.tail/1", event, r.invocation(i)})
+	return func(event string, i ledger.Invocation) error {
+		return e.Encode(tailReport{"shimctl.tail/1", event, r.call(i)})
 	}
 }
 
-func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
+func (a *app) tailText(r reporter) func(string, ledger.Invocation) error {
 	if !a.stdout.Terminal {
 		header := append([]string{"EVENT"}, a.callTable(r, nil).Header...)
-		return func(event string, i ledger.InvocationRow) error {
+		return func(event string, i ledger.Invocation) error {
 			t := ui.NewTable(header...)
 			t.Add(append([]ui.Cell{ui.TextCell(event)}, a.callRow(r, i)...)...)
 			header = nil // it is printed once
@@ -157,12 +157,12 @@ func (a *app) tailText(r reporter) func(string, ledger.InvocationRow) error {
 			return nil
 		}
 	}
-	return func(_ string, i ledger.InvocationRow) error {
+	return func(_ string, i ledger.Invocation) error {
 		outcome, decided := outcomeCell(i), decisionCell(i)
 		parts := []string{a.stdout.Paint(ui.Dim, i.Started.Time().Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
 			a.stdout.Paint(decided.Meaning, decided.Human), a.stdout.Paint(outcome.Meaning, outcome.Human)}
 		if i.Outcome != "" {
-			parts = append(parts, ui.DurationCell(i.Duration).Human, priceCell(callCost(r.prices, i)).Human)
+			parts = append(parts, ui.DurationCell(i.Duration.NullInt64).Human, priceCell(callCost(r.prices, i)).Human)
 		}
 		if i.Chain != 0 {
 			parts = append(parts, fmt.Sprintf("chain %d", i.Chain))

@@ -50,9 +50,9 @@ type topData struct {
 	version  int64    // of the ledger
 	saved    []string // what was saved today, if there is anything to say
 	warnings []warning
-	running  []ledger.InvocationRow
+	running  []ledger.Invocation
 	chains   []ledger.ChainRow
-	calls    []ledger.InvocationRow // of the chosen chain, the latest first
+	calls    []ledger.Invocation // of the chosen chain, the latest first
 	err      error
 }
 
@@ -89,13 +89,13 @@ func (a *app) readTop(l *ledger.Ledger, r reporter, chain int64, d *topData) (er
 		return err
 	}
 	d.warnings = slices.Concat(wrong, a.budgetWarnings(cfg, r, jobs))
-	if d.running, err = l.RunningRows(now); err != nil {
+	if d.running, err = l.RunningInvocations(now); err != nil {
 		return err
 	}
 	if d.chains, err = l.Chains(ledger.Wanted{Limit: topChains}); err != nil || chain == 0 {
 		return err
 	}
-	d.calls, err = l.InvocationRows(ledger.Wanted{Filter: ledger.Filter{Chain: chain}, Limit: topChains})
+	d.calls, err = l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: chain}, Limit: topChains})
 	return err
 }
 

@@ -162,9 +162,9 @@ func (m *topModel) callLines(frame *app, room int) []string {
 	return append([]string{m.cut(frame, ui.Strong, title)}, m.rows(frame, t, m.width)...)
 }
 
-func callCells(frame *app, r reporter, i ledger.InvocationRow) []ui.Cell {
-	return []ui.Cell{ui.IDCell(i.ID), frame.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration), priceCell(callCost(r.prices, i)),
-		ui.TokensCell(i.Input), ui.TokensCell(i.CacheRead), ui.TokensCell(i.Output)}
+func callCells(frame *app, r reporter, i ledger.Invocation) []ui.Cell {
+	return []ui.Cell{ui.IDCell(i.ID), frame.whenCell(i.Started), decisionCell(i), outcomeCell(i), ui.DurationCell(i.Duration.NullInt64), priceCell(callCost(r.prices, i)),
+		ui.TokensCell(i.Input.NullInt64), ui.TokensCell(i.CacheRead.NullInt64), ui.TokensCell(i.Output.NullInt64)}
 }
 
 func (m *topModel) helpLines(frame *app) []string {

@@ -119,7 +119,7 @@ func (a *app) configuration() (c config.Config, wrong []warning) {
 }
 
 // decisionWarnings returns warnings on recent decisions.
-func decisionWarnings(calls []ledger.InvocationRow) (warnings []warning) {
+func decisionWarnings(calls []ledger.Invocation) (warnings []warning) {
 	refused, failed := 0, 0
 	for _, i := range calls {
 		if i.FellBack != "" {

@@ -37,12 +37,12 @@ command that does so or shows more. REASON stands for the last call that has it,
 }
 
 type whyReport struct {
-	Schema   string            `json:"schema" doc:"name of this schema"`
-	Call     *invocationReport `json:"call" doc:"the call, or null"`
-	Passed   *passedReport     `json:"passed_through" doc:"the calls that were passed through for it, or null"`
-	Reason   rewrite.Reason    `json:"reason" doc:"the reason that is explained"`
-	Evidence []string          `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
-	Text     string            `json:"text" doc:"all of this as a paragraph"`
+	Schema   string         `json:"schema" doc:"name of this schema"`
+	Call     *callReport    `json:"call" doc:"the call, or null"`
+	Passed   *passedReport  `json:"passed_through" doc:"the calls that were passed through for it, or null"`
+	Reason   rewrite.Reason `json:"reason" doc:"the reason that is explained"`
+	Evidence []string       `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
+	Text     string         `json:"text" doc:"all of this as a paragraph"`
 	adviceReport
 	rule string // "rule NAME of " if the rule has a policy of its own
 }
@@ -95,7 +95,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 	}
 	last := ledger.Wanted{Limit: 1}
 	last.Reason = reason
-	calls, err := l.InvocationRows(last)
+	calls, err := l.LatestInvocations(last)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (a *app) whyPassed(p passedReport) *whyReport {
 }
 
 // whyCall explains a call in the ledger.
-func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*whyReport, error) {
+func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.Invocation) (*whyReport, error) {
 	facts, err := readWhyFacts(l, i)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 		w.adviceReport = adviceFor(i.Detail, i.Tool, i.Chain)
 		w.Meaning = meaning(i.Reason)
 	}
-	call := r.invocation(i)
+	call := r.call(i)
 	w.Call, w.Evidence = &call, a.evidence(i, facts)
 	if setting := a.settingFor(i, facts); setting != "" && i.FellBack == "" {
 		w.Setting = setting
@@ -196,7 +196,7 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.InvocationRow) (*wh
 const nameVariable = "REPRISE_TASK="
 
 // decided says what was decided on a call.
-func (a *app) decided(i ledger.InvocationRow, f whyFacts) string {
+func (a *app) decided(i ledger.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.tilde(i.Cwd), a.whenWords(i.Started))
 	session := ui.SessionCell(i.ResumedFrom).Human
 	chain := fmt.Sprintf("chain %d", i.Chain)

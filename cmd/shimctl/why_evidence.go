@@ -16,13 +16,13 @@ import (
 // whyFacts are what the ledger knows about a call's chain when the call was made.
 type whyFacts struct {
 	chain   ledger.ChainRow
-	session ledger.SessionRow     // the call's own
-	before  *ledger.SessionRow    // the chain's newest before that, nil if there is none
-	last    *ledger.InvocationRow // the chain's call before this one
-	running *ledger.InvocationRow // a call of the chain that was running
+	session ledger.SessionRow  // the call's own
+	before  *ledger.SessionRow // the chain's newest before that, nil if there is none
+	last    *ledger.Invocation // the chain's call before this one
+	running *ledger.Invocation // a call of the chain that was running
 }
 
-func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err error) {
+func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error) {
 	if i.Chain == 0 {
 		return f, nil
 	}
@@ -41,7 +41,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 			f.before = s
 		}
 	}
-	calls, err := l.InvocationRows(its)
+	calls, err := l.LatestInvocations(its)
 	if err != nil {
 		return f, err
 	}
@@ -59,7 +59,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.InvocationRow) (f whyFacts, err err
 }
 
 // evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
-func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
+func (a *app) evidence(i ledger.Invocation, f whyFacts) []string {
 	said := []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch {
@@ -86,7 +86,7 @@ func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
 	if i.Detail != "" {
 		say("More exactly: %s (%s).", meaning(i.Detail), i.Detail)
 	}
-	if changed := i.Changed(); len(changed) > 0 {
+	if changed := i.Changed; len(changed) > 0 {
 		say("What changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
@@ -112,7 +112,7 @@ func (a *app) evidence(i ledger.InvocationRow, f whyFacts) []string {
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
-func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string) {
+func (a *app) sessionEvidence(i ledger.Invocation, f whyFacts) (said []string) {
 	cfg := a.configured()
 	policy := rulePolicy(cfg, i.Rule)
 	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
@@ -139,7 +139,7 @@ func (a *app) sessionEvidence(i ledger.InvocationRow, f whyFacts) (said []string
 }
 
 // settingFor returns the setting with which a limit would not have kept the call from being resumed, "" if that is not known.
-func (a *app) settingFor(i ledger.InvocationRow, f whyFacts) string {
+func (a *app) settingFor(i ledger.Invocation, f whyFacts) string {
 	if i.Reason == rewrite.ErrorLimit {
 		return fmt.Sprintf("error_limit = %d", 2*a.configured().ErrorLimit)
 	}

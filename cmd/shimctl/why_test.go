@@ -28,7 +28,7 @@ func TestWhy(t *testing.T) {
 	defer l.Close()
 	a, walked := testApp(), 0
 	for reason, text := range reasonTexts {
-		i := ledger.InvocationRow{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: reason, PromptBytes: 9, SentBytes: 9}
+		i := ledger.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: reason, PromptBytes: 9, SentBytes: 9}
 		refused := i
 		refused.Reason, refused.FellBack = rewrite.Extends, reason
 		p := passedReport{Reason: reason, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
@@ -37,7 +37,7 @@ func TestWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		reports := map[string]*whyReport{"of none": general, "of passed calls": a.whyPassed(p)}
-		for name, row := range map[string]ledger.InvocationRow{"of a call": i, "of a refused call": refused} {
+		for name, row := range map[string]ledger.Invocation{"of a call": i, "of a refused call": refused} {
 			if reports[name], err = a.whyCall(l, reporter{}, row); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestWhyOfADeadSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := testApp().whyCall(l, reporter{}, ledger.InvocationRow{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.SessionDead, Detail: rewrite.RefusedContext})
+	w, err := testApp().whyCall(l, reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.SessionDead, Detail: rewrite.RefusedContext})
 	if err != nil || w.Setting != reasonTexts[rewrite.RefusedContext].setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -130,17 +130,17 @@ func TestWhySettingsSuffice(t *testing.T) {
 		rewrite.Idle: `ttl = "6h"`, rewrite.TooOld: `max_age = "16h"`, rewrite.ContextFull: "context_limit = 0.86", rewrite.ErrorLimit: "error_limit = 6",
 		rewrite.ModelChanged: "",
 	} {
-		got := testApp().settingFor(ledger.InvocationRow{Reason: reason, Started: 15*hour + 2}, f)
+		got := testApp().settingFor(ledger.Invocation{Reason: reason, Started: 15*hour + 2}, f)
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
 	f.before.Context.Used = 200_001
-	if got := testApp().settingFor(ledger.InvocationRow{Reason: rewrite.ContextFull}, f); got != "" {
+	if got := testApp().settingFor(ledger.Invocation{Reason: rewrite.ContextFull}, f); got != "" {
 		t.Errorf("beyond the context: %s", got)
 	}
 	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got := testApp().settingFor(ledger.InvocationRow{Reason: rewrite.ContextFull}, f); got != "context_limit = 0.86" {
+	if got := testApp().settingFor(ledger.Invocation{Reason: rewrite.ContextFull}, f); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -164,7 +164,7 @@ func TestWindowWords(t *testing.T) {
 		}
 	}
 	f := whyFacts{before: &ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
-	said := strings.Join(testApp().sessionEvidence(ledger.InvocationRow{Reason: rewrite.ContextFull}, f), "")
+	said := strings.Join(testApp().sessionEvidence(ledger.Invocation{Reason: rewrite.ContextFull}, f), "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}

@@ -38,8 +38,8 @@ type arm struct {
 	root    string
 	project string
 	env     []string
-	calls   []ledger.InvocationRow // the earliest first
-	costs   []nano                 // of each call
+	calls   []ledger.Invocation // the earliest first
+	costs   []nano              // of each call
 	cached  []ledger.CacheRow
 	version string
 }
@@ -147,7 +147,7 @@ func (p *proof) call(ctx context.Context, a *arm, round int) error {
 }
 
 // read reads the latest call from the arm's ledger.
-func (a *arm) read() (row ledger.InvocationRow, err error) {
+func (a *arm) read() (row ledger.Invocation, err error) {
 	l, err := ledger.OpenExisting(filepath.Join(a.root, "reprise", "ledger.db"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return row, errors.New("the shim passed the call through; prove must not run inside of a tool")
@@ -156,7 +156,7 @@ func (a *arm) read() (row ledger.InvocationRow, err error) {
 		return row, err
 	}
 	defer l.Close()
-	rows, err := l.InvocationRows(ledger.Wanted{Limit: 1})
+	rows, err := l.LatestInvocations(ledger.Wanted{Limit: 1})
 	if err != nil || len(rows) == 0 || len(a.calls) > 0 && a.calls[len(a.calls)-1].ID == rows[0].ID {
 		return row, errors.Join(err, errors.New("the shim did not record the call"))
 	}
@@ -171,7 +171,7 @@ func (a *arm) read() (row ledger.InvocationRow, err error) {
 }
 
 // cost returns what a call cost: the tool's own figure, or else what its tokens cost at list price.
-func (p *proof) cost(row ledger.InvocationRow) (nano, bool) {
+func (p *proof) cost(row ledger.Invocation) (nano, bool) {
 	if row.Cost.Valid {
 		return nano(row.Cost.Int64), true
 	}

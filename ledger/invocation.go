@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/rewrite"
+)
+
+// Time returns the point in time in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// A Number is one that may not be known. JSON has null for it then.
+type Number struct{ sql.NullInt64 }
+
+// Known returns a number.
+func Known(n int64) Number { return Number{sql.NullInt64{Int64: n, Valid: true}} }
+
+// MarshalJSON returns the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Valid {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.Int64)
+}
+
+// Names are several, which the ledger stores apart by tabs.
+type Names []string
+
+// Scan reads what the ledger has.
+func (n *Names) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("names of the type %T", value)
+	}
+	if *n = nil; text != "" {
+		*n = strings.Split(text, "\t")
+	}
+	return nil
+}
+
+// An Invocation is everything that the ledger stores about one call. The JSON names are those of each list of calls, and are never
+// renamed. A number that is not known is null, and a word that is not known, or of which there is none, is left out.
+type Invocation struct {
+	ID          int64          `json:"id" doc:"its number"`
+	Chain       int64          `json:"-"` // 0 if it belongs to none
+	Session     int64          `json:"-"` // the row of its session, 0 if it has none
+	Tool        string         `json:"tool" doc:"name of the tool"`
+	Cwd         string         `json:"directory" doc:"its working directory"`
+	Task        string         `json:"task,omitempty" doc:"name of the job"`
+	Role        string         `json:"role,omitempty" doc:"part in the job"`
+	Rule        string         `json:"rule,omitempty" doc:"the rule that matched"`
+	Caller      Caller         `json:"-"`
+	Format      rewrite.Format `json:"format" doc:"the requested output format"`
+	Started     Millis         `json:"-"`
+	Duration    Number         `json:"duration_ms" doc:"duration, null while it runs"`
+	Mode        rewrite.Mode   `json:"mode" doc:"resume, fork, fresh, observe or stopped"`
+	Reason      rewrite.Reason `json:"reason" doc:"the reason"`
+	Detail      rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
+	Changed     Names          `json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Proof       Proof          `json:"-"` // what showed that it continued a session
+	Arm         string         `json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
+	ResumedFrom string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
+	FellBack    rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
+	NativeID    string         `json:"session,omitempty" doc:"the session that the call ended in"`
+	Asked       string         `json:"model_asked,omitempty" doc:"the model that was asked for"`
+	Model       string         `json:"model,omitempty" doc:"the model that answered"`
+	Outcome     string         `json:"-"` // "" while it runs
+	Exit        Number         `json:"exit" doc:"exit status of the tool, null while it runs"`
+	Signal      Number         `json:"signal" doc:"the signal that ended it, or null"`
+	PromptBytes int64          `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	SentBytes   int64          `json:"sent_bytes" doc:"length of what the model was sent"`
+	Input       Number         `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead   Number         `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite  Number         `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output      Number         `json:"output_tokens" doc:"tokens that the model wrote"`
+	Cost        Number         `json:"-"` // nano-dollars, as the tool reported it
+	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Machine     string         `json:"machine,omitempty" doc:"the machine that made it, with --store"`
+	From        string         `json:"from_machine,omitempty" doc:"the one on which the resumed session was last used"`
+	Lost        Lost           `json:"lost,omitempty" doc:"why its session is not in the store: fenced, no_answer, too_large or failed"`
+}
+
+// invocationColumns are those of an invocation i, its chain ic and its session si.
+func (l *Ledger) invocationColumns() string {
+	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
+	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, coalesce(i.resumed_from, ''),
+	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
+	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, i.cost, i.unshared, ` + l.machineColumns()
+}
+
+const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id`
+
+// columns returns the destinations of invocationColumns.
+func (i *Invocation) columns() []any {
+	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
+		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.ResumedFrom,
+		&i.FellBack, &i.NativeID, &i.Asked, &i.Model, &i.Outcome, &i.Exit,
+		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
+}
+
+// batch is how many invocations are in memory at a time. Between two batches the ledger is free, so
+// that its log can be folded.
+const batch = 1000
+
+// Invocations yields the selected calls in the order of their numbers. It ends with the first error.
+func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
+	return func(yield func(Invocation, error) bool) {
+		among, args := f.among("i.")
+		var after int64
+		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.Times().Since).Scan(&after)
+		for err == nil {
+			var some []Invocation
+			some, err = l.readInvocations("i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
+			if len(some) == 0 {
+				break
+			}
+			for _, i := range some {
+				if !yield(i, nil) {
+					return
+				}
+			}
+			after = some[len(some)-1].ID
+		}
+		if err != nil {
+			yield(Invocation{}, fmt.Errorf("read calls: %w", err))
+		}
+	}
+}
+
+// LatestInvocations returns the calls, the latest first.
+func (l *Ledger) LatestInvocations(w Wanted) ([]Invocation, error) {
+	where, args := w.selects("i.")
+	return l.readInvocations(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
+}
+
+// RunningInvocations returns those of the latest calls that are running, the latest first. A call without a session counts for
+// an hour: no lease shows whether its process still lives.
+func (l *Ledger) RunningInvocations(now Millis) (list []Invocation, err error) {
+	rows, err := l.readInvocations("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC", recentCalls)
+	for _, i := range rows {
+		held := i.Started > now-anHour
+		if i.Session != 0 {
+			if held, err = sessionHeld(l.db, i.Session); err != nil {
+				return nil, fmt.Errorf("list calls: %w", err)
+			}
+		}
+		if held {
+			list = append(list, i)
+		}
+	}
+	return list, err
+}
+
+// FindInvocation returns one call, or sql.ErrNoRows if there is none.
+func (l *Ledger) FindInvocation(id int64) (Invocation, error) {
+	rows, err := l.readInvocations("i.id = ?", id)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return Invocation{}, err
+	}
+	return rows[0], nil
+}
+
+// recentCalls is among how many of the latest calls LastIn and RunningInvocations search.
+const recentCalls = 1000
+
+// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
+func (l *Ledger) LastIn(cwd string) (Invocation, error) {
+	rows, err := l.readInvocations("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
+	if err == nil && len(rows) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return Invocation{}, err
+	}
+	return rows[0], nil
+}
+
+// InvocationsSince returns the calls after the given one, and those of running that have ended
+// since, the earliest first, as far as the filter selects them.
+func (l *Ledger) InvocationsSince(id int64, running []int64, f Filter) ([]Invocation, error) {
+	where, args := f.selects("i.")
+	return l.readInvocations(`(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
+		append([]any{id, encodeJSON(append([]int64{}, running...))}, args...)...)
+}
+
+func (l *Ledger) readInvocations(where string, args ...any) (list []Invocation, err error) {
+	err = l.eachInvocation(l.db, where, func(i Invocation) { list = append(list, i) }, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list calls: %w", err)
+	}
+	return list, nil
+}
+
+func (l *Ledger) eachInvocation(q rowsQueryer, where string, see func(Invocation), args ...any) error {
+	return each(q, "SELECT "+l.invocationColumns()+" FROM "+invocationTables+" WHERE "+where, func(rows *sql.Rows) error {
+		var i Invocation
+		err := rows.Scan(i.columns()...)
+		see(i)
+		return err
+	}, args...)
+}
