@@ -47,7 +47,7 @@ func ClassifyRun(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
 		return Resumed
 	case mode != rewrite.Fresh, reason == rewrite.Never:
 		return Unmeasured
-	case fellBack != "", guards[reason]:
+	case fellBack != "", isGuard(reason):
 		return FollowUp
 	}
 	return FirstRun

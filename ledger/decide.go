@@ -534,16 +534,10 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
 	return nil, rewrite.Identical
 }
 
-// guards are the reasons for which a call that continues its chain is fresh all the same.
-var guards = map[rewrite.Reason]bool{
-	rewrite.Leased: true, rewrite.PreviousFailed: true, rewrite.PreviousKilled: true, rewrite.PreviousUnknown: true,
-	rewrite.SessionDead: true, rewrite.NoResume: true, rewrite.ModelChanged: true, rewrite.SettingsChanged: true,
-	rewrite.RuntimeChanged: true, rewrite.AuthChanged: true, rewrite.Idle: true, rewrite.TooOld: true,
-	rewrite.ErrorLimit: true, rewrite.ContextFull: true, rewrite.SessionGone: true, rewrite.SessionMoved: true,
-	rewrite.Dearer: true, rewrite.CacheLost: true, rewrite.HeldOut: true, rewrite.InstructionsChanged: true, rewrite.DirectoryReplaced: true,
-	rewrite.BranchChanged: true, rewrite.CommitGone: true, rewrite.JobChanged: true, rewrite.UserChanged: true,
-	rewrite.CallersOwn: true, rewrite.CheckoutDiffers: true, rewrite.StoreUnavailable: true, rewrite.WorkGone: true,
-	rewrite.StoreBusy: true, rewrite.RegisterDamaged: true,
+// isGuard reports whether a call that continues its chain is fresh for that reason all the same.
+func isGuard(r rewrite.Reason) bool {
+	text, ok := r.Lookup()
+	return ok && text.Group == rewrite.GroupGuards
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.

@@ -17,6 +17,7 @@ type Filter struct {
 	Task, Role string // of their chain
 	// Reason selects the calls with this reason, detail, or reason of a refused resume.
 	Reason  rewrite.Reason
+	Class   rewrite.Class // likewise, of any reason of this class
 	Outcome string // ok, failed, killed or Unended
 }
 
@@ -63,6 +64,9 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	}
 	if f.Reason != "" {
 		add("? IN ($reason, $detail, coalesce($fell_back, ''))", f.Reason)
+	}
+	if f.Class != "" {
+		add("EXISTS (SELECT 1 FROM json_each(?) WHERE value IN ($reason, $detail, coalesce($fell_back, '')))", encodeJSON(f.Class.Of()))
 	}
 	switch f.Outcome {
 	case "":

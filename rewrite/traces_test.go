@@ -85,3 +85,30 @@ func TestTraces(t *testing.T) {
 		}
 	}
 }
+
+// A prompt's marks are those that an answer gets whose lines it shows, and those of the files that it names.
+func TestMarks(t *testing.T) {
+	const line = "The parser still reads one byte past the end of its buffer."
+	answer := NewTraces(NewPrompt("Review it.", testKey), []string{line + "\nSee notes/findings.md."}, nil, testKey)
+	p := NewPrompt("Mend it.\n\n> "+line+"\n\nRead notes/findings.md and addItem.\n\nok", testKey)
+	if len(answer.Lines) != 1 || !slices.Contains(p.LineMarks(), answer.Lines[0]) {
+		t.Errorf("lines: %v, of %v", p.LineMarks(), answer.Lines)
+	}
+	digest := testKey.Digester()
+	marks := p.Marks()
+	for name, want := range map[string]bool{"notes/findings.md": true, "findings.md": true, "additem": false, "ok": false, "mend it": false} {
+		if got := slices.Contains(marks, newMark(digest(name))); got != want {
+			t.Errorf("%s is marked: %v", name, got)
+		}
+	}
+	for _, mark := range slices.Concat(answer.Lines, answer.Files) {
+		if !slices.Contains(marks, mark) {
+			t.Errorf("a mark of the answer is not among %v", marks)
+		}
+	}
+	sent := Sent{Base: NewPrompt("Mend it.", testKey).Footprint(), RootFirst: NewPrompt("Mend it.", testKey).Footprint().First}
+	evidence := Compare(sent, p).Evidence
+	if files := evidence.NewFiles(); !slices.Equal(files, []Mark{newMark(digest("notes/findings.md")), newMark(digest("findings.md"))}) {
+		t.Errorf("new files: %v", files)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/ledger"
+	"reprise/rewrite"
 )
 
 // schemas are what --json prints.
@@ -58,6 +60,34 @@ var shared = map[reflect.Type]string{
 func TestReferences(t *testing.T) {
 	current(t, "../../docs/reference/commands.md", commandReference())
 	current(t, "../../docs/reference/shimctl.schema.json", schemaReference(t))
+	const page = "../../docs/reference/reasons.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	current(t, page, madeTable.ReplaceAllStringFunc(string(text), func(table string) string {
+		name := madeTable.FindStringSubmatch(table)[1]
+		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonTable(t, name))
+	}))
+}
+
+// madeTable matches a place for a table of reasons, with the table.
+var madeTable = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:\|.*\n)+)?`)
+
+// reasonTable returns the table of a group of reasons.
+func reasonTable(t *testing.T, name string) string {
+	var b strings.Builder
+	b.WriteString("| reason | meaning |\n| --- | --- |\n")
+	rows := b.Len()
+	for _, text := range rewrite.ReasonTexts {
+		if text.Group == rewrite.Group(name) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", text.Reason, strings.Join(slices.DeleteFunc([]string{text.Meaning, text.More}, func(s string) bool { return s == "" }), "; "))
+		}
+	}
+	if b.Len() == rows {
+		t.Errorf("there is no group of reasons %q", name)
+	}
+	return b.String()
 }
 
 func current(t *testing.T, path, want string) {

@@ -15,14 +15,15 @@ import (
 
 // A filterFlags is what the flags of a view say about the calls that it shows.
 type filterFlags struct {
-	since, until          string
-	tool, directory       string
-	task, role            string
-	reason, outcome, from string // from is the chain
+	since, until    string
+	tool, directory string
+	task, role      string
+	reason, class   string
+	outcome, from   string // from is the chain
 }
 
 // filterNames are the flags, in the order of filterFlags.
-var filterNames = []string{"since", "until", "tool", "directory", "task", "role", "reason", "outcome", "chain"}
+var filterNames = []string{"since", "until", "tool", "directory", "task", "role", "reason", "class", "outcome", "chain"}
 
 // filterMark marks the flags that are filters, for help.
 const filterMark = "filter"
@@ -43,10 +44,11 @@ func (a *app) filterFlag(c *cobra.Command) *filterFlags {
 	flags.StringVar(&f.task, "task", "", "only calls of this `TASK`")
 	flags.StringVar(&f.role, "role", "", "only calls of this `ROLE`")
 	flags.StringVar(&f.reason, "reason", "", "only calls with this `REASON`")
+	flags.StringVar(&f.class, "class", "", "only calls with a reason of this `CLASS`, such as age")
 	flags.StringVar(&f.outcome, "outcome", "", "only calls with this `OUTCOME`: "+strings.Join(ledger.Outcomes, ", "))
 	flags.StringVar(&f.from, "chain", "", "only calls of `CHAIN`: its number, task or the start of a session's ID")
 	for name, values := range map[string][]string{"since": nil, "until": nil, "tool": rewrite.Names, "task": nil, "role": nil,
-		"reason": reasonCompletions(), "outcome": ledger.Outcomes} {
+		"reason": reasonCompletions(), "class": classNames, "outcome": ledger.Outcomes} {
 		completeFlag(c, name, values)
 	}
 	if err := c.RegisterFlagCompletionFunc("chain", a.completeChain); err != nil {
@@ -73,7 +75,7 @@ func (a *app) filterFlag(c *cobra.Command) *filterFlags {
 // filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
 // chain is not looked up.
 func (a *app) filter(l *ledger.Ledger, f *filterFlags) (ledger.Filter, error) {
-	out := ledger.Filter{Tool: f.tool, Task: f.task, Role: f.role, Reason: rewrite.Reason(f.reason), Outcome: f.outcome}
+	out := ledger.Filter{Tool: f.tool, Task: f.task, Role: f.role, Reason: rewrite.Reason(f.reason), Class: rewrite.Class(f.class), Outcome: f.outcome}
 	period, err := a.period(f.since, f.until)
 	if err != nil {
 		return out, err
@@ -84,6 +86,8 @@ func (a *app) filter(l *ledger.Ledger, f *filterFlags) (ledger.Filter, error) {
 	switch {
 	case f.tool != "" && !slices.Contains(rewrite.Names, f.tool):
 		return out, usageError{fmt.Sprintf("%q is not a tool", f.tool), "one of " + strings.Join(rewrite.Names, ", ")}
+	case f.class != "" && !slices.Contains(classNames, f.class):
+		return out, usageError{fmt.Sprintf("there is no class %q", f.class), "one of " + strings.Join(classNames, ", ")}
 	case f.outcome != "" && !slices.Contains(ledger.Outcomes, f.outcome):
 		return out, usageError{fmt.Sprintf("there is no outcome %q", f.outcome), "one of " + strings.Join(ledger.Outcomes, ", ")}
 	}
@@ -133,7 +137,7 @@ func (a *app) period(since, until string) (ledger.Period, error) {
 
 // given returns the name of the first flag that is set, "" if none is.
 func (f *filterFlags) given() string {
-	for i, value := range []string{f.since, f.until, f.tool, f.directory, f.task, f.role, f.reason, f.outcome, f.from} {
+	for i, value := range []string{f.since, f.until, f.tool, f.directory, f.task, f.role, f.reason, f.class, f.outcome, f.from} {
 		if value != "" {
 			return filterNames[i]
 		}

@@ -13,11 +13,12 @@ import (
 
 // statusAdvice adds how to find what is not recorded of a call.
 func statusAdvice(r rewrite.Reason) string {
+	advice := adviceFor(r, "", 0).Advice
 	switch r {
 	case rewrite.UnknownOption, rewrite.UnmanagedOption:
-		return reasonTexts[r].advice + ". shimctl explain -- CALL names it"
+		advice += ". shimctl explain -- CALL names it"
 	}
-	return reasonTexts[r].advice
+	return advice
 }
 
 // A passedReport is about the headless calls that were passed through for one reason.

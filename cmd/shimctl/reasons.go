@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,23 +11,30 @@ import (
 
 // meaning says in a sentence what a reason means.
 func meaning(r rewrite.Reason) string {
-	if text, ok := reasonTexts[r]; ok {
-		return text.meaning
+	if text, ok := r.Lookup(); ok {
+		return text.Meaning
 	}
 	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
 }
 
+// classOf returns a reason's class, "" if it is not known.
+func classOf(r rewrite.Reason) rewrite.Class {
+	if text, ok := r.Lookup(); ok {
+		return text.Class
+	}
+	return ""
+}
+
 // checkReason refuses a reason that there is not.
 func checkReason(r rewrite.Reason) error {
-	if _, known := reasonTexts[r]; known || r == "" {
+	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
 	var known []string
-	for reason := range reasonTexts {
-		known = append(known, string(reason))
+	for _, text := range rewrite.ReasonTexts {
+		known = append(known, string(text.Reason))
 	}
 	hint := "docs/reference/reasons.md lists the reasons"
-	slices.Sort(known)
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
 	}
@@ -36,8 +42,17 @@ func checkReason(r rewrite.Reason) error {
 }
 
 func reasonCompletions() (list []string) {
-	for _, r := range slices.Sorted(maps.Keys(reasonTexts)) {
-		list = append(list, string(r)+"\t"+meaning(r))
+	for _, text := range rewrite.ReasonTexts {
+		list = append(list, string(text.Reason)+"\t"+text.Meaning)
 	}
+	slices.Sort(list)
 	return list
 }
+
+// classNames are the classes of reasons.
+var classNames = func() (list []string) {
+	for _, c := range rewrite.Classes {
+		list = append(list, string(c))
+	}
+	return list
+}()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"reprise/internal/prices"
@@ -58,11 +59,12 @@ func sessionJSON(s ledger.SessionRow) sessionReport {
 // A callReport is a call with what follows from its record.
 type callReport struct {
 	ledger.Invocation
-	Started time.Time `json:"started" doc:"when it started"`
-	Chain   *int64    `json:"chain" doc:"its chain, null if none"`
-	Outcome *string   `json:"outcome" doc:"ok, failed or killed; null while it runs"`
-	Caller  string    `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
-	Proof   []string  `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
+	Class   rewrite.Class `json:"class,omitempty" doc:"class of the reason"`
+	Started time.Time     `json:"started" doc:"when it started"`
+	Chain   *int64        `json:"chain" doc:"its chain, null if none"`
+	Outcome *string       `json:"outcome" doc:"ok, failed or killed; null while it runs"`
+	Caller  string        `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
+	Proof   []string      `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
 	moneyReport
 }
 
@@ -93,7 +95,7 @@ func (r reporter) call(i ledger.Invocation) callReport {
 	if cost.estimated {
 		source = "list"
 	}
-	report := callReport{Invocation: i, Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
+	report := callReport{Invocation: i, Class: classOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
 		Proof: i.Proof.Sentences(), moneyReport: moneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome

@@ -128,7 +128,7 @@ func (a *app) proposeRuleFor(l *ledger.Ledger, i ledger.Invocation) (proposal, e
 
 // namedCall is a call of a tool with a name.
 func namedCall(tool string) string {
-	return reasonTexts[rewrite.NoEvidence].commandFor(tool, 0)
+	return adviceFor(rewrite.NoEvidence, tool, 0).Command
 }
 
 func (a *app) ruleAdd(name string, dry, asJSON bool) error {

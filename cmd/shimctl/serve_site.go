@@ -121,7 +121,7 @@ func (s *site) link() linker { return linker{base: s.base, since: periods[0].sin
 // queryFilter reads the filters of a view from an address, where they have the names of the flags.
 func queryFilter(q url.Values) *filterFlags {
 	f := &filterFlags{since: q.Get("since"), until: q.Get("until"), tool: q.Get("tool"), directory: q.Get("directory"), task: q.Get("task"),
-		role: q.Get("role"), reason: q.Get("reason"), outcome: q.Get("outcome"), from: q.Get("chain")}
+		role: q.Get("role"), reason: q.Get("reason"), class: q.Get("class"), outcome: q.Get("outcome"), from: q.Get("chain")}
 	if !q.Has("since") {
 		f.since = periods[0].since
 	}

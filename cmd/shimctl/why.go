@@ -49,16 +49,20 @@ type whyReport struct {
 
 // An adviceReport says what a reason means and what would change the decision.
 type adviceReport struct {
-	Meaning string `json:"meaning" doc:"the reason's meaning"`
-	Advice  string `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
-	Setting string `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command string `json:"command,omitempty" doc:"a command that does so or shows more"`
+	Class   rewrite.Class `json:"class,omitempty" doc:"class of the reason"`
+	Meaning string        `json:"meaning" doc:"the reason's meaning"`
+	Advice  string        `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
+	Setting string        `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
+	Command string        `json:"command,omitempty" doc:"a command that does so or shows more"`
 }
 
 // adviceFor returns what is said about a reason; chain is 0 if there is none.
 func adviceFor(r rewrite.Reason, tool string, chain int64) adviceReport {
-	text := reasonTexts[r]
-	return adviceReport{meaning(r), text.advice, text.setting, text.commandFor(tool, chain)}
+	text, ok := r.Lookup()
+	if !ok {
+		text = &rewrite.ReasonText{}
+	}
+	return adviceReport{text.Class, meaning(r), text.Advice, text.Setting, commandFor(text.Command, tool, chain)}
 }
 
 func (a *app) why(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
@@ -124,8 +128,8 @@ func newWhy(reason rewrite.Reason, tool string, chain int64) *whyReport {
 	return &whyReport{Schema: "shimctl.why/1", Reason: reason, Evidence: []string{}, adviceReport: adviceFor(reason, tool, chain)}
 }
 
-// commandFor returns the command for a tool's call in a chain, 0 for none.
-func (t reasonText) commandFor(tool string, chain int64) string {
+// commandFor returns a reason's command for a tool's call in a chain, 0 for none.
+func commandFor(command, tool string, chain int64) string {
 	which := "CHAIN"
 	if chain != 0 {
 		which = fmt.Sprint(chain)
@@ -135,7 +139,7 @@ func (t reasonText) commandFor(tool string, chain int64) string {
 		headless = known.Descriptor().Headless
 	}
 	return strings.NewReplacer("{call}", strings.Join(headless, " ")+" <prompt.md", "{chain}", which).
-		Replace(cmp.Or(t.command, "shimctl config path"))
+		Replace(cmp.Or(command, "shimctl config path"))
 }
 
 // paragraph returns the whole explanation; what was decided comes first.

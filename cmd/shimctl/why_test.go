@@ -27,7 +27,8 @@ func TestWhy(t *testing.T) {
 	}
 	defer l.Close()
 	a, walked := testApp(), 0
-	for reason, text := range reasonTexts {
+	for _, text := range rewrite.ReasonTexts {
+		reason := text.Reason
 		i := ledger.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: reason, PromptBytes: 9, SentBytes: 9}
 		refused := i
 		refused.Reason, refused.FellBack = rewrite.Extends, reason
@@ -44,12 +45,12 @@ func TestWhy(t *testing.T) {
 		}
 		for name, w := range reports {
 			walked++
-			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", reason, text.meaning), " " + text.advice + ".", text.setting} {
+			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", reason, text.Meaning), " " + text.Advice + ".", text.Setting} {
 				if !strings.Contains(w.Text, part) {
 					t.Errorf("%s, %s: no %q in %q", reason, name, part, w.Text)
 				}
 			}
-			if text.meaning == "" || text.advice == "" || strings.ContainsAny(w.Command, "{}") {
+			if text.Meaning == "" || text.Advice == "" || strings.ContainsAny(w.Command, "{}") {
 				t.Errorf("%s, %s: %+v", reason, name, w)
 			}
 			checkCommand(t, w.Command)
@@ -57,10 +58,10 @@ func TestWhy(t *testing.T) {
 				t.Errorf("%s, %s: neither a call nor passed ones", reason, name)
 			}
 		}
-		if text.setting == "" {
+		if text.Setting == "" {
 			continue
 		}
-		if _, err := config.Parse("c.toml", text.setting+"\n", "/home"); err != nil {
+		if _, err := config.Parse("c.toml", text.Setting+"\n", "/home"); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
@@ -77,7 +78,7 @@ func TestWhyOfADeadSession(t *testing.T) {
 	}
 	defer l.Close()
 	w, err := testApp().whyCall(l, reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.SessionDead, Detail: rewrite.RefusedContext})
-	if err != nil || w.Setting != reasonTexts[rewrite.RefusedContext].setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+	if err != nil || w.Setting != adviceFor(rewrite.RefusedContext, "claude", 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }

@@ -28,13 +28,14 @@ type target struct {
 
 // targets says which tests are run for which files.
 var targets = []target{
-	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go"}, []string{"./ledger"}},
+	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go", "caller.go"}, []string{"./ledger"}},
+	{"ledger", []string{"verdict.go", "answers.go"}, []string{"./ledger", "./shim"}}, // which has the labelled sequences
 	{"rewrite", []string{
-		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "evidence.go", "phrases.go", "traces.go",
-		"prompt.go", "clock.go",
+		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
 		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
 	}, []string{"./rewrite"}},
-	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go", "conversation.go", "dialogue.go"}, []string{"./shim"}},
+	{"rewrite", []string{"evidence.go", "words.go", "traces.go", "marks.go"}, []string{"./rewrite", "./shim"}}, // likewise
+	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go", "conversation.go", "dialogue.go", "caller.go"}, []string{"./shim"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }
 

@@ -108,3 +108,14 @@ func TestSQLMutants(t *testing.T) {
 		t.Error("plain text was changed")
 	}
 }
+
+// Each file of the table exists: a renamed one would be tried no more.
+func TestTargets(t *testing.T) {
+	for _, target := range targets {
+		for _, name := range target.files {
+			if _, err := os.Stat(filepath.Join("../..", target.dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

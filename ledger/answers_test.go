@@ -1,0 +1,136 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+)
+
+const (
+	review     = "The parser still reads one byte past the end of its buffer.\n\nThe list is in notes/review_findings.md."
+	notWritten = "The printer writes its colours even where nobody can see them."
+)
+
+// A project has calls, one after the other, each of which ends well.
+type project struct {
+	t *testing.T
+	l *Ledger
+}
+
+// run makes a call that begins and ends at two times, and returns its number.
+func (j project) run(where, prompt, answer string, began, ended Millis) int64 {
+	j.t.Helper()
+	_, ticket, err := Begin(j.l, j.call(where, prompt, began))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	finish(j.t, j.l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), answer, ended))
+	return ticket.Invocation
+}
+
+func (j project) call(where, prompt string, now Millis) *Call {
+	c := testCall(j.l, prompt, now)
+	c.Project, c.Caller, c.Limits.Unnamed = where, callerOf(7), UnnamedEvidence
+	c.Limits.MaxAge = 2 * answersKept
+	return c
+}
+
+// proof returns what shows that a prompt continues the session of the coder, whose prompt was base 1.
+func (j project) proof(where, more string, now Millis) ChainFacts {
+	j.t.Helper()
+	_, chains, err := j.l.Preview(j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
+	if err != nil || len(chains) == 0 {
+		j.t.Fatalf("%d chains, %v", len(chains), err)
+	}
+	return chains[0]
+}
+
+// What another call has answered since the session's latest run is known in the next prompt: a line of it, or a file that it names.
+func TestAnswersOfOthers(t *testing.T) {
+	const coder, reviewer, other = 1, 2, 3
+	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
+	named := "Read notes/review_findings.md and do what it asks for."
+	for name, tt := range map[string]struct {
+		before func(j project) // what happens beside the coder's call, from 1000 to 2000
+		more   string
+		now    Millis
+		want   func(call int64) Proof
+	}{
+		"a line of it": {nil, quoted, 9000, func(call int64) Proof { return Proof{Flow: call} }},
+		"a file of it": {nil, named, 9000, func(call int64) Proof { return Proof{Report: call} }},
+		"both":         {nil, quoted + "\n\n" + named, 9000, func(call int64) Proof { return Proof{Flow: call, Report: call} }},
+		"neither":      {nil, notWritten, 9000, func(int64) Proof { return Proof{} }},
+		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) Proof { return Proof{Flow: call} }},
+		"too late":     {nil, quoted, 4001 + answersKept, func(int64) Proof { return Proof{} }},
+		"that two have given": {func(j project) { j.run("/project", fmt.Sprintf(base, other), review, 5000, 6000) }, quoted + "\n\n" + named, 9000,
+			func(int64) Proof { return Proof{} }},
+		"and another answer": {func(j project) { j.run("/project", fmt.Sprintf(base, other), notWritten, 5000, 6000) }, quoted, 9000,
+			func(call int64) Proof { return Proof{Flow: call} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := newLedger(t)
+			j := project{t, l}
+			j.run("/project", fmt.Sprintf(base, coder), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+			call := j.run("/project", fmt.Sprintf(base, reviewer), review, 3000, 4000)
+			if tt.before != nil {
+				tt.before(j)
+			}
+			got, want := j.proof("/project", tt.more, tt.now), tt.want(call)
+			if want.Caller = "program 7.sh"; got.Proof != want {
+				t.Errorf("%+v, want %+v", got.Proof, want)
+			}
+		})
+	}
+}
+
+// An answer says nothing that came before the session's latest run, in another project, or from the session's own chain.
+func TestAnswersThatSayNothing(t *testing.T) {
+	l, _ := newLedger(t)
+	j := project{t, l}
+	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
+	j.run("/project", fmt.Sprintf(base, 2), review, 100, 900)
+	j.run("/project", fmt.Sprintf(base, 1), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+	if got := j.proof("/project", quoted, 9000).Proof; got.Flow != 0 {
+		t.Errorf("before the latest run: %+v", got)
+	}
+	j.run("/elsewhere", fmt.Sprintf(base, 2), review, 3000, 4000)
+	if got := j.proof("/project", quoted, 9000).Proof; got.Flow != 0 {
+		t.Errorf("in another project: %+v", got)
+	}
+	own := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000)
+	if own.Proof.Flow != 0 || !own.Proof.Answer || own.AnswerShared {
+		t.Errorf("its own: %+v, shared %v", own.Proof, own.AnswerShared)
+	}
+	j.run("/project", fmt.Sprintf(base, 3), "The parser refuses empty frames before it allocates anything.", 5000, 6000)
+	if shared := j.proof("/project", "Your last report:\n\nThe parser refuses empty frames before it allocates anything.", 9000); !shared.AnswerShared {
+		t.Errorf("given twice: %+v, shared %v", shared.Proof, shared.AnswerShared)
+	}
+}
+
+// The answers of a project are forgotten a day after they were given, once others follow.
+func TestAnswersAreForgotten(t *testing.T) {
+	l, _ := newLedger(t)
+	j := project{t, l}
+	kept := func() (n int) {
+		if err := l.db.QueryRow("SELECT count(*) FROM answers").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	j.run("/project", fmt.Sprintf(base, 1), review, 1000, 2000)
+	j.run("/project", fmt.Sprintf(base, 2), "done", 3000, 4000) // says nothing that could be recognized
+	if n := kept(); n != 1 {
+		t.Errorf("%d answers", n)
+	}
+	j.run("", fmt.Sprintf(base, 3), notWritten, 5000, 6000) // of no project
+	if n := kept(); n != 1 {
+		t.Errorf("%d answers", n)
+	}
+	j.run("/project", fmt.Sprintf(base, 4), notWritten, 2000+answersKept, 2000+answersKept)
+	if n := kept(); n != 2 {
+		t.Errorf("%d answers after a day", n)
+	}
+	j.run("/project", fmt.Sprintf(base, 5), review, 2001+answersKept, 2001+answersKept)
+	if n := kept(); n != 2 {
+		t.Errorf("%d answers after more than a day", n)
+	}
+}

@@ -1,0 +1,37 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+)
+
+// Each fact of a proof has its sentence, and what implies another fact has its sentence alone.
+func TestProof(t *testing.T) {
+	for _, tt := range []struct {
+		proof Proof
+		want  []string
+	}{
+		{Proof{}, nil},
+		{Proof{Transcript: true, Answer: true}, []string{"the prompt shows the whole conversation, unchanged"}},
+		{Proof{Answer: true}, []string{"the session's own answer stands in the prompt"}},
+		{Proof{Flow: 12, Report: 13}, []string{"the answer of call 12 stands in the prompt"}},
+		{Proof{Flow: 1}.Unnumbered(), []string{"the answer of another call stands in the prompt"}},
+		{Proof{Report: 13}, []string{"the prompt names a file that the answer of call 13 speaks of"}},
+		{Proof{Report: 1}.Unnumbered(), []string{"the prompt names a file that the answer of another call speaks of"}},
+		{Proof{Trace: true}.Unnumbered(), []string{"the prompt names what the session touched or said first"}},
+		{Proof{Past: true}, []string{"the prompt says how the session's last run turned out"}},
+		{Proof{Caller: "loop.sh"}, []string{"the same run of loop.sh made both calls"}},
+	} {
+		if got := tt.proof.Sentences(); !slices.Equal(got, tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.proof, got, tt.want)
+		}
+		read := Proof{Past: true, Flow: 99}
+		if err := read.Scan(string(encodeJSON(tt.proof))); err != nil || read != tt.proof {
+			t.Errorf("%+v is read as %+v, %v", tt.proof, read, err)
+		}
+	}
+	read := Proof{Past: true}
+	if err := read.Scan(""); err != nil || read != (Proof{}) {
+		t.Errorf("none is read as %+v, %v", read, err)
+	}
+}
