@@ -20,7 +20,7 @@ func TestNames(t *testing.T) {
 		"at:/Main.go":                     "/main.go main.go",
 		"README GitHub gitHub":            "github github",
 		"https://example.com/x.html":      "",
-		".env file. trailing./":           "",
+		".env .Env file. trailing./":      "",
 		"x=some_thing|other_thing":        "some_thing other_thing",
 		"--fail-fast snake_case! camelC?": "snake_case camelc",
 		strings.Repeat("a", 198) + ".b":   strings.Repeat("a", 198) + ".b",
@@ -63,6 +63,9 @@ func TestTraces(t *testing.T) {
 	}
 	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) + "\na few more words, and pkg/late.go"}, nil, testKey); len(late.Lines) != 1 || len(late.Things) != 0 {
 		t.Errorf("beyond what is looked at: %d lines, %d things", len(late.Lines), len(late.Things))
+	}
+	if one := NewTraces(p, []string{"I changed cart.go"}, nil, testKey); len(one.Things) != 0 {
+		t.Errorf("a name that the prompt has: %v", one.Things)
 	}
 	for answer, want := range map[string]string{
 		"":                     "",

@@ -295,3 +295,14 @@ func BenchmarkCaller(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(found.Processes)), "processes")
 }
+
+// What a process adds to its program's name is not part of it.
+func TestProgramName(t *testing.T) {
+	for command, want := range map[string]string{
+		"tmux: server": "tmux", "npm run x": "npm", "node (x)": "node", "R: run": "R", "make": "make", " odd": " odd", "": "",
+	} {
+		if got := programName(command); got != want {
+			t.Errorf("%q: %q, want %q", command, got, want)
+		}
+	}
+}
