@@ -1,0 +1,31 @@
+# The commands of a day's work, for https://just.systems. docs/internals/testing.md has the others.
+
+# list these
+default:
+    @just --list
+
+# units, recordings and scenarios with a fake claude
+test:
+    go test ./...
+
+# what decides, in seconds
+quick:
+    go test ./rewrite/... ./ledger ./config ./docs
+
+# all that a change must pass
+ci:
+    .ci/run
+
+# write the generated files anew
+update:
+    go test ./rewrite -run TestWordsBegin -update
+    go test ./config ./cmd/shimctl -update
+
+# one real tool, with and without the shim, and its jobs
+tool NAME:
+    go run ./scripts/conformance -tool {{NAME}} -sample
+    REPRISE_E2E=sample go test -timeout 40m -run '(?i){{NAME}}' ./scripts/e2e
+
+# look for an input that breaks what reads prompts and streams
+fuzz NAME time='60s':
+    go test ./rewrite -run '^$' -fuzz '^{{NAME}}$' -fuzztime {{time}}
