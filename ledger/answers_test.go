@@ -134,3 +134,47 @@ func TestAnswersAreForgotten(t *testing.T) {
 		t.Errorf("%d answers after more than a day", n)
 	}
 }
+
+// Words against a resume count if they are the caller's own, not if another call's answer has them.
+func TestQuotedWords(t *testing.T) {
+	const words = "You are an independent reviewer of the parser and of all that reads from it."
+	for _, quoted := range []bool{true, false} {
+		l, _ := newLedger(t)
+		j := project{t, l}
+		j.run("/project", fmt.Sprintf(base, 1), "The parser refuses empty frames before it allocates anything.", 1000, 2000)
+		if quoted {
+			j.run("/project", fmt.Sprintf(base, 2), words, 3000, 4000)
+		}
+		if got := j.proof("/project", words, 9000); (len(got.Against) == 0) != quoted {
+			t.Errorf("quoted %v: against %v", quoted, got.Against)
+		}
+	}
+}
+
+// Of a prompt that repeats nothing but a session's answer that answer is known.
+func TestAnswerAlone(t *testing.T) {
+	l, _ := newLedger(t)
+	j := project{t, l}
+	answer := "The parser refuses empty frames before it allocates anything, and the printer writes each colour once. " +
+		"What is left is the queue between them: it drops the oldest frame where it should wait for the reader, and says nothing of it."
+	for n := range 12 { // their numbers have two digits
+		j.run("/project", fmt.Sprintf(base, n), fmt.Sprintf("Frame %d was read.", n), Millis(10*n), Millis(10*n+5))
+	}
+	j.run("/project", fmt.Sprintf(base, 20), answer, 1000, 2000)
+	for prompt, want := range map[string]bool{
+		"Your last report:\n\n" + answer + "\n\nGo on with the queue.": true,
+		"Go on with the queue.": false,
+	} {
+		_, chains, err := l.Preview(j.call("/project", prompt, 3000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := false
+		for _, c := range chains {
+			known = known || c.Proof.Answer && c.Session == 13
+		}
+		if known != want {
+			t.Errorf("%q: %+v", prompt, chains)
+		}
+	}
+}
