@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 		"a.b":                             "",
 		"a.bc":                            "a.bc",
 		"NASA ISO-8601 3.14 1.2.3":        "",
-		"_envs _Envs envs_ NASAx ABCDe":  "",
+		"_envs _Envs envs_ NASAx ABCDe":   "",
 		"at:/Main.go":                     "/main.go main.go",
 		"README GitHub gitHub":            "github github",
 		"https://example.com/x.html":      "",
