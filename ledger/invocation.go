@@ -115,6 +115,9 @@ func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 		among, args := f.among("i.")
 		var after int64
 		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.Times().Since).Scan(&after)
+		if err != nil {
+			err = fmt.Errorf("list calls: %w", err)
+		}
 		for err == nil {
 			var some []Invocation
 			some, err = l.readInvocations("i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
@@ -129,7 +132,7 @@ func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 			after = some[len(some)-1].ID
 		}
 		if err != nil {
-			yield(Invocation{}, fmt.Errorf("read calls: %w", err))
+			yield(Invocation{}, err)
 		}
 	}
 }
