@@ -7,6 +7,7 @@ package faulty
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -170,12 +171,18 @@ func (s *Store) write(ctx context.Context, make func(context.Context) (version s
 	case isLate:
 		s.later(again)
 		return "", errLost
-	case isRepeated:
-		defer s.later(again)
 	case isTwice:
 		again()
 	}
-	return make(ctx)
+	version, err := make(ctx)
+	unsent := errors.Is(err, store.ErrUnreachable) // the server is down by itself
+	switch {
+	case fate == isRepeated && !unsent:
+		s.later(again)
+	case fate == isTwice && unsent:
+		err = errLost // the first may have arrived
+	}
+	return version, err
 }
 
 func (s *Store) read(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package faulty_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -75,5 +76,45 @@ func TestSeed(t *testing.T) {
 	}
 	if first := run(7); !slices.Equal(first, run(7)) || slices.Equal(first, run(8)) {
 		t.Error("the seed does not decide")
+	}
+}
+
+// A dying is a store that takes so many writes and is down from then on, until it is not.
+type dying struct {
+	store.Store
+	writes int
+	up     bool
+}
+
+func (d *dying) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	if d.writes--; d.writes < 0 && !d.up {
+		return "", store.ErrUnreachable
+	}
+	return d.Store.Swap(ctx, key, old, value)
+}
+
+// A write that is reported as not made never arrives, even where the server itself goes down between two attempts.
+func TestUnreachableIsNotMade(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rates  faulty.Rates
+		writes int
+		want   error
+		end    string
+	}{
+		{"repeated", faulty.Rates{Repeated: 1}, 0, store.ErrUnreachable, ""},
+		{"twice, neither arrives", faulty.Rates{Twice: 1}, 0, store.ErrUnknown, ""},
+		{"twice, the first arrives", faulty.Rates{Twice: 1}, 1, store.ErrUnknown, "t/x"},
+	} {
+		inner := &dying{Store: mem.New(), writes: c.writes}
+		s := faulty.New(inner, 1, c.rates)
+		if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		inner.up = true
+		s.Settle()
+		if keys, err := inner.List(t.Context(), ""); err != nil || strings.Join(keys, " ") != c.end {
+			t.Errorf("%s: %v, want %s", c.name, keys, c.end)
+		}
 	}
 }
