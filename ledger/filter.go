@@ -18,7 +18,7 @@ type Filter struct {
 	// Reason selects the calls with this reason, detail, or reason of a refused resume.
 	Reason  rewrite.Reason
 	Class   rewrite.Class // likewise, of any reason of this class
-	Outcome string // ok, failed, killed or Unended
+	Outcome string        // ok, failed, killed or Unended
 }
 
 // Since selects the calls since a time.
