@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,21 @@ func TestLayout(t *testing.T) {
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(allowed, e.Name()) {
 			t.Errorf("%s stands at the top", e.Name())
+		}
+	}
+}
+
+// What is built is not kept: a large file in the history stays with every clone.
+func TestNothingBuiltIsKept(t *testing.T) {
+	const large = 2 << 20
+	out, err := exec.Command("git", "-C", "..", "ls-tree", "-r", "-l", "HEAD").Output()
+	if err != nil {
+		t.Skip("not a git checkout")
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if size, err := strconv.Atoi(fields[3]); err == nil && size > large {
+			t.Errorf("%s has %d bytes", fields[4], size)
 		}
 	}
 }
