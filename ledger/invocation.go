@@ -143,10 +143,12 @@ func (l *Ledger) LatestInvocations(w Wanted) ([]Invocation, error) {
 	return l.readInvocations(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
 
-// RunningInvocations returns those of the latest calls that are running, the latest first. A call without a session counts for
+// RunningInvocations returns those selected of the latest calls that are running, the latest first. A call without a session counts for
 // an hour: no lease shows whether its process still lives.
-func (l *Ledger) RunningInvocations(now Millis) (list []Invocation, err error) {
-	rows, err := l.readInvocations("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC", recentCalls)
+func (l *Ledger) RunningInvocations(f Filter, now Millis) (list []Invocation, err error) {
+	among, args := f.among("i.")
+	rows, err := l.readInvocations("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
+		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {
 		held := i.Started > now-anHour
 		if i.Session != 0 {

@@ -45,10 +45,6 @@ type Descriptor struct {
 	SessionQuery string
 	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
 	Travels bool
-	// HistoryQuery returns a row for each session of Database: ID, directory, model, version, times in
-	// milliseconds of its beginning and its last change, prompts, and tokens of input, read from the
-	// cache, written to it, and of output.
-	HistoryQuery string
 	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
 	// its package.
 	AsksVersion bool

@@ -44,7 +44,6 @@ var opencodeDescriptor = Descriptor{
 	Home:         func(env func(string) string) string { return dataHome(env) + "/opencode" },
 	Database:     "opencode.db",
 	SessionQuery: opencodeSession,
-	HistoryQuery: opencodeHistory,
 	AsksVersion:  true,
 	StandIn: StandIn{
 		// The registry is where it looks for a package of its plugins, in the background.
@@ -67,7 +66,6 @@ var kiloDescriptor = Descriptor{
 	Home:         func(env func(string) string) string { return dataHome(env) + "/kilo" },
 	Database:     "kilo.db",
 	SessionQuery: opencodeSession,
-	HistoryQuery: opencodeHistory,
 	AsksVersion:  true,
 	StandIn: StandIn{
 		Env: []string{
@@ -111,12 +109,6 @@ const opencodeSession = `SELECT time_updated, directory, revert IS NOT NULL, ver
 		ORDER BY time_created DESC, id DESC LIMIT 1),
 	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1)
 	FROM session WHERE id = ?`
-
-// opencodeHistory leaves out the sessions of subagents.
-const opencodeHistory = `SELECT id, directory, json_extract(model, '$.id'), version, time_created, time_updated,
-	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.role') = 'user'),
-	tokens_input, tokens_cache_read, tokens_cache_write, tokens_output + tokens_reasoning
-	FROM session WHERE parent_id IS NULL`
 
 func (o opencode) Descriptor() *Descriptor { return o.descriptor }
 

@@ -19,7 +19,7 @@ func screenApp(b *strings.Builder, width int) *app {
 func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
-	show := a.tailText(reporter{&prices.Table{}})
+	show := a.followText(reporter{&prices.Table{}})
 	i := ledger.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: rewrite.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)

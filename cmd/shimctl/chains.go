@@ -1,26 +1,9 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
-
-func chainsCommand(a *app) *cobra.Command {
-	var list *listing
-	c := &cobra.Command{
-		Use: "chains", Short: "list the chains, the last used first",
-		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full
-the session's context is, and which session will be resumed next.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.chains(l, r, list) })
-		},
-	}
-	list = a.listFlags(c, "shimctl.chains/1", chainColumns)
-	c.Flags().BoolVar(&list.wanted.Live, "live", false, "only chains with a live session")
-	return paged(c)
-}
 
 type chainsReport struct {
 	Schema string        `json:"schema" doc:"name of this schema"`

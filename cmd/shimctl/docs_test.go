@@ -26,7 +26,7 @@ var schemas = map[string]any{
 	"shimctl.sessions/1":     sessionsReport{},
 	"shimctl.show/1":         showReport{},
 	"shimctl.log/1":          logReport{},
-	"shimctl.tail/1":         tailReport{},
+	"shimctl.tail/1":       followReport{},
 	"shimctl.invocation/1":   exportReport{},
 	"shimctl.explain/1":      explainReport{},
 	"shimctl.setup/1":        setupReport{},
@@ -40,7 +40,6 @@ var schemas = map[string]any{
 	"shimctl.prune/1":        pruneReport{},
 	"shimctl.version/1":      versionReport{},
 	"shimctl.config.check/1": configCheckReport{},
-	allSchema:                allSessionsReport{},
 }
 
 // shared are objects that stand in several schemas.

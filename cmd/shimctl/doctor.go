@@ -23,16 +23,30 @@ import (
 
 func doctorCommand(a *app) *cobra.Command {
 	var asJSON, measure bool
+	var fixes fixing
 	c := &cobra.Command{
-		Use: "doctor", Short: "check that the shims can work",
+		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration, the
 build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
 are asked what they run, so their start-up files are read. The exit status is 3 if there is a problem; notes
-do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.doctor(asJSON, measure) },
+do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
+
+--fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
+of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
+aside for a new, empty one; it asks first, and without a terminal it needs --yes. Nothing is deleted. It also takes
+reprise's own files out of others' reach.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if !fixes.wanted && fixes != (fixing{}) {
+				return usageError{"--new-ledger, --dry-run and --yes go with --fix", "usage: " + c.UseLine()}
+			}
+			return noArguments(c, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return a.doctor(fixes, asJSON, measure) },
 	}
+	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
+	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
+	fixes.consent.addFlags(c)
 	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
 	jsonFlag(c, &asJSON, "shimctl.doctor/1")
 	return c
@@ -41,7 +55,7 @@ do not count. ignore = ["NAME"] under [doctor] in the configuration silences a c
 // A check is the result of one check.
 type check struct {
 	Name   string `json:"name" doc:"what was checked"`
-	Result string `json:"result" doc:"ok, note, problem, or ignored as the configuration asks"`
+	Result string `json:"result" doc:"ok, note, problem, fixed, or ignored as the configuration asks"`
 	Finds  string `json:"finds" doc:"what was found"`
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
@@ -51,17 +65,16 @@ type doctorReport struct {
 	Checks []check `json:"checks" doc:"in order"`
 }
 
-func (a *app) doctor(asJSON, measure bool) (err error) {
-	checks, _ := ui.WithProgress(a.stderr, "checking", func() ([]check, error) { return a.checks(measure), nil })
+func (a *app) doctor(f fixing, asJSON, measure bool) error {
+	fixed, err := a.fix(f)
+	checks, _ := ui.WithProgress(a.stderr, "checking", func() ([]check, error) { return append(fixed, a.checks(measure)...), nil })
 	if asJSON {
-		err = a.stdout.PrintJSON(doctorReport{"shimctl.doctor/1", checks})
+		err = cmp.Or(err, a.stdout.PrintJSON(doctorReport{"shimctl.doctor/1", checks}))
 	} else {
 		a.printChecks(shown(checks))
 	}
-	for _, c := range checks {
-		if c.Result == "problem" {
-			return errors.Join(err, errFindings)
-		}
+	if err == nil && slices.ContainsFunc(checks, func(c check) bool { return c.Result == "problem" }) {
+		return errFindings
 	}
 	return err
 }
@@ -143,7 +156,7 @@ func (a *app) printChecks(checks []check) {
 }
 
 func (c check) resultCell() ui.Cell {
-	return ui.TextCell(c.Result).As(map[string]ui.Meaning{"ok": ui.Good, "note": ui.Warn, "problem": ui.Bad}[c.Result])
+	return ui.TextCell(c.Result).As(map[string]ui.Meaning{"ok": ui.Good, "fixed": ui.Good, "note": ui.Warn, "problem": ui.Bad}[c.Result])
 }
 
 // checkTools looks at each name as a caller would find it.
@@ -281,7 +294,7 @@ func (a *app) checkLedger() check {
 	}
 	if err != nil {
 		c.Result, c.Finds = "problem", a.tildeIn(err.Error())+"; every call is passed through"
-		c.Fix = cmp.Or(fixFor(err), "make its directory and the disk writable, or run shimctl ledger reset")
+		c.Fix = cmp.Or(fixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix")
 		return c
 	}
 	c.Finds = a.tilde(path)

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"reprise/config"
 )
 
 // measuredRuns is how often each way is run. The median of 50 varies by some hundredths of a millisecond on an idle machine.
@@ -60,29 +58,3 @@ func (a *app) measure() (c check) {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// checkPermissions checks the directories before anything repairs them. Other users must not read the state
-// directory, nor write the configuration, which names the programs that the shims run.
-func (a *app) checkPermissions() check {
-	c := check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}
-	state, _ := config.StateDir(a.own)
-	files := []string{state}
-	entries, _ := os.ReadDir(state)
-	for _, e := range entries {
-		if e.Type().IsRegular() {
-			files = append(files, filepath.Join(state, e.Name()))
-		}
-	}
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			return check{c.Name, "problem", fmt.Sprintf("%s is open to others (%04o)", a.tilde(path), info.Mode().Perm()), "chmod -R go= " + a.tilde(state)}
-		}
-	}
-	settings, _ := config.ConfigFile(a.own)
-	for _, path := range []string{filepath.Dir(settings), settings} {
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o022 != 0 {
-			return check{c.Name, "problem", fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.tilde(path), info.Mode().Perm()), "chmod go-w " + a.tilde(path)}
-		}
-	}
-	return c
-}

@@ -12,7 +12,7 @@ import (
 	"reprise/ledger"
 )
 
-func noChain(name string) error { return hinted{unknownChain(name), "shimctl chains lists them"} }
+func noChain(name string) error { return hinted{unknownChain(name), "shimctl show lists them"} }
 
 // An unknownChain is the name of a chain that is not in the ledger.
 type unknownChain string

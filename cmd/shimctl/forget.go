@@ -23,7 +23,7 @@ func forgetCommand(a *app) *cobra.Command {
 	var f forgetFlags
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
-		Long: `Removes a chain's sessions, calls and names from the ledger, the log and the index of sessions --all. The
+		Long: `Removes a chain's sessions, calls and names from the ledger and the log. The
 old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
 ID of one of its sessions. From a store that machines share, it removes the chain with its bundles, but
 not its calls in the store's log; its task may also be one that only other machines know. At a terminal it asks first; elsewhere it needs --yes.`,
@@ -116,7 +116,7 @@ func (a *app) forgetChain(l *ledger.Ledger, c ledger.ChainName, files chainFiles
 		return err
 	}
 	lines, err := a.forgetInLog(c)
-	if err = errors.Join(err, a.forgetHistory(c)); err != nil {
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, ui.Count(f.Sessions, "session"), ui.Count(f.Calls, "call"),

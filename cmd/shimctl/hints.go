@@ -32,11 +32,11 @@ func hintFor(err error) string {
 func fixFor(err error) string {
 	switch {
 	case errors.Is(err, ledger.ErrDamaged):
-		return "shimctl ledger repair, or where that fails shimctl ledger reset"
+		return "shimctl doctor --fix repairs it"
 	case errors.Is(err, ledger.ErrForeign):
-		return "shimctl ledger reset moves it away"
+		return "shimctl doctor --fix moves it away"
 	case errors.Is(err, ledger.ErrNewer):
-		return "install the newer reprise again, or begin a new ledger with shimctl ledger reset"
+		return "install the newer reprise again, or start a new ledger with shimctl doctor --fix"
 	case errors.Is(err, config.ErrNotOurs):
 		return "set HOME or XDG_STATE_HOME to a directory of your own"
 	case errors.Is(err, ledger.ErrLocked):

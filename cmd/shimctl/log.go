@@ -13,25 +13,37 @@ import (
 
 func logCommand(a *app) *cobra.Command {
 	var list *listing
-	var store bool
+	var store, follow bool
 	c := &cobra.Command{
-		Use: "log [CALL]", Short: "list the last calls, or show one",
-		Long: `Lists the last calls with their decisions and reasons, the latest last. With the number of a call: everything
-recorded about that call, and what its reasons mean.`,
-		Args: atMostOneCall,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withCalls(a.callsOf(store, list.filter), func(l *ledger.Ledger, r reporter) error {
-				if len(args) == 1 {
-					return a.logOne(l, r, args[0], list.asJSON)
+		Use: "log", Short: "list the last calls, or follow them",
+		Long: `Lists the last calls with their decisions and reasons, the latest last. With --follow: the last 10 calls, then
+each call when it starts and when it ends, until you interrupt it.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if follow && (store || list.names != nil) {
+				return usageError{"--follow goes neither with --store nor with --columns", "usage: " + c.UseLine()}
+			}
+			return atMostOneCall(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1:
+				a.stderr.Notice("shimctl log CALL is now shimctl show --call CALL")
+				return a.withCalls(a.callsOf(store, nil), func(l *ledger.Ledger, r reporter) error { return a.showCall(l, r, args[0], list.asJSON) })
+			case follow:
+				if !c.Flags().Changed("limit") {
+					list.wanted.Limit = followedAtFirst
 				}
-				return a.log(l, r, list)
-			})
+				return a.follow(list)
+			}
+			return a.withCalls(a.callsOf(store, list.filter), func(l *ledger.Ledger, r reporter) error { return a.log(l, r, list) })
 		},
 	}
 	list = a.listFlags(c, "shimctl.log/1", callColumns, []string{machineColumn})
+	c.Flags().Lookup("json").Usage += ", with --follow shimctl.tail/1, one object a line"
+	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
 	storeFlag(c, &store)
-	c.ValidArgsFunction = a.completeCall
-	return paged(c)
+	return paged(c, "follow")
 }
 
 type logReport struct {
@@ -92,8 +104,8 @@ func (a *app) callRow(r reporter, i ledger.Invocation) []ui.Cell {
 		ui.TextCell(i.Task), ui.TextCell(i.Role)}
 }
 
-// logOne prints everything about one call.
-func (a *app) logOne(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
+// showCall prints everything about one call.
+func (a *app) showCall(l *ledger.Ledger, r reporter, name string, asJSON bool) error {
 	i, err := findInvocation(l, name)
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 // pages marks the commands whose output may be longer than the screen.
 const pages = "pages"
 
-// paged marks a command.
-func paged(c *cobra.Command) *cobra.Command {
-	c.Annotations = map[string]string{pages: ""}
+// paged marks a command. With the flag unless it shows what happens, which no pager does.
+func paged(c *cobra.Command, unless ...string) *cobra.Command {
+	c.Annotations = map[string]string{pages: strings.Join(unless, "")}
 	return c
 }
 
@@ -52,7 +52,10 @@ func (a *app) lookupEnv(name string) (value string, ok bool) {
 // startPager sends stdout through the pager if a terminal shows it. The returned function waits until the
 // reader has left the pager.
 func (a *app) startPager(c *cobra.Command, off bool) (wait func()) {
-	_, may := c.Annotations[pages]
+	unless, may := c.Annotations[pages]
+	if live := c.Flags().Lookup(unless); live != nil && live.Changed {
+		may = false
+	}
 	command := a.pagerCommand()
 	if off || !may || !a.stdout.Terminal || command == "" {
 		return func() {}

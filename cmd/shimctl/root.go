@@ -48,6 +48,7 @@ func (a *app) root() *cobra.Command {
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
+	a.addRenamed(root)
 	return root
 }
 

@@ -14,12 +14,12 @@ import (
 
 func ruleCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "rule COMMAND", Short: "try a rule on past calls, or add one to the configuration",
-		Long:                  "Tries a rule on the calls in the ledger, or adds one to the configuration.",
+		Use: "rule COMMAND", Short: "suggest rules, try them on past calls, and add them to the configuration",
+		Long:                  "Suggests rules for calls in the ledger that were fresh, tries rules on past calls, and adds them to the configuration.",
 		DisableFlagsInUseLine: true,
 	}
 	makeGroup(c)
-	c.AddCommand(ruleTryCommand(a), ruleAddCommand(a))
+	c.AddCommand(suggestCommand(a), ruleTryCommand(a), ruleAddCommand(a))
 	return c
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"reprise/internal/history"
+	"reprise/internal/transcript"
 	"reprise/ledger"
 	"reprise/rewrite"
 )
@@ -21,7 +21,7 @@ type sentCall struct {
 
 // promptOf returns the prompt of a call, nil if the tool's file does not have it any more, or has another one.
 func promptOf(c ledger.FreshCall, key rewrite.Key) *rewrite.Prompt {
-	text, err := history.FirstPrompt(c.Tool, c.File)
+	text, err := transcript.FirstPrompt(c.Tool, c.File)
 	if err != nil || text == "" {
 		return nil
 	}

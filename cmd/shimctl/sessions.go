@@ -1,33 +1,9 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
-
-func sessionsCommand(a *app) *cobra.Command {
-	var list *listing
-	var all bool
-	c := &cobra.Command{
-		Use: "sessions", Short: "list the sessions, the last used first",
-		Long: `Lists the sessions that the shims started, the last used first. With --all: all sessions in the tools' own
-directories. A session that is not in the ledger is only listed; no call ever resumes it.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return a.withLedger(func(l *ledger.Ledger, r reporter) error {
-				if all {
-					return a.allSessions(l, r, list)
-				}
-				return a.sessions(l, list)
-			})
-		},
-	}
-	list = a.listFlags(c, "shimctl.sessions/1", sessionColumns, keptColumns)
-	c.Flags().Lookup("json").Usage += ", with --all " + allSchema
-	c.Flags().BoolVar(&all, "all", false, "all sessions in the tools' own directories")
-	return paged(c)
-}
 
 type sessionsReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -12,18 +15,52 @@ import (
 )
 
 func showCommand(a *app) *cobra.Command {
-	var asJSON, store bool
+	var list *listing
+	var store, sessions bool
+	var call string
 	c := &cobra.Command{
-		Use: "show ID", Short: "show a chain with its sessions and calls",
-		Long: `Shows a chain as a tree: its sessions, the newest first and each before its copies, and the calls of each
-with decision, use and outcome. ID is the number of a chain, its task, or the start of the ID of one of
-its sessions.`,
-		Args: oneArgument("the number or the task of a chain, or the id of a session"),
+		Use: "show [CHAIN|SESSION|CALL]", Short: "list the chains, or show one, a session or a call",
+		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full the
+session's context is, and which session will be resumed next. With --sessions: the sessions that the shims started.
+
+With the number or the task of a chain, or the start of a session's ID: the chain as a tree of its sessions, the newest
+first and each before its copies, and the calls of each with decision, use and outcome. With --call, or a number that no
+chain has: everything recorded about that call, and what its reasons mean.`,
+		Args: func(c *cobra.Command, args []string) error {
+			one := len(args) == 1 || call != ""
+			switch given := list.filter.given(); {
+			case len(args) > 1 || len(args) == 1 && call != "":
+				return usageError{"show takes one chain, session or call", "usage: " + c.UseLine()}
+			case one && (given != "" || sessions || list.wanted.Live):
+				given = cmp.Or(given, map[bool]string{true: "sessions", false: "live"}[sessions])
+				return usageError{"--" + given + " selects what is listed: it does not go with one chain, session or call", "usage: " + c.UseLine()}
+			case store && !one:
+				return usageError{"--store goes with a chain or a call", "shimctl log --store lists the calls of all machines"}
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.withCalls(a.callsOf(store, nil), func(l *ledger.Ledger, r reporter) error { return a.show(l, r, args[0], asJSON, !store) })
+			return a.withCalls(a.callsOf(store, nil), func(l *ledger.Ledger, r reporter) error {
+				switch {
+				case call != "":
+					return a.showCall(l, r, call, list.asJSON)
+				case len(args) == 1:
+					return a.show(l, r, args[0], list.asJSON, !store)
+				case sessions:
+					return a.sessions(l, list)
+				}
+				return a.chains(l, r, list)
+			})
 		},
 	}
-	jsonFlag(c, &asJSON, "shimctl.show/1")
+	list = a.listFlags(c, "shimctl.chains/1", chainColumns, sessionColumns)
+	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain shimctl.show/1, of a call shimctl.log/1"
+	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
+	c.Flags().BoolVar(&list.wanted.Live, "live", false, "only chains with a live session")
+	c.Flags().StringVar(&call, "call", "", "show `CALL`, a number")
+	_ = c.RegisterFlagCompletionFunc("call", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return a.completeCall(c, nil, begun)
+	})
 	storeFlag(c, &store)
 	c.ValidArgsFunction = a.completeChain
 	return paged(c)
@@ -35,9 +72,17 @@ type showReport struct {
 	Invocations []callReport `json:"invocations" doc:"its calls, the oldest first"`
 }
 
-// show shows a chain, as a tree if the sessions are known: a store's log has calls only.
+// show shows a chain, as a tree if the sessions are known: a store's log has calls only. A number that no chain has
+// is a call's.
 func (a *app) show(l *ledger.Ledger, r reporter, name string, asJSON, sessions bool) error {
 	chain, err := chainRow(l, name)
+	if unknown := unknownChain(""); errors.As(err, &unknown) {
+		if number, notNumber := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); notNumber == nil {
+			if _, missing := l.FindInvocation(number); missing == nil {
+				return a.showCall(l, r, name, asJSON)
+			}
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,23 +17,29 @@ import (
 )
 
 func statusCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, watch bool
 	var f *filterFlags
 	var columns *columnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
 and other warnings; the store that machines share; figures of the last days; chains with a live session; the last decisions. A terminal gets what
-fits on its screen, and the commands that show the rest; a pipe or a file gets all.`,
+fits on its screen, and the commands that show the rest; a pipe or a file gets all. --watch keeps the screen up to
+date, without the store, until you interrupt it.`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if watch {
+				return a.watch(c.Context(), f, columns.names)
+			}
 			return a.withLedger(func(l *ledger.Ledger, r reporter) error { return a.status(l, r, f, columns.names, asJSON) })
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.status/1")
 	f = a.filterFlag(c)
-	columns = addColumns(c, liveColumns, decisionColumns)
-	return paged(c)
+	columns = addColumns(c, runningColumns, liveColumns, decisionColumns)
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep the screen up to date")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
+	return paged(c, "watch")
 }
 
 // Limits of the lists on the screen and in JSON.
@@ -52,6 +59,7 @@ type overview struct {
 	span      string // the last days, or the period that was asked for
 	chains    []ledger.ChainRow
 	live      []ledger.ChainRow // young enough, and their session alive
+	running   []ledger.Invocation
 	decisions []ledger.Invocation
 	passed    []passedReport // in the last days
 	broken    []warning      // why no call is managed
@@ -84,7 +92,7 @@ func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns [
 		if lines := a.storeLines(o.store); lines != nil {
 			a.stdout.Sentences("STORE", ui.Plain, lines...)
 		}
-		a.stderr.Notice("no managed call has been made" + filterWords(f))
+		a.stderr.Notice(noCallMade(f))
 		return nil
 	}
 	if a.stdout.Terminal {
@@ -94,6 +102,8 @@ func (a *app) status(l *ledger.Ledger, r reporter, flags *filterFlags, columns [
 	}
 	return nil
 }
+
+func noCallMade(f ledger.Filter) string { return "no managed call has been made" + filterWords(f) }
 
 func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overview, err error) {
 	o.lists, o.span = f, fmt.Sprintf("last %d days", statusDays)
@@ -120,6 +130,9 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
+	if o.running, err = l.RunningInvocations(f, ledger.Millis(a.now.UnixMilli())); err != nil {
+		return o, err
+	}
 	if o.decisions, err = l.LatestInvocations(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
 		return o, err
 	}
@@ -205,6 +218,10 @@ func (a *app) printStatus(o overview, columns []string) {
 		fmt.Fprintln(a.stdout)
 		a.stdout.Sentences("STORE", ui.Plain, lines...)
 	}
+	if len(o.running) > 0 {
+		fmt.Fprintln(a.stdout)
+		a.runningTable(o.running).Choose(columns).Print(a.stdout)
+	}
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.stdout)
 		a.liveTable(o.live).Choose(columns).Print(a.stdout)
@@ -231,9 +248,19 @@ func (o overview) whyWhole() []string {
 }
 
 var (
+	runningColumns  = []string{"CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY"}
 	liveColumns     = []string{"CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME"}
 	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING"}
 )
+
+func (a *app) runningTable(calls []ledger.Invocation) *ui.Table {
+	t := ui.NewTable(runningColumns...)
+	for _, i := range calls {
+		so := sql.NullInt64{Int64: max(0, a.now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
+		t.Add(ui.IDCell(i.ID), ui.DurationCell(so), ui.TextCell(i.Tool), ui.IDCell(i.Chain), decisionCell(i), a.pathCell(i.Cwd))
+	}
+	return t
+}
 
 func (a *app) liveTable(live []ledger.ChainRow) *ui.Table {
 	t := ui.NewTable(liveColumns...)

@@ -32,6 +32,7 @@ func (a *app) printScreen(o overview, columns []string) {
 	if o.store != nil {
 		parts = append(parts, a.drawn(func(s ui.Screen) { s.Sentences("", storeMeaning(o.store), a.storeLines(o.store)...) }))
 	}
+	parts = append(parts, a.runningLines(o, max(1, room/4), columns))
 	for _, part := range parts {
 		room -= len(part) + 1
 	}
@@ -106,15 +107,27 @@ func (a *app) shares(o overview, room int) (live, decisions int) {
 	return live, min(len(o.decisions), max(1, room-live))
 }
 
+// runningLines returns the running calls, the latest first, as many as fit.
+func (a *app) runningLines(o overview, rows int, columns []string) []string {
+	if len(o.running) == 0 {
+		return nil
+	}
+	more := ""
+	if left := len(o.running) - rows; left > 0 {
+		more = fmt.Sprintf("%d more", left)
+	}
+	return a.listLines("running calls", a.runningTable(o.running[:min(rows, len(o.running))]).Choose(columns), more)
+}
+
 func (a *app) liveLines(o overview, rows int, columns []string) []string {
 	if len(o.live) == 0 {
 		return nil
 	}
 	more := ""
 	if left := len(o.live) - rows; left > 0 {
-		more = fmt.Sprintf("%d more: shimctl chains --live", left)
+		more = fmt.Sprintf("%d more: shimctl show --live", left)
 		if len(o.live) == maxChains {
-			more = "more: shimctl chains --live"
+			more = "more: shimctl show --live"
 		}
 	}
 	return a.listLines("live chains", a.liveTable(o.live[:rows]).Choose(liveOnScreen).Choose(columns), more)

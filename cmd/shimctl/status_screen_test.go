@@ -66,7 +66,7 @@ func TestStatusFitsTheScreen(t *testing.T) {
 			if !strings.HasPrefix(lines[0], "last 30 days: resumed ") {
 				t.Errorf("begins with %q", lines[0])
 			}
-			order := []string{"left", "every call is passed through", "managed calls", "live chains", "more: shimctl chains --live", "last decisions", "more: shimctl log"}
+			order := []string{"left", "every call is passed through", "managed calls", "live chains", "more: shimctl show --live", "last decisions", "more: shimctl log"}
 			at := 0
 			for _, part := range order {
 				next := strings.Index(text[at:], part)

@@ -47,17 +47,24 @@ type Screen struct {
 // SetColors.
 func NewScreen(f *os.File, env func(string) string) Screen {
 	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !showsUTF8(env)}
-	if s.Terminal {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
-			s.Width, s.Height = int(size.Col), int(size.Row)
-		}
-	}
+	s.Measure()
 	return s
+}
+
+// Measure asks the terminal for its size, which changes with its window.
+func (s *Screen) Measure() {
+	w, ok := s.Writer.(*checkedWriter)
+	if !ok || !s.Terminal {
+		return
+	}
+	if size, err := unix.IoctlGetWinsize(int(w.to.Fd()), unix.TIOCGWINSZ); err == nil {
+		s.Width, s.Height = int(size.Col), int(size.Row)
+	}
 }
 
 // A checkedWriter keeps the first error. What prints line by line looks at none.
 type checkedWriter struct {
-	to  io.Writer
+	to  *os.File
 	err error
 }
 

@@ -18,23 +18,23 @@ import (
 // ledgerKinds break the ledger of a user of the shims. The next call must pass through unchanged,
 // doctor must find the fault, and the advertised fix must repair it.
 var ledgerKinds = []kind{
-	broken("garbage from the start", overwrite(0, 4096), "repair|reset --yes"),
-	broken("garbage in a table", damageTable("sessions"), "repair"),
-	broken("garbage in the table of its key", damageTable("meta"), "repair|reset --yes"),
-	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, "repair|reset --yes"),
-	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, "repair|reset --yes"),
-	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, "repair|reset --yes"),
-	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, "repair|reset --yes"),
-	broken("a newer schema", statement("PRAGMA user_version = 999"), "reset --yes"),
-	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), "reset --yes"),
-	broken("a table is gone", statement("DROP TABLE leases"), "repair"),
-	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), "reset --yes"),
-	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), "reset --yes"),
-	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), "reset --yes"),
-	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), "reset --yes"),
+	broken("garbage from the start", overwrite(0, 4096), false),
+	broken("garbage in a table", damageTable("sessions"), true),
+	broken("garbage in the table of its key", damageTable("meta"), false),
+	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, false),
+	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, false),
+	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, false),
+	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, false),
+	broken("a newer schema", statement("PRAGMA user_version = 999"), false),
+	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), false),
+	broken("a table is gone", statement("DROP TABLE leases"), true),
+	broken("a directory in its place", inPlace(func(path string) error { return os.Mkdir(path, 0o700) }), false),
+	broken("a named pipe in its place", inPlace(func(path string) error { return syscall.Mkfifo(path, 0o600) }), false),
+	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), false),
+	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), false),
 	broken("a directory in the place of its log", func(w *world) {
 		w.must(errors.Join(os.RemoveAll(w.ledger()+"-wal"), os.Mkdir(w.ledger()+"-wal", 0o700)))
-	}, "reset --yes"),
+	}, false),
 	{"the ledger", "read-only", func(w *world) {
 		w.unprivileged()
 		w.use()
@@ -156,9 +156,8 @@ var ledgerKinds = []kind{
 // use makes the first call, which creates the ledger.
 func (w *world) use() { w.call(call{prompt: job(0)}) }
 
-// broken is a ledger damaged by damage. fixes are the subcommands of shimctl ledger, of which the
-// first that works repairs it.
-func broken(name string, damage func(*world), fixes string) kind {
+// broken is a ledger damaged by damage, which shimctl doctor --fix fixes. kept reports whether a part of it must be kept.
+func broken(name string, damage func(*world), kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
 		w.shimctl("status") // folds the log into the file
@@ -168,15 +167,8 @@ func broken(name string, damage func(*world), fixes string) kind {
 			w.lose("doctor does not see it: %s", out)
 		}
 		before := w.ledgers()
-		mended := false
-		for fix := range strings.SplitSeq(fixes, "|") {
-			if _, err := w.shimctl(append([]string{"ledger"}, strings.Fields(fix)...)...); err == nil {
-				mended = true
-				break
-			}
-		}
-		if !mended {
-			w.lose("shimctl ledger %s does not mend it", fixes)
+		if out, err := w.shimctl("doctor", "--fix", "--yes"); err != nil || kept && !strings.Contains(out, "; recovered ") {
+			w.lose("shimctl doctor --fix does not mend it: %s", out)
 		}
 		if after := w.ledgers(); after != before+1 {
 			w.lose("%d files named ledger.db* after %d", after, before)

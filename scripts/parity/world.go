@@ -6,6 +6,7 @@ package parity
 
 import (
 	"cmp"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"reprise/internal/history"
 	"reprise/internal/standin"
 	"reprise/rewrite"
 )
@@ -134,7 +134,7 @@ var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 // its file or its beginning.
 func (w *World) NewestID() (string, error) {
 	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
-		return w.newestRow()
+		return w.newestRow(tool.Descriptor())
 	}
 	files, err := w.Transcripts()
 	if err != nil {
@@ -155,16 +155,18 @@ func (w *World) NewestID() (string, error) {
 	return id, nil
 }
 
-// newestRow is NewestID for sessions in a database.
-func (w *World) newestRow() (string, error) {
-	sessions, err := history.Read(w.lookup, w.Tool, &history.Cache{})
+// newestRow is NewestID for sessions in a database, opencode's or kilo's.
+func (w *World) newestRow(d *rewrite.Descriptor) (id string, err error) {
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(d.Home(w.lookup), d.Database)+"?mode=ro&_busy_timeout=1000")
 	if err != nil {
 		return "", err
 	}
-	if len(sessions) == 0 {
-		return "", fmt.Errorf("find the session of %s: there is none", w.Tool)
+	defer db.Close()
+	err = db.QueryRow("SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1").Scan(&id)
+	if err != nil {
+		return "", fmt.Errorf("find the session of %s: %w", w.Tool, err)
 	}
-	return slices.MaxFunc(sessions, func(a, b history.Session) int { return a.Updated.Compare(b.Updated) }).ID, nil
+	return id, nil
 }
 
 // Build builds the shims, shimctl and the store's helper into a directory.

@@ -9,35 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
-func tailCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var back int
-	var f *filterFlags
-	c := &cobra.Command{
-		Use: "tail", Short: "show calls as they happen",
-		Long: `Shows the last calls, then each call when it starts and when it ends, until you interrupt it.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if back < 0 {
-				return usageError{"--lines is less than 0", "0 shows only what comes"}
-			}
-			return noArguments(c, args)
-		},
-		RunE: func(*cobra.Command, []string) error { return a.tail(back, f, asJSON) },
-	}
-	jsonFlag(c, &asJSON, "shimctl.tail/1")
-	c.Flags().Lookup("json").Usage += ", one object a line"
-	f = a.filterFlag(c)
-	c.Flags().IntVarP(&back, "lines", "n", 10, "first show the last `N` calls")
-	return c
-}
+// followedAtFirst is how many calls log --follow shows before those that come.
+const followedAtFirst = 10
 
-type tailReport struct {
+type followReport struct {
 	Schema string `json:"schema" doc:"name of this schema"`
 	Event  string `json:"event" doc:"started or ended"`
 	callReport
@@ -46,8 +26,9 @@ type tailReport struct {
 // pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
 
-func (a *app) tail(back int, flags *filterFlags, asJSON bool) error {
-	list, err := a.loadPrices()
+// follow shows the last calls, then each call when it starts and when it ends, until it is interrupted.
+func (a *app) follow(list *listing) error {
+	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
@@ -56,18 +37,20 @@ func (a *app) tail(back int, flags *filterFlags, asJSON bool) error {
 		return err
 	}
 	defer l.Close()
-	filter, err := a.filter(l, flags)
+	wanted, err := list.read(a, l)
 	if err != nil {
 		return err
 	}
-	before, err := l.LatestInvocations(ledger.Wanted{Filter: filter, Limit: max(back, 1)}) // one at least, to know what is new
+	back := wanted.Limit
+	wanted.Limit = max(back, 1) // one at least, to know what is new
+	before, err := l.LatestInvocations(wanted)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(before)
-	f := follower{show: a.tailText(reporter{list}), filter: filter}
-	if asJSON {
-		f.show = a.tailJSON(reporter{list})
+	f := follower{show: a.followText(reporter{prices}), filter: wanted.Filter}
+	if list.asJSON {
+		f.show = a.followJSON(reporter{prices})
 	}
 	for n, i := range before {
 		if err := f.see(i, back > 0 || n < len(before)-1); err != nil {
@@ -138,15 +121,15 @@ func (f *follower) follow(l *ledger.Ledger) error {
 	}
 }
 
-func (a *app) tailJSON(r reporter) func(string, ledger.Invocation) error {
+func (a *app) followJSON(r reporter) func(string, ledger.Invocation) error {
 	e := json.NewEncoder(ui.JSONWriter{Writer: a.stdout})
 	e.SetEscapeHTML(false)
 	return func(event string, i ledger.Invocation) error {
-		return e.Encode(tailReport{"shimctl.tail/1", event, r.call(i)})
+		return e.Encode(followReport{"shimctl.tail/1", event, r.call(i)})
 	}
 }
 
-func (a *app) tailText(r reporter) func(string, ledger.Invocation) error {
+func (a *app) followText(r reporter) func(string, ledger.Invocation) error {
 	if !a.stdout.Terminal {
 		header := append([]string{"EVENT"}, a.callTable(r, nil).Header...)
 		return func(event string, i ledger.Invocation) error {

@@ -1,4 +1,7 @@
-package history
+// Package transcript reads from a tool's own file of a session the prompt with which the session began.
+//
+// It never writes to these files and stores nothing of them. Only shimctl uses it, to suggest rules and to try them.
+package transcript
 
 import (
 	"bufio"
@@ -11,6 +14,9 @@ import (
 
 // maxPromptLine bounds the lines that are read for a prompt: a longer one ends the search.
 const maxPromptLine = 4 << 20
+
+// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2, gemini 0.61.0 and qwen
+// 0.24.4; testdata/sessions contains one file of each but droid's.
 
 // prompts return the prompt that a line of a session's file contains, "" if it contains none. The other tools'
 // prompts are not read.
@@ -146,3 +152,5 @@ func contentText(content json.RawMessage) string {
 	}
 	return strings.Join(texts, "\n\n")
 }
+
+func decode(text []byte, v any) bool { return json.Unmarshal(text, v) == nil }

@@ -263,7 +263,7 @@ func nextSteps(files []string) []string {
 		"  shimctl rule try FILE    shows what it would have made of these calls",
 		"  shimctl rule add FILE    writes it into the configuration"}
 	if len(files) == 2 && !slices.Contains(files, "-") {
-		again := fmt.Sprintf("shimctl suggest --prompt-file %s --prompt-file %s", ui.ShellQuote(files[0]), ui.ShellQuote(files[1]))
+		again := fmt.Sprintf("shimctl rule suggest --prompt-file %s --prompt-file %s", ui.ShellQuote(files[0]), ui.ShellQuote(files[1]))
 		steps = append(steps[:1], "With a rule: if it is right,", "  "+again+" | shimctl rule try -", "  "+again+" | shimctl rule add -")
 	}
 	return steps

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/internal/ui"
+	"reprise/ledger"
+)
+
+// redrawEvery is how often the screen is drawn again: times on it are relative.
+const redrawEvery = time.Second
+
+// What a terminal is sent, as every one of today knows it: xterm's own screen for programs, and where the cursor is.
+const (
+	ownScreen  = "\x1b[?1049h\x1b[?25l"
+	leftScreen = "\x1b[?25h\x1b[?1049l"
+	toTop      = "\x1b[H"
+	lineEnd    = "\x1b[K\r\n" // what stood there before goes
+	clearBelow = "\x1b[J"
+)
+
+// watch shows the status, and keeps it up to date until ctx ends or a signal comes.
+func (a *app) watch(ctx context.Context, flags *filterFlags, columns []string) error {
+	if term := a.getenv("TERM"); !a.stdout.Terminal || term == "" || term == "dumb" {
+		return hinted{errors.New("--watch needs a terminal that can move its cursor"), "shimctl log --follow shows the calls as they happen"}
+	}
+	prices, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	fmt.Fprint(a.stdout, ownScreen)
+	defer fmt.Fprint(a.stdout, leftScreen)
+	w := watcher{app: a, reporter: reporter{prices}, flags: flags}
+	defer w.close()
+	for {
+		a.now = time.Now()
+		a.stdout.Measure()
+		if err := w.read(); err != nil {
+			return err
+		}
+		lines := a.drawn(func(s ui.Screen) {
+			frame := *a
+			frame.stdout = s
+			if len(w.seen.decisions) == 0 {
+				frame.printFirst(w.seen)
+				s.Notice(noCallMade(w.filter))
+				return
+			}
+			frame.printScreen(w.seen, columns)
+		})
+		lines = lines[:min(len(lines), cmp.Or(a.stdout.Height-1, len(lines)))]
+		fmt.Fprint(a.stdout, toTop+strings.Join(append(lines, ""), lineEnd)+clearBelow)
+		select {
+		case <-ctx.Done():
+			return context.Canceled
+		case <-time.After(redrawEvery):
+		}
+	}
+}
+
+// A watcher reads what the status shows, whenever the ledger has changed.
+type watcher struct {
+	app      *app
+	reporter reporter
+	flags    *filterFlags
+	ledger   *ledger.Ledger // nil until there is one
+	version  int64          // of the ledger, when it was read
+	filter   ledger.Filter
+	seen     overview
+}
+
+func (w *watcher) close() {
+	if w.ledger != nil {
+		w.ledger.Close()
+	}
+}
+
+func (w *watcher) read() (err error) {
+	if w.ledger == nil {
+		if w.ledger, err = w.app.openLedger(); err != nil {
+			w.ledger = nil
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return err
+		}
+		w.version = -1
+	}
+	version, err := w.ledger.DataVersion()
+	if err != nil || version == w.version {
+		return err
+	}
+	w.version = version
+	if w.filter, err = w.app.filter(w.ledger, w.flags); err != nil {
+		return err
+	}
+	w.seen, err = w.app.overview(w.ledger, w.reporter, w.filter)
+	return err
+}
