@@ -10,7 +10,7 @@ import (
 
 // claude is Claude Code. Facts in this file were measured with 2.1.329 unless they name another
 // version.
-type claude struct{}
+type claude struct{ base }
 
 func init() { Register(claude{}) }
 
@@ -160,7 +160,7 @@ func (claude) Variables() Variables {
 }
 
 func (c claude) Parse(in Invocation) Call {
-	call := Call{Tool: claudeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := claudeDescriptor.newCall(in)
 	table := claudeOptions
 	if in.Learned.Known {
 		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
@@ -495,8 +495,6 @@ func (claude) ActsOn(text string) bool {
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
 }
 
-func (claude) HelpArgs() []string { return []string{"--help"} }
-
 func (claude) Options(help string) Probe {
 	options := parseHelp(help)
 	_, print := optionTable(options).find("--print")
@@ -616,9 +614,6 @@ func backwards(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// ValidID accepts lower-case UUIDs.
-func (claude) ValidID(id string) bool { return isUUID(id) }
-
 func isUUID(id string) bool {
 	if len(id) != 36 {
 		return false
@@ -671,15 +666,9 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// IsOrphanFile returns false: claude leaves no files beside its transcripts.
-func (claude) IsOrphanFile(string, []byte) bool { return false }
-
 // claudeRefusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A
 // session held by a background agent is busy, not dead.
-var claudeRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var claudeRefusals = refusals{
 	{"No conversation found with session ID", RefusedUnknown},
 	{"requires a valid session ID", RefusedUnknown},
 	{"is currently running as a background agent", RefusedBusy},
@@ -690,13 +679,8 @@ var claudeRefusals = []struct {
 }
 
 func (claude) Refused(stderr string, exit int) Reason {
-	for _, r := range claudeRefusals {
-		if strings.Contains(stderr, r.text) {
-			return r.reason
-		}
+	if reason := claudeRefusals.in(stderr); reason != "" || exit == 0 {
+		return reason
 	}
-	if exit != 0 {
-		return RefusedSilent
-	}
-	return ""
+	return RefusedSilent
 }

@@ -1,13 +1,14 @@
 package rewrite
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless they name another
 // version; docs/internals/codex.md lists them all.
-type codex struct{}
+type codex struct{ base }
 
 func init() { Register(codex{}) }
 
@@ -175,7 +176,7 @@ func (a *codexArgs) has(kind optionKind) bool {
 }
 
 func (c codex) Parse(in Invocation) Call {
-	call := Call{Tool: codexDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := codexDescriptor.newCall(in)
 	a := readCodexArgs(in.Args, in.Learned)
 	call.Home = codexHome(in.Env)
 	call.readCodexOptions(a.options())
@@ -422,14 +423,6 @@ func (c *Call) codexNotice() string {
 	return ""
 }
 
-// ForkPoint returns "": exec fork copies the whole thread (0.169.0), so a copy of one in use would
-// contain an unfinished turn.
-func (codex) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts lower-case UUIDs, the form of thread IDs. resume starts a new thread for anything
-// else (recordings/codex/resume-garbage-text).
-func (codex) ValidID(id string) bool { return isUUID(id) }
-
 // SessionPaths returns the rollout's path: it is under the date of its start, and stays there.
 func (codex) SessionPaths(home, _, id string) []string {
 	return []string{Literal(home) + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
@@ -449,16 +442,10 @@ func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// IsOrphanFile returns false: codex leaves no files beside its rollouts.
-func (codex) IsOrphanFile(string, []byte) bool { return false }
-
 // codexRefusals lists what codex writes when it refuses a resume (CLI-FACTS 2.3,
 // recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
 // these cases.
-var codexRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var codexRefusals = refusals{
 	{"already has an active writer", RefusedBusy},
 	{"no rollout found", RefusedUnknown},
 	{"missing rollout path", RefusedUnknown},
@@ -487,10 +474,5 @@ func (codex) Refused(stderr string, exit int) Reason {
 	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
 		return ""
 	}
-	for _, r := range codexRefusals {
-		if strings.Contains(last, r.text) {
-			return r.reason
-		}
-	}
-	return RefusedSilent
+	return cmp.Or(codexRefusals.in(last), RefusedSilent)
 }

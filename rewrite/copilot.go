@@ -13,7 +13,7 @@ import (
 // A call runs in the caller's format, text included: text shows tools at work in a form that json
 // does not have. What the output lacks is read from a file that copilot writes for --usage-output-file,
 // from the file of the session that is resumed, and for silent text from a file of --share.
-type copilot struct{}
+type copilot struct{ base }
 
 func init() { Register(copilot{}) }
 
@@ -139,7 +139,7 @@ func (copilot) Variables() Variables {
 }
 
 func (copilot) Parse(in Invocation) Call {
-	call := Call{Tool: copilotDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := copilotDescriptor.newCall(in)
 	table := copilotOptions
 	if in.Learned.Known {
 		table = slices.Concat(copilotOptions, optionTable(in.Learned.Options))
@@ -344,8 +344,6 @@ func camelCase(name string) string {
 // (recordings/copilot/mention).
 func (copilot) ActsOn(string) bool { return false }
 
-func (copilot) HelpArgs() []string { return []string{"--help"} }
-
 // Options reports that a version can resume only if it can also write its figures to a file. 1.0.80 cannot.
 func (copilot) Options(help string) Probe {
 	options := parseHelp(help)
@@ -413,12 +411,6 @@ func (p *Plan) resumeCopilot(c Call, t Target) {
 	p.Args = append(front, p.Args...)
 }
 
-// ForkPoint returns "": copilot cannot copy a session from its command line.
-func (copilot) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts UUIDs. --resume takes names and tasks too, but those are the caller's.
-func (copilot) ValidID(id string) bool { return isUUID(id) }
-
 // SessionPaths returns the session's events; home is copilot's directory.
 func (copilot) SessionPaths(home, _, id string) []string {
 	return []string{Literal(home) + "/session-state/" + id + "/" + copilotEvents}
@@ -434,15 +426,9 @@ func (copilot) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	return SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}, true
 }
 
-// IsOrphanFile returns false: copilot leaves no such files.
-func (copilot) IsOrphanFile(string, []byte) bool { return false }
-
 // copilotRefusals lists what copilot writes if it does not continue a session: on stderr if it cannot
 // load it, in an API error if the history is too long or broken.
-var copilotRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var copilotRefusals = refusals{
 	{"Error: No session, task, or name matched '", RefusedUnknown},
 	{"was found but could not be loaded.", RefusedBroken},
 	{"error: unexpected argument '--resume", RefusedNoResume},
@@ -462,14 +448,5 @@ func (copilot) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""
 	}
-	return copilotRefusal(stderr)
-}
-
-func copilotRefusal(message string) Reason {
-	for _, r := range copilotRefusals {
-		if strings.Contains(message, r.text) {
-			return r.reason
-		}
-	}
-	return ""
+	return copilotRefusals.in(stderr)
 }

@@ -156,7 +156,7 @@ func (s *copilotStream) learn(e *copilotEvent) {
 		s.seen.Version = e.Data.Version
 	case "session.error":
 		s.seen.Failed = true
-		if why := copilotRefusal(string(e.Data.Message)); why != "" {
+		if why := copilotRefusals.in(string(e.Data.Message)); why != "" {
 			s.seen.Refusal = why
 		}
 	case "assistant.message":

@@ -10,7 +10,7 @@ import (
 //
 // A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID, which
 // looks like a resume that succeeded; --fork refuses it.
-type droid struct{}
+type droid struct{ base }
 
 func init() { Register(droid{}) }
 
@@ -98,7 +98,8 @@ func (droid) Variables() Variables {
 }
 
 func (droid) Parse(in Invocation) Call {
-	call := Call{Tool: droidDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1, Home: droidHome(in.Env)}
+	call := droidDescriptor.newCall(in)
+	call.Home = droidHome(in.Env)
 	if len(in.Args) == 0 || in.Args[0] != "exec" {
 		call.Reason = droidOther(in)
 		return call
@@ -264,12 +265,6 @@ func (droid) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// ForkPoint returns "": droid copies whole sessions.
-func (droid) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts lower-case UUIDs.
-func (droid) ValidID(id string) bool { return isUUID(id) }
-
 // SessionPaths returns the session's file. Its directory is named after the working directory; an ID
 // is there once.
 func (droid) SessionPaths(home, _, id string) []string {
@@ -286,9 +281,6 @@ func (droid) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	return SessionFiles{Paths: []string{file + ".jsonl", file + ".settings.json", file + ".settings.json.bak"}}, true
 }
 
-// IsOrphanFile returns false: droid leaves no files that endanger a session.
-func (droid) IsOrphanFile(string, []byte) bool { return false }
-
 // Refused reads a run that showed no end: droid refuses to fork an unknown session without a word
 // (recordings/droid/fork-unknown).
 func (droid) Refused(stderr string, exit int) Reason {
@@ -298,13 +290,9 @@ func (droid) Refused(stderr string, exit int) Reason {
 	return ""
 }
 
-// droidRefusal returns why a session cannot be continued, from an error of the model's API.
-func droidRefusal(message string) Reason {
-	switch {
-	case strings.Contains(message, "prompt is too long"), strings.Contains(message, "maximum context length"):
-		return RefusedContext
-	case strings.Contains(message, "`tool_use` ids were found without"):
-		return RefusedBroken
-	}
-	return ""
+// droidRefusals are errors of the model's API.
+var droidRefusals = refusals{
+	{"prompt is too long", RefusedContext},
+	{"maximum context length", RefusedContext},
+	{"`tool_use` ids were found without", RefusedBroken},
 }

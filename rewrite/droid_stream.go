@@ -191,7 +191,7 @@ func (s *droidStream) learn(e *droidEvent) {
 		s.seen.addFiles(e.Parameters)
 	case "error":
 		if !e.endsBadly() {
-			if why := droidRefusal(text(e.Message)); why != "" {
+			if why := droidRefusals.in(text(e.Message)); why != "" {
 				s.seen.Refusal = why
 			}
 			return
@@ -282,20 +282,4 @@ func (s *droidStream) End() []byte {
 	s.printEnd(s.failure)
 	s.failure = nil
 	return s.out
-}
-
-// Stopped returns what droid shows if its API refuses (recordings http401-*).
-func (droid) Stopped(c Call, s Stop) Failure {
-	id, message := jsonText(s.ID), jsonText(s.Message)
-	switch c.Format {
-	case JSON:
-		return Failure{Exit: 1, Stdout: droidResult(true, "0", 0, []byte(message), s.ID, droidNoUsage)}
-	case StreamJSON:
-		return Failure{Exit: 1, Stdout: fmt.Sprintf(`{"type":"system","subtype":"init","cwd":%s,"session_id":%s,"tools":[],"model":%s}
-{"type":"message","role":"user","id":%s,"text":%s,"session_id":%s}
-{"type":"error","source":"agent_loop","message":%s,"session_id":%s}
-{"type":"error","source":"cli","message":%s,"session_id":%s}
-`, jsonText(s.Cwd), id, jsonText(c.Model), id, jsonText(s.Prompt), id, message, id, message, id)}
-	}
-	return Failure{Exit: 1, Stderr: "Error during droid execution: " + s.Message + "\n"}
 }

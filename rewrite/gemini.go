@@ -8,7 +8,7 @@ import (
 
 // gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they name another
 // version; docs/internals/gemini.md lists them all.
-type gemini struct{}
+type gemini struct{ base }
 
 func init() { Register(gemini{}) }
 
@@ -95,7 +95,7 @@ func (gemini) Variables() Variables {
 }
 
 func (g gemini) Parse(in Invocation) Call {
-	call := Call{Tool: geminiDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := geminiDescriptor.newCall(in)
 	table := geminiOptions
 	if in.Learned.Known {
 		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
@@ -228,8 +228,6 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (gemini) ActsOn(text string) bool { return mentions(text, '@', true) }
 
-func (gemini) HelpArgs() []string { return []string{"--help"} }
-
 func (gemini) Options(help string) Probe { return yargsProbe(help) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
@@ -251,12 +249,6 @@ func (gemini) Plan(c Call, t Target) Plan {
 	}
 	return plan
 }
-
-// ForkPoint returns "": gemini cannot copy a session (0.61.0).
-func (gemini) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts UUIDs. --session-id takes other IDs too, but those are the caller's.
-func (gemini) ValidID(id string) bool { return isUUID(id) }
 
 // SessionPaths returns the session's file. A project's directory is named after the working
 // directory, with a suffix if several projects share that name. The file is named after its first
@@ -328,10 +320,7 @@ func (m geminiMessage) isContent() bool { return !m.isContext() }
 // geminiRefusals lists what gemini writes when it does not continue a session: on stderr if it does
 // not know the session (CLI-FACTS 3.2), in an API error if the history is too long or broken
 // (CLI-FACTS 3.6).
-var geminiRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var geminiRefusals = refusals{
 	{"Error resuming session: Invalid session identifier", RefusedUnknown},
 	{"Error resuming session: No previous sessions found", RefusedUnknown},
 	{"Unknown argument: resume", RefusedNoResume},
@@ -347,15 +336,5 @@ func (gemini) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""
 	}
-	return geminiRefusal(stderr)
-}
-
-// geminiRefusal returns why a session cannot be continued, from gemini's message about a failure.
-func geminiRefusal(message string) Reason {
-	for _, r := range geminiRefusals {
-		if strings.Contains(message, r.text) {
-			return r.reason
-		}
-	}
-	return ""
+	return geminiRefusals.in(stderr)
 }

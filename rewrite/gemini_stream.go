@@ -191,7 +191,7 @@ func (s *geminiStream) learnResult(e *geminiEvent) {
 	s.seen.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.seen.Refusal == "" {
-		s.seen.Refusal = geminiRefusal(e.Error.Message)
+		s.seen.Refusal = geminiRefusals.in(e.Error.Message)
 	}
 	if e.Stats != nil {
 		s.learnUsage(e.Stats.Models)

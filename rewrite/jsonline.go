@@ -298,3 +298,14 @@ func isEvent(line []byte) bool {
 	ok, _ := readEvent(line, &e)
 	return ok && e.Type != ""
 }
+
+// jsonText returns a text as a JSON string.
+func jsonText(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		return `""` // a string is always encoded
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -17,6 +17,7 @@ import (
 // to stderr as well, and those lines are taken out again. A session is continued in place: a copy of
 // one (--fork) lacks its permissions, gets more tools and so loses the cached prefix.
 type opencode struct {
+	base
 	descriptor *Descriptor
 	variable   string // how the names of its variables begin
 	oldest     []int  // the oldest version that was measured
@@ -24,8 +25,8 @@ type opencode struct {
 }
 
 func init() {
-	Register(opencode{&opencodeDescriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}})
-	Register(opencode{&kiloDescriptor, "KILO_", []int{7, 7, 9}, []int{8}})
+	Register(opencode{base{}, &opencodeDescriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}})
+	Register(opencode{base{}, &kiloDescriptor, "KILO_", []int{7, 7, 9}, []int{8}})
 }
 
 var opencodeDescriptor = Descriptor{
@@ -173,7 +174,7 @@ func (o opencode) Variables() Variables {
 }
 
 func (o opencode) Parse(in Invocation) Call {
-	call := Call{Tool: o.descriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := o.descriptor.newCall(in)
 	table := opencodeOptions
 	if in.Learned.Known {
 		table = slices.Concat(opencodeOptions, optionTable(in.Learned.Options))
@@ -475,9 +476,6 @@ func (o opencode) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// ForkPoint returns "": a copy cannot end with a given message, and is not made at all.
-func (opencode) ForkPoint([]byte) string { return "" }
-
 // ValidID accepts ses_, twelve hexadecimal digits and fourteen letters or digits.
 func (opencode) ValidID(id string) bool {
 	rest, ok := strings.CutPrefix(id, "ses_")
@@ -495,9 +493,6 @@ func (o opencode) SessionPaths(home, _, _ string) []string {
 func (opencode) SessionFiles(string, string, string) (SessionFiles, bool) {
 	return SessionFiles{}, false
 }
-
-// IsOrphanFile returns false: there is one database.
-func (opencode) IsOrphanFile(string, []byte) bool { return false }
 
 // Refused reads the message about a session that is not there. What the API says about a session is
 // on stdout, or in the log.

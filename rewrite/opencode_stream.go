@@ -3,7 +3,6 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -288,15 +287,4 @@ func (s *opencodeStream) End() []byte {
 		s.seen.addText(s.seen.Answer)
 	}
 	return nil
-}
-
-// Stopped returns what opencode shows if its API refuses (recordings http401-*). A line of json has
-// the time in milliseconds, for which there is no clock here.
-func (opencode) Stopped(c Call, s Stop) Failure {
-	if c.Format != StreamJSON {
-		return Failure{Stderr: opencodeError + s.Message + "\n", Exit: 1}
-	}
-	id := "ses_" + strings.ReplaceAll(s.ID, "-", "")
-	return Failure{Exit: 1, Stdout: fmt.Sprintf(`{"type":"error","timestamp":0,"sessionID":%s,"error":{"name":"APIError","data":{"message":%s,"statusCode":429,"isRetryable":false}}}
-`, jsonText(id[:min(len(id), 30)]), jsonText(s.Message))}
 }

@@ -16,7 +16,7 @@ func opencodeCall(line string, env ...string) Call {
 }
 
 func theOpencode() opencode {
-	return opencode{&opencodeDescriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}}
+	return opencode{base{}, &opencodeDescriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}}
 }
 
 func TestOpencodeReads(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 // qwen is Qwen Code. Facts in this file were measured with 0.24.4 unless they name another version;
 // docs/internals/qwen.md lists them all.
-type qwen struct{}
+type qwen struct{ base }
 
 func init() { Register(qwen{}) }
 
@@ -129,7 +129,7 @@ func (qwen) Variables() Variables {
 }
 
 func (qwen) Parse(in Invocation) Call {
-	call := Call{Tool: qwenDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := qwenDescriptor.newCall(in)
 	table := qwenOptions
 	if in.Learned.Known {
 		table = slices.Concat(qwenOptions, optionTable(in.Learned.Options))
@@ -274,8 +274,6 @@ func qwenSettings(path, text string) []Setting {
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (qwen) ActsOn(text string) bool { return mentions(text, '@', true) }
 
-func (qwen) HelpArgs() []string { return []string{"--help"} }
-
 func (qwen) Options(help string) Probe { return yargsProbe(help) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
@@ -300,13 +298,6 @@ func (qwen) Plan(c Call, t Target) Plan {
 	return plan
 }
 
-// ForkPoint returns "": qwen copies whole sessions, so a copy of one that another process has written
-// to would contain that as well.
-func (qwen) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts lower-case UUIDs.
-func (qwen) ValidID(id string) bool { return isUUID(id) }
-
 // SessionPaths returns the session's file. Its directory is named as claude's.
 func (qwen) SessionPaths(home, cwd, id string) []string {
 	home = Literal(home)
@@ -325,15 +316,9 @@ func (qwen) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}}, true
 }
 
-// IsOrphanFile returns false: qwen leaves no files that endanger a session.
-func (qwen) IsOrphanFile(string, []byte) bool { return false }
-
 // qwenRefusals lists what qwen writes when it does not continue a session: on stderr if it does not
 // know the session, in an API error if the history is too long or broken.
-var qwenRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var qwenRefusals = refusals{
 	{"No saved session found with ID", RefusedUnknown},
 	{"Unknown argument: resume", RefusedNoResume},
 	{"maximum context length", RefusedContext},
@@ -346,15 +331,5 @@ func (qwen) Refused(stderr string, exit int) Reason {
 	if exit == 0 {
 		return ""
 	}
-	return qwenRefusal(stderr)
-}
-
-// qwenRefusal returns why a session cannot be continued, from qwen's message about a failure.
-func qwenRefusal(message string) Reason {
-	for _, r := range qwenRefusals {
-		if strings.Contains(message, r.text) {
-			return r.reason
-		}
-	}
-	return ""
+	return qwenRefusals.in(stderr)
 }

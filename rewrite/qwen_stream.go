@@ -157,7 +157,7 @@ func (s *qwenStream) learnResult(e *qwenEvent) {
 	s.seen.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
 	s.seen.Answer = e.answer()
 	if e.isError() {
-		s.seen.Refusal = qwenRefusal(string(e.Error.Message))
+		s.seen.Refusal = qwenRefusals.in(string(e.Error.Message))
 	}
 }
 

@@ -244,7 +244,7 @@ func TestQwenRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := qwenRefusal("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != RefusedContext {
+	if got := qwenRefusals.in("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != RefusedContext {
 		t.Errorf("an overflow: %q", got)
 	}
 }

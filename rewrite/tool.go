@@ -55,9 +55,6 @@ type Tool interface {
 	// Refused returns the reason if the tool refused to resume, from a run's stderr and exit code.
 	// It is asked if stdout does not show it.
 	Refused(stderr string, exit int) Reason
-	// Stopped returns what the tool would print, in the caller's format, if its API refused the call with a
-	// message.
-	Stopped(call Call, stop Stop) Failure
 }
 
 // An Invocation is a command line as the caller wrote it, and what is needed to parse it.

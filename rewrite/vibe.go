@@ -12,7 +12,7 @@ import (
 // A call runs in the caller's format, text included: no format shows that a run has failed, so text
 // rendered from another format could be wrong. What the output lacks is read from the files that
 // vibe writes to --output-dir.
-type vibe struct{}
+type vibe struct{ base }
 
 func init() { Register(vibe{}) }
 
@@ -107,7 +107,7 @@ func (vibe) Variables() Variables {
 }
 
 func (v vibe) Parse(in Invocation) Call {
-	call := Call{Tool: vibeDescriptor.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+	call := vibeDescriptor.newCall(in)
 	table := vibeOptions
 	if in.Learned.Known {
 		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
@@ -269,8 +269,6 @@ func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 // ActsOn reports file mentions ("@").
 func (vibe) ActsOn(text string) bool { return mentions(text, '@', true) || mentions(text, '$', false) }
 
-func (vibe) HelpArgs() []string { return []string{"--help"} }
-
 func (vibe) Options(help string) Probe {
 	options := parseHelp(help)
 	_, prompt := optionTable(options).find("--prompt")
@@ -325,13 +323,6 @@ func (p *Plan) resumeVibe(c Call) {
 	p.Args = append(front, p.Args...)
 }
 
-// ForkPoint returns "": vibe cannot copy a session from its command line (3.0.3).
-func (vibe) ForkPoint([]byte) string { return "" }
-
-// ValidID accepts what looks like a lower-case UUID; the version digit is random. vibe accepts the
-// first eight characters as well, the shim never does.
-func (vibe) ValidID(id string) bool { return isUUID(id) }
-
 // SessionPaths returns journals of the session; home is the directory of sessions. A session keeps
 // the files of its last two generations, named by number, and each run begins a new one. The last
 // journal is empty after a run, and grows or disappears if another process continues the session.
@@ -353,14 +344,8 @@ func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 	}, true
 }
 
-// IsOrphanFile returns false: a lock beside a session belongs to a process that has it open.
-func (vibe) IsOrphanFile(string, []byte) bool { return false }
-
 // vibeRefusals lists how vibe's messages begin when it refuses a resume.
-var vibeRefusals = []struct {
-	text   string
-	reason Reason
-}{
+var vibeRefusals = refusals{
 	{"Session not found: ", RefusedUnknown},
 	{"Session is already open: ", RefusedBusy},
 	{"Session logging is disabled.", RefusedUnknown},
@@ -375,17 +360,10 @@ func (vibe) Refused(stderr string, exit int) Reason {
 		return ""
 	}
 	for line := range strings.Lines(stderr) {
-		if text, ok := strings.CutPrefix(line, "Error: "); ok && vibeRefusal(text) != "" {
-			return vibeRefusal(text)
-		}
-	}
-	return ""
-}
-
-func vibeRefusal(text string) Reason {
-	for _, r := range vibeRefusals {
-		if strings.HasPrefix(text, r.text) {
-			return r.reason
+		if text, ok := strings.CutPrefix(line, "Error: "); ok {
+			if reason := vibeRefusals.find(text, strings.HasPrefix); reason != "" {
+				return reason
+			}
 		}
 	}
 	return ""

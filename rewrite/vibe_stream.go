@@ -302,7 +302,7 @@ var vibeBadRequest = sync.OnceValue(func() *regexp.Regexp {
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *vibeStream) refusal(e *vibeRun) Reason {
-	reason := vibeRefusal(e.Error.Message)
+	reason := vibeRefusals.find(e.Error.Message, strings.HasPrefix)
 	switch {
 	case e.Outcome == "finished":
 		return ""

@@ -26,7 +26,7 @@ var schemas = map[string]any{
 	"shimctl.sessions/1":     sessionsReport{},
 	"shimctl.show/1":         showReport{},
 	"shimctl.log/1":          logReport{},
-	"shimctl.tail/1":       followReport{},
+	"shimctl.tail/1":         followReport{},
 	"shimctl.invocation/1":   exportReport{},
 	"shimctl.explain/1":      explainReport{},
 	"shimctl.setup/1":        setupReport{},

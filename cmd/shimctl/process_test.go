@@ -340,7 +340,7 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 func TestTheRepositoryStopsNothing(t *testing.T) {
 	const stops = "[budget]\ncalls_per_hour = 1\nstop = true\n"
 	for _, test := range []struct{ name, users, repository, want string }{
-		{"the user stops", stops, "[budget]\nstop = false\n", "reprise stopped this call: chain 1 made 1 calls"},
+		{"the user stops", stops, "[budget]\nstop = false\n", "reprise: over budget: chain 1 made 1 calls"},
 		{"the repository stops", "", stops, "ran"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestTheRepositoryStopsNothing(t *testing.T) {
 			for range 3 {
 				in := *cmd
 				in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), "REPRISE_TASK=T-1")
-				got, _ = in.Output()
+				got, _ = in.CombinedOutput()
 			}
 			if !strings.HasPrefix(string(got), test.want) {
 				t.Errorf("%q", got)

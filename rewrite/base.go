@@ -1,0 +1,43 @@
+package rewrite
+
+import "strings"
+
+// base is what most tools have in common. A tool defines anew what is otherwise with it.
+type base struct{}
+
+// HelpArgs returns --help: the tool has one mode.
+func (base) HelpArgs() []string { return []string{"--help"} }
+
+// ForkPoint returns "": the tool copies whole sessions, if at all.
+func (base) ForkPoint([]byte) string { return "" }
+
+// ValidID accepts lower-case UUIDs. What else a tool may accept, such as the first characters of an ID or a name, is the
+// caller's.
+func (base) ValidID(id string) bool { return isUUID(id) }
+
+// IsOrphanFile returns false: the tool leaves no files that endanger a session.
+func (base) IsOrphanFile(string, []byte) bool { return false }
+
+// refusals are what a tool's messages contain when it does not continue a session, and why.
+type refusals []struct {
+	text   string
+	reason Reason
+}
+
+// in returns why a message refuses a session, "" if it does not. Limits, logins, network errors and anything unknown do
+// not concern the session.
+func (r refusals) in(message string) Reason { return r.find(message, strings.Contains) }
+
+func (r refusals) find(message string, matches func(message, text string) bool) Reason {
+	for _, known := range r {
+		if matches(message, known.text) {
+			return known.reason
+		}
+	}
+	return ""
+}
+
+// newCall returns a call of the tool that is passed through so far.
+func (d *Descriptor) newCall(in Invocation) Call {
+	return Call{Tool: d.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}
+}
