@@ -482,11 +482,6 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
 	return ""
 }
 
-// IsSlashCommand reports whether the tool runs the prompt as one of its own commands.
-func IsSlashCommand(prompt string) bool {
-	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), "/")
-}
-
 // ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude
 // think more in that turn.
 func (claude) ActsOn(text string) bool {

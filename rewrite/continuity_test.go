@@ -176,8 +176,7 @@ func TestTranscripts(t *testing.T) {
 		if c.Relation != Extends || !c.Transcript {
 			t.Errorf("%s: %s, transcript %v", name, c.Relation, c.Transcript)
 		}
-		target := ToResume("id", NewPrompt(second, testKey), c, false)
-		if text, _ := target.Prompt(); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
+		if text, _, _ := sentOf(NewPrompt(second, testKey), c); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
 			t.Errorf("%s: the new turn is %q", name, text)
 		}
 		for what, wrong := range map[string]string{"another answer": "It is done.", "a longer answer": a + " And more.",
@@ -240,23 +239,19 @@ func longPrompt(news string) string {
 
 func TestWhyWhole(t *testing.T) {
 	before, turn := longPrompt("first note"), "Be kind.\n\nHuman: one"
-	resume := func(before, after string, always bool, answers ...string) Target {
-		return ToResume("id", NewPrompt(after, testKey), compare(before, after, answers...), always)
-	}
 	for name, tt := range map[string]struct {
-		target Target
-		want   Reason
+		before, after, answer string
+		want                  Reason
 	}{
-		"asked for":       {resume(before, longPrompt("first note\n\nsecond"), true), ""},
-		"fresh":           {ToFresh(before), ""},
-		"short":           {resume("a\n\nb", "a\n\nb\n\nc", false), ShortPrompt},
-		"unrelated":       {resume("Another job.", before, false), OtherTemplate},
-		"the same":        {resume(before, before, false), NothingNew},
-		"most is new":     {resume(before, before+strings.Repeat("\n\nnew words", 1000), false), SavesTooLittle},
-		"between answers": {resume(turn, turn+"\n\nTool: three files\n\nAssistant: first\n\nHuman: two", false, "first"), NoCleanCut},
+		"short":           {"a\n\nb", "a\n\nb\n\nc", "", ShortPrompt},
+		"unrelated":       {"Another job.", before, "", OtherTemplate},
+		"the same":        {before, before, "", NothingNew},
+		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", SavesTooLittle},
+		"between answers": {turn, turn + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two", "first", NoCleanCut},
 	} {
-		if _, whole := tt.target.Prompt(); !whole || tt.target.Why() != tt.want {
-			t.Errorf("%s: whole %v, %q, want %q", name, whole, tt.target.Why(), tt.want)
+		_, whole, why := sentOf(NewPrompt(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
+		if !whole || why != tt.want {
+			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
 		}
 	}
 }
@@ -267,7 +262,7 @@ func TestNewTurnLosesNothing(t *testing.T) {
 	second := first + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two"
 	p := NewPrompt(second, testKey)
 	c := compare(first, second, "first")
-	if text, whole := ToResume("id", p, c, false).Prompt(); c.Relation != Extends || !whole {
+	if text, whole, _ := sentOf(p, c); c.Relation != Extends || !whole {
 		t.Errorf("%s, %q", c.Relation, text)
 	}
 }
@@ -299,7 +294,7 @@ func TestHugePrompts(t *testing.T) {
 	} {
 		p := NewPrompt(tt.after, testKey)
 		c := Compare(sentTo(tt.before), p)
-		text, whole := ToResume("id", p, c, false).Prompt()
+		text, whole, _ := sentOf(p, c)
 		if c.Relation != tt.want || !strings.Contains(text, "more") || whole && text != tt.after {
 			t.Errorf("%s: %s, want %s; %d bytes sent", name, c.Relation, tt.want, len(text))
 		}
@@ -316,7 +311,7 @@ func TestDeltaLosesNothing(t *testing.T) {
 		prompt := strings.Join(after, "\n\n")
 		p := NewPrompt(prompt, testKey)
 		c := Compare(sentTo(strings.Join(before, "\n\n")), p)
-		text, whole := ToResume("id", p, c, false).Prompt()
+		text, whole, _ := sentOf(p, c)
 		if whole && text != prompt {
 			t.Fatal("the whole prompt is not the prompt")
 		}
@@ -324,9 +319,6 @@ func TestDeltaLosesNothing(t *testing.T) {
 			if !slices.Contains(before, b) && !strings.Contains(text, b) {
 				t.Fatalf("the new block %q is not sent in %q", b, text)
 			}
-		}
-		if text, whole := ToFresh(prompt).Prompt(); !whole || text != prompt {
-			t.Fatal("a fresh session is not sent the whole prompt")
 		}
 		if c.Relation == Extends && !inOrder(before, after) {
 			t.Fatalf("extends although %q lacks some of %q", after, before)

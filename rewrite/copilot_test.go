@@ -176,7 +176,7 @@ func TestCopilotPlans(t *testing.T) {
 			t.Errorf("%q: %q, stderr %v", line, p.Args, p.ReadStderr)
 		}
 	}
-	prompt := NewPrompt("hi", testKey)
+	prompt := NewPrompt("hi", toolKey)
 	resume := func(line string, env ...string) Plan {
 		return (copilot{}).Plan(copilotCall(line, env...), ToResume(someID, prompt, Continuity{}, true))
 	}
@@ -371,7 +371,7 @@ func copilotResumed(t *testing.T, first, name, format string) (before, r copilot
 			id = value
 		}
 	}
-	p := (copilot{}).Plan(c, ToResume(id, NewPrompt("x", testKey), Continuity{}, true))
+	p := (copilot{}).Plan(c, ToResume(id, NewPrompt("x", toolKey), Continuity{}, true))
 	return before, copilotShow(t, name, c, p, before.seen.Totals)
 }
 
@@ -410,7 +410,7 @@ func TestCopilotOwnFigures(t *testing.T) {
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range copilotLines {
 		c := copilotCall(line)
-		p := (copilot{}).Plan(c, ToResume(someID, NewPrompt("x", testKey), Continuity{}, true))
+		p := (copilot{}).Plan(c, ToResume(someID, NewPrompt("x", toolKey), Continuity{}, true))
 		for _, totals := range []Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := copilotShow(t, "chain-2-"+format, c, p, totals)
 			if r.seen.Usage.Known || r.stderr != string(copilotRecording(t, "chain-2-"+format, "stderr")) {

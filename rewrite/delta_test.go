@@ -18,12 +18,18 @@ func briefed(sections ...string) string {
 	return "You are the coder.\n\n" + rules + "\n" + strings.Join(sections, "\n\n") + "\n\n## Contract\n\nPrint DONE.\n"
 }
 
+// sentOf returns what a session is sent of a prompt, and why that is all of it.
+func sentOf(p *Prompt, c Continuity) (text string, whole bool, why Reason) {
+	if text, why = p.Delta(c); why != "" {
+		return p.Text, true, why
+	}
+	return text, false, ""
+}
+
 // makeDelta returns what a session that was sent before is sent of after.
 func makeDelta(before, after string) (text string, whole bool, why Reason) {
 	p := NewPrompt(after, testKey)
-	target := ToResume("id", p, Compare(sentTo(before), p), false)
-	text, whole = target.Prompt()
-	return text, whole, target.Why()
+	return sentOf(p, Compare(sentTo(before), p))
 }
 
 func TestDeltas(t *testing.T) {
@@ -104,8 +110,8 @@ func TestSentAgain(t *testing.T) {
 		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## More\n[unchanged]\n\n## Contract\n\nPrint DONE.\n\n## Review\n\nIt leaks."},
 	} {
 		p := NewPrompt(tt.after, testKey)
-		p.Again = claude{}.ActsOn
-		if text, whole := ToResume("id", p, Compare(sentTo(before), p), false).Prompt(); whole || !strings.Contains(text, tt.want) {
+		p.Again = func(text string) bool { return mentions(text, '@', false) }
+		if text, whole, _ := sentOf(p, Compare(sentTo(before), p)); whole || !strings.Contains(text, tt.want) {
 			t.Errorf("%s: whole %v, %q", name, whole, text)
 		}
 	}
@@ -124,28 +130,10 @@ func TestSentAgain(t *testing.T) {
 			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
 	} {
 		p := NewPrompt(tt.after, testKey)
-		p.Again = claude{}.ActsOn
-		target := ToResume("id", p, Compare(sentTo(tt.before, "first"), p), false)
-		if text, whole := target.Prompt(); whole != (tt.want != "") || target.Why() != tt.want || !strings.Contains(text, "@") {
-			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, target.Why(), tt.want, text)
-		}
-	}
-}
-
-func TestActsOn(t *testing.T) {
-	for _, tt := range []struct {
-		tool Tool
-		text string
-		want bool
-	}{
-		{claude{}, "see @0001-fix.patch", true}, {claude{}, "@_notes.md", true}, {claude{}, "see\n@./x", true}, {claude{}, "@\"a b\"", true},
-		{claude{}, "mail a@b.example", false}, {claude{}, "@ 5 o'clock", false}, {claude{}, "meet me @", false}, {claude{}, "please Ultrathink", true}, {claude{}, "plain", false},
-		{gemini{}, "mail a@b.example", true}, {gemini{}, `mail a\@b.example`, false}, {gemini{}, "(@x)", true}, {gemini{}, "at @ home", false},
-		{codex{}, "use $skill-creator", true}, {codex{}, "costs 5$", false}, {codex{}, "see @x", true}, {codex{}, "plain", false},
-		{vibe{}, "see @x", true}, {vibe{}, "use $x", true}, {vibe{}, "plain", false},
-	} {
-		if got := tt.tool.ActsOn(tt.text); got != tt.want {
-			t.Errorf("%s acts on %q: %v", tt.tool.Descriptor().Name, tt.text, got)
+		p.Again = func(text string) bool { return mentions(text, '@', false) }
+		text, whole, why := sentOf(p, Compare(sentTo(tt.before, "first"), p))
+		if whole != (tt.want != "") || why != tt.want || !strings.Contains(text, "@") {
+			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, why, tt.want, text)
 		}
 	}
 }
@@ -159,7 +147,7 @@ func TestTurnsKeepTheirLabel(t *testing.T) {
 	} {
 		first := "Be kind.\n\n" + tt.first
 		p := NewPrompt(first+tt.rest, testKey)
-		if text, whole := ToResume("id", p, compare(first, first+tt.rest, "first"), false).Prompt(); whole || text != tt.want {
+		if text, whole, _ := sentOf(p, compare(first, first+tt.rest, "first")); whole || text != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, text, tt.want)
 		}
 	}
@@ -178,9 +166,8 @@ func TestTurnsSentWhole(t *testing.T) {
 	} {
 		p := NewPrompt(tt.after, testKey)
 		c := compare(tt.before, tt.after, "first")
-		target := ToResume("id", p, c, false)
-		if _, whole := target.Prompt(); c.Relation != Extends || !whole || target.Why() != tt.want {
-			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, target.Why(), tt.want)
+		if _, whole, why := sentOf(p, c); c.Relation != Extends || !whole || why != tt.want {
+			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, why, tt.want)
 		}
 	}
 }
@@ -466,4 +453,25 @@ func (d document) edited(r *rand.Rand) document {
 		}
 	}
 	return e
+}
+
+func TestMistakable(t *testing.T) {
+	tests := []struct {
+		part, prompt string
+		want         bool
+	}{
+		{"Go on.", "You are the coder.", false},
+		{"/clear", "You are the coder.", true},
+		{" ? what", "? what", true},
+		{"!ls", "You are the coder.", true},
+		{"\n# remember this", "You are the coder.", true},
+		{"# Role\n\nGo on.", "# Role\n\nYou are the coder.", false},
+		{"# Role", "", true},
+		{"", "You are the coder.", false},
+	}
+	for _, tt := range tests {
+		if got := mistakable(tt.part, tt.prompt); got != tt.want {
+			t.Errorf("%q of %q: %v", tt.part, tt.prompt, got)
+		}
+	}
 }

@@ -257,8 +257,8 @@ func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	if want := strings.Replace(recorded, `"what number"`, `"THE \"WHOLE\" <prompt>\n\n what number"`, 1); got.String() != want {
 		t.Errorf("shown: %s", got.String())
 	}
-	prompt := NewPrompt("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", testKey)
-	c := Compare(sentTo(strings.TrimSuffix(prompt.Text, "\n\nThe last note."), "done"), prompt)
+	prompt := NewPrompt("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", toolKey)
+	c := Compare(namedSent(strings.TrimSuffix(prompt.Text, "\n\nThe last note.")), prompt)
 	plan := gemini{}.Plan(Call{Format: StreamJSON}, ToResume(someID, prompt, c, false))
 	if plan.Asked != prompt.Text || plan.Prompt == prompt.Text {
 		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)

@@ -123,7 +123,7 @@ func TestHistories(t *testing.T) {
 				got += " " + is.word
 			}
 		}
-		if text, whole := ToResume("id", p, c, false).Prompt(); !whole {
+		if text, whole, _ := sentOf(p, c); !whole {
 			got += fmt.Sprintf(" <%s>", text)
 		}
 		if got != tt.want {
@@ -140,7 +140,7 @@ func TestShownForms(t *testing.T) {
 		"first": HistoryEdited, "second\nfirst": HistoryEdited, "secondfirst": HistoryEdited} {
 		p := NewPrompt(base+"\n\nAssistant: "+shown+"\n\nUser: two", testKey)
 		c := Compare(sent, p)
-		text, whole := ToResume("id", p, c, false).Prompt()
+		text, whole, _ := sentOf(p, c)
 		if c.Relation != want || want == Extends && (whole || text != "User: two") {
 			t.Errorf("%q: %s, sends %q", shown, c.Relation, text)
 		}

@@ -112,7 +112,7 @@ func TestQwenSchemaFile(t *testing.T) {
 }
 
 func TestQwenPlans(t *testing.T) {
-	prompt := NewPrompt("hi", testKey)
+	prompt := NewPrompt("hi", toolKey)
 	resume, fork := ToResume(someID, prompt, Continuity{}, true), ToCopy(someID, prompt, Continuity{}, true)
 	tests := []struct {
 		line   string

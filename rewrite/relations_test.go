@@ -107,22 +107,6 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-func TestForks(t *testing.T) {
-	p := NewPrompt("a", testKey)
-	target := ToFork("id", "message", p, Continuity{}, true)
-	if target.Session() != "id" || target.ForkAt() != "message" || !target.copied {
-		t.Errorf("%+v", target)
-	}
-	if target = ToFork("id", "", p, Continuity{}, true); target.Session() != "" || target.copied {
-		t.Errorf("without a message: %+v", target)
-	}
-	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true, "go on": false} {
-		if startsLikeCommand(text) != want {
-			t.Errorf("%q starts like a command: %v", text, !want)
-		}
-	}
-}
-
 func TestEstimates(t *testing.T) {
 	n := len(addedAtEnd)
 	for _, tt := range []struct{ bytes, blocks, sent, want int }{
@@ -244,5 +228,13 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 	if whole, why := change(maxParts + 1); !whole || why != NoCleanCut {
 		t.Errorf("of one more: %s", why)
+	}
+}
+
+func TestStartsLikeCommand(t *testing.T) {
+	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true, "go on": false} {
+		if startsLikeCommand(text) != want {
+			t.Errorf("%q starts like a command: %v", text, !want)
+		}
 	}
 }

@@ -1,0 +1,35 @@
+package rewrite
+
+import "slices"
+
+// A Mode is how a call is handled.
+type Mode string
+
+// The modes.
+const (
+	Passthrough Mode = "passthrough" // the real binary replaces the shim
+	Observe     Mode = "observe"     // unchanged, but read for its session ID and usage
+	Fresh       Mode = "fresh"       // managed, in a new session
+	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
+	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
+	Stopped     Mode = "stopped"     // not run: its job is over a budget that stops
+)
+
+// Continues reports whether the call continues what a session was sent before.
+func (m Mode) Continues() bool { return m == Resume || m == Fork }
+
+// Missed reports whether a call that is passed through for a reason is a headless one that the
+// caller may expect to be managed. Calls from within a tool's own run are not.
+func Missed(t Tool, in Invocation, r Reason) bool {
+	d := t.Descriptor()
+	switch r {
+	case AppServer:
+		return !in.StdinTTY && !d.nested(in.Env)
+	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, MessageContent, ControlRequest, StdinOpen, StdinTooBig, StdoutGone,
+		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
+	default:
+		return false
+	}
+	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
+	return !d.nested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
+}

@@ -1,0 +1,90 @@
+package rewrite
+
+// A Target is the session that a call goes to and what it is sent there. Only ToFresh, ToResume,
+// ToFork and ToCopy make one, so a delta never goes to a fresh session.
+type Target struct {
+	id     string
+	copied bool   // the call goes to a copy of the session
+	forkAt string // the last message that the copy keeps, "" for all
+	prompt string
+	whole  bool
+	why    Reason // why a resume sends the whole prompt although that was not requested
+	asked  string // the caller's prompt if prompt is only a part of it
+	newID  string // of the session that the call begins
+}
+
+// ToFresh sends the whole prompt to a session of its own.
+func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
+
+// ToResume sends the prompt, or its new part, to session id. With always it sends the whole prompt.
+func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
+	t := Target{id: id, prompt: p.Text, whole: true}
+	if always {
+		return t
+	}
+	delta, why := p.Delta(c)
+	if why != "" {
+		t.why = why
+		return t
+	}
+	t.prompt, t.whole, t.asked = delta, false, p.Text
+	return t
+}
+
+// ToFork sends the prompt, or its new part, to a copy of session id that ends with message. Without
+// a message the copy would include what another process is doing there, so the call needs a fresh
+// session.
+func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
+	if message == "" {
+		return ToFresh(p.Text)
+	}
+	t := ToResume(id, p, c, always)
+	t.copied, t.forkAt = true, message
+	return t
+}
+
+// ToCopy sends the prompt, or its new part, to a copy of session id, which itself stays unchanged.
+func ToCopy(id string, p *Prompt, c Continuity, always bool) Target {
+	t := ToResume(id, p, c, always)
+	t.copied = true
+	return t
+}
+
+// Beginning returns the target with an ID for the session that the call begins: a fresh one, or a copy.
+// A tool that chooses the IDs of its sessions itself ignores it.
+func (t Target) Beginning(id string) Target {
+	t.newID = id
+	return t
+}
+
+// NewID returns the ID for the session that the call begins.
+func (t Target) NewID() string { return t.newID }
+
+// Session returns the session to resume or to copy, "" for a fresh one.
+func (t Target) Session() string { return t.id }
+
+// ForkAt returns the message that a copy of the session ends with, "" for a complete copy.
+func (t Target) ForkAt() string { return t.forkAt }
+
+// Prompt returns what the model is sent and whether that is the whole prompt.
+func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
+
+// Why returns why a resume sends the whole prompt; "" for a delta, a fresh session, or if ToResume
+// was asked to send everything.
+func (t Target) Why() Reason { return t.why }
+
+// Asked returns what the caller sent if the model is sent less.
+func (t Target) Asked() string { return t.asked }
+
+// Copied reports whether the call goes to a copy of the session.
+func (t Target) Copied() bool { return t.copied }
+
+// fromArgv reports whether the caller's whole prompt was in argv. Only then may a part of it be
+// there: argv ends at a NUL, and every user of the machine can read it.
+func (t Target) fromArgv(c Call) bool {
+	all := t.asked
+	if t.whole {
+		all = t.prompt
+	}
+	return all == c.Prompt
+}
