@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Rule says which calls belong to which job, and which policy applies to them. Rules are pure: a
@@ -98,7 +99,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 		!strings.HasSuffix(s.Cwd, r.cwdEnd) {
 		return Match{}, false
 	}
-	found := captures{attempt: rewrite.NoAttempt}
+	found := captures{attempt: reason.NoAttempt}
 	if !r.capture(&found, s) {
 		return Match{}, false
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // subject is a call of claude.
@@ -86,7 +87,7 @@ func TestMatch(t *testing.T) {
 			}
 			got := config.Match(subject(c.change))
 			if c.want.Attempt == 0 {
-				c.want.Attempt = rewrite.NoAttempt
+				c.want.Attempt = reason.NoAttempt
 			}
 			if c.want.Scope == "r" && got.Name != "r" {
 				t.Fatal("the rule does not match")

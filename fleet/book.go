@@ -15,6 +15,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Book is the ledger.Book of a store that several machines share. Each chain has a register of its own: that of a named
@@ -123,9 +124,9 @@ func (b *Book) Facts(c *ledger.Call) (ledger.Facts, ledger.Mark, error) {
 	switch {
 	case f.Fresh != "":
 	case b.lacks(c, f.Chains):
-		f.Fresh = rewrite.StoreUnavailable
+		f.Fresh = reason.StoreUnavailable
 	case damaged && len(f.Chains) == 0:
-		f.Fresh = rewrite.RegisterDamaged
+		f.Fresh = reason.RegisterDamaged
 	}
 	r.until, _ = ctx.Deadline()
 	return f, ledger.Mark{Facts: f, State: r, Took: time.Since(began)}, nil
@@ -302,14 +303,14 @@ func randomName() string {
 // Restore brings the files of the session that the call resumes to this machine. paths returns where
 // they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
 // the resume must be abandoned for the reason that it returns.
-func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string) (rewrite.Reason, error) {
+func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string) (reason.Code, error) {
 	h := holdOf(t)
 	if h == nil || h.from.Bundle == "" {
 		return "", nil
 	}
 	known, err := b.Local.KnownFiles(t)
 	if err != nil {
-		return rewrite.StoreUnavailable, err
+		return reason.StoreUnavailable, err
 	}
 	var file string
 	if h.from.File != nil {
@@ -320,10 +321,10 @@ func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, fil
 	case err == nil:
 		return "", nil
 	case errors.Is(err, store.ErrChanged):
-		return rewrite.SessionMoved, err
+		return reason.SessionMoved, err
 	case errors.Is(err, store.ErrAbsent), errors.Is(err, store.ErrBroken):
-		return rewrite.SessionGone, err
+		return reason.SessionGone, err
 	default:
-		return rewrite.StoreUnavailable, err
+		return reason.StoreUnavailable, err
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A fakeStore is what machines share in these tests.
@@ -241,7 +241,7 @@ func TestRenew(t *testing.T) {
 		}
 		c := sharedCall(b, "task", prompt+"\n\nMore.", now+1)
 		c.Limits.TTL = 10 * heldFor
-		if d, _, err := b.Preview(c); err != nil || d.Reason != rewrite.Leased {
+		if d, _, err := b.Preview(c); err != nil || d.Reason != reason.Leased {
 			t.Errorf("%d: %s (%s), %v", now, d.Mode, d.Reason, err)
 		}
 	}
@@ -271,7 +271,7 @@ func TestStateIsTakenOnce(t *testing.T) {
 		var other *ledger.Ticket
 		f.before = func() { _, other = wantResume(t, c, call(c, 3000), firstID) }
 		d, own, err := ledger.Begin(b, call(b, 3000))
-		if err != nil || d.Reason != rewrite.Leased {
+		if err != nil || d.Reason != reason.Leased {
 			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
 		}
 		endShared(t, b, own, secondID, "Begun anew.", 4000)
@@ -316,7 +316,7 @@ func TestOthersAreFaster(t *testing.T) {
 			}
 		}
 		d, own, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000))
-		if err != nil || d.Reason != rewrite.StoreBusy || own.Loan() != nil {
+		if err != nil || d.Reason != reason.StoreBusy || own.Loan() != nil {
 			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
 		}
 		if other != nil && own.Chain() == other.Chain() {
@@ -339,7 +339,7 @@ func TestLostRunner(t *testing.T) {
 		}
 		_, lost := wantResume(t, b, call(b, "\n\nMore.", 3000), firstID)
 		d, anew, err := ledger.Begin(c, call(c, "\n\nMore.\n\nStill more.", 20*60_000))
-		if err != nil || d.Reason != rewrite.PreviousUnknown {
+		if err != nil || d.Reason != reason.PreviousUnknown {
 			t.Fatalf("copies %t: %s (%s), %v", copies, d.Mode, d.Reason, err)
 		}
 		endShared(t, c, anew, thirdID, "Begun anew.", 21*60_000)
@@ -374,7 +374,7 @@ func TestFailedCopyGivesItsSourceBack(t *testing.T) {
 	again = sharedCall(a, "task", prompt+"\n\nMore of it.", 5000)
 	again.Copies = true
 	_, ticket = wantResume(t, a, again, firstID)
-	if err := a.FallBack(ticket, rewrite.RefusedUnknown); err != nil {
+	if err := a.FallBack(ticket, reason.RefusedUnknown); err != nil {
 		t.Fatal(err)
 	}
 	endShared(t, a, ticket, thirdID, "Begun anew.", 6000)
@@ -412,7 +412,7 @@ func TestCheckoutMustHaveTheWork(t *testing.T) {
 		}
 		return false
 	}
-	if d, _, err := ledger.Begin(b, c); err != nil || d.Reason != rewrite.CheckoutDiffers {
+	if d, _, err := ledger.Begin(b, c); err != nil || d.Reason != reason.CheckoutDiffers {
 		t.Errorf("%s (%s), %v", d.Mode, d.Reason, err)
 	}
 }
@@ -427,7 +427,7 @@ func TestBundleThatIsMissing(t *testing.T) {
 	if err := a.Finish(ticket, o); err != nil {
 		t.Fatal(err)
 	}
-	if d, _, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != rewrite.SessionGone {
+	if d, _, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.SessionGone {
 		t.Errorf("%s (%s), %v", d.Mode, d.Reason, err)
 	}
 }
@@ -482,7 +482,7 @@ func TestUnfinished(t *testing.T) {
 	if bytes.Contains(text, []byte("secret")) || bytes.Contains(text, []byte("coder")) {
 		t.Errorf("the text of a prompt or an answer is in %s", text)
 	}
-	if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != rewrite.Leased {
+	if d, _, err := b.Preview(sharedCall(b, "task", prompt+"\n\nMore.", 3000)); err != nil || d.Reason != reason.Leased {
 		t.Errorf("before it is done: %s (%s), %v", d.Mode, d.Reason, err)
 	}
 	for _, want := range []error{nil, errFenced} {

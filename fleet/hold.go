@@ -9,7 +9,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // heldFor is how long a call that does not renew its hold is waited for.
@@ -29,7 +29,7 @@ type hold struct {
 	decision ledger.Decision
 	from     session // that the call resumes, as it was
 	// fellBack is why a resume was abandoned.
-	fellBack rewrite.Reason
+	fellBack reason.Code
 	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
 	mu       sync.Mutex // of lost, and of what edit changes
 }
@@ -127,7 +127,7 @@ func (b *Book) Renew(t *ledger.Ticket, now ledger.Millis) error {
 }
 
 // FallBack implements ledger.Book.
-func (b *Book) FallBack(t *ledger.Ticket, why rewrite.Reason) error {
+func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	h := holdOf(t)
 	if h == nil || h.isLost() {
 		return b.Local.FallBack(t, why)

@@ -8,6 +8,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // The session of a call that was made without the store is later than the store's, which is then not resumed. The next
@@ -19,7 +20,7 @@ func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
 	endShared(t, a, ticket, firstID, "Done.", 2000)
 
 	without := sharedCall(a, "task", "Rename foo.", 3000)
-	without.Fresh = rewrite.StoreUnavailable
+	without.Fresh = reason.StoreUnavailable
 	_, own, err := ledger.Begin(a.Local, without)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +29,7 @@ func TestACallWithoutTheStoreEndsItsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, ticket := wantResume(t, a, sharedCall(a, "task", "Undo that.", 5000), "")
-	if d.Reason != rewrite.StoreUnavailable {
+	if d.Reason != reason.StoreUnavailable {
 		t.Errorf("%s", d.Reason)
 	}
 	endShared(t, a, ticket, thirdID, "Undone.", 6000)
@@ -50,7 +51,7 @@ func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
 		_, ticket := wantResume(t, a, call("Write the parser.", 1000), "")
 		endShared(t, a, ticket, firstID, "Done.", 2000)
 		_, ticket = wantResume(t, a, call("Review one.", 3000), firstID)
-		if err := a.FallBack(ticket, rewrite.SessionMoved); err != nil {
+		if err := a.FallBack(ticket, reason.SessionMoved); err != nil {
 			t.Fatal(err)
 		}
 		endShared(t, a, ticket, secondID, "Anew.", 4000)
@@ -79,7 +80,7 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	if err := a.Finish(ticket, rejected, ledger.Turn{Started: 4100, Outcome: *later}); err != nil {
 		t.Fatal(err)
 	}
-	if d, _ := wantResume(t, a, call("coder", "Go on.", 5000), ""); d.Reason != rewrite.ContextReset {
+	if d, _ := wantResume(t, a, call("coder", "Go on.", 5000), ""); d.Reason != reason.ContextReset {
 		t.Errorf("%s", d.Reason)
 	}
 }
@@ -90,7 +91,7 @@ func TestBudgetOfCalls(t *testing.T) {
 	a := f.machine(t, "a")
 	for i := range ledger.Millis(5) {
 		c := sharedCall(a, "task", "Do it.", 1000+i*100)
-		c.Limits.Budget, c.Limits.Stop, c.Fresh = ledger.Budget{CallsPerHour: 3}, true, rewrite.ForcedFresh
+		c.Limits.Budget, c.Limits.Stop, c.Fresh = ledger.Budget{CallsPerHour: 3}, true, reason.ForcedFresh
 		d, ticket, err := ledger.Begin(a, c)
 		if err != nil || (d.Mode == rewrite.Stopped) != (i >= 3) {
 			t.Fatalf("call %d: %s (%s), %v", i+1, d.Mode, d.Reason, err)

@@ -12,6 +12,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A keptStore is a fakeStore with the verbs of a Keeper.
@@ -193,7 +194,7 @@ func TestLogIsSummedUp(t *testing.T) {
 	if err := Calls(t.Context(), f, 0, func(c ledger.LoggedCall) error { calls = append(calls, c); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: rewrite.SessionGone,
+	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: reason.SessionGone,
 		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge})
 	l, err := ledger.FromLog(calls, rewrite.Key{})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func whyLost(err error) ledger.Lost {
@@ -94,7 +94,7 @@ func Sum(calls iter.Seq[ledger.LoggedCall]) (s Sums) {
 		if sum := lost[c.Lost]; sum != nil {
 			*sum++
 		}
-		if c.Reason == rewrite.CheckoutDiffers {
+		if c.Reason == reason.CheckoutDiffers {
 			s.Differs++
 		}
 	}

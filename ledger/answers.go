@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Answers are kept for a day, and a prompt is compared with the latest of a project.
@@ -85,7 +86,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 			continue
 		}
 		quoted := cf.addFlow(answers)
-		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past(cf.Continuity.Relation == rewrite.Extends) != ""
+		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past(cf.Continuity.Relation == reason.Extends) != ""
 		cf.Against, cf.Ends = e.Against(func(text string) bool { return quoted[text] }), e.Ends()
 	}
 }

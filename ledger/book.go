@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Book is where the chains of a call are kept: the ledger of this machine, or another one, whose calls the
@@ -27,7 +28,7 @@ type Book interface {
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
 	// session; its source dies only if the reason lies in it.
-	FallBack(*Ticket, rewrite.Reason) error
+	FallBack(*Ticket, reason.Code) error
 	// Finish records how the run ended and releases the lease. The call's prompt is then all that
 	// the session was sent. Finish records each later turn as an observed call of the same session.
 	Finish(t *Ticket, o *Outcome, later ...Turn) error
@@ -81,11 +82,11 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		case c.Wait:
 			return d, nil, ErrHeld
 		case n == maxDecisions-1 || !c.Copies && mark.State == nil:
-			reason := rewrite.Leased
+			why := reason.Leased
 			if mark.State != nil {
-				reason = rewrite.StoreBusy
+				why = reason.StoreBusy
 			}
-			d = Decision{Mode: rewrite.Fresh, Reason: reason, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
+			d = Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(Mark{}, d, c) // it does not go on with anything
 		default:
 			if mark.State != nil {
@@ -109,7 +110,7 @@ func decide(b Book, c *Call) (Decision, Mark, error) {
 		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
 	}
 	d := Foresee(b, c, facts)
-	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == rewrite.Leased || c.WaitForRecord && facts.unrecorded()) {
+	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.unrecorded()) {
 		err = ErrHeld
 	}
 	if mark.State != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken

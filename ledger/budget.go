@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // anHour is the period in which calls are counted; money is counted in a day.
@@ -23,12 +24,12 @@ type Budget struct {
 }
 
 // Exceeded returns which limit a job has exceeded, or "".
-func (b Budget) Exceeded(s Spending) rewrite.Reason {
+func (b Budget) Exceeded(s Spending) reason.Code {
 	switch {
 	case b.CallsPerHour > 0 && s.Calls > b.CallsPerHour:
-		return rewrite.TooManyCalls
+		return reason.TooManyCalls
 	case b.NanoPerDay > 0 && s.Cost >= b.NanoPerDay:
-		return rewrite.BudgetSpent
+		return reason.BudgetSpent
 	}
 	return ""
 }
@@ -65,9 +66,9 @@ func (l *Ledger) recordStopped(c *Call, d Decision, chain int64) error {
 
 // spent returns what the job of a call has used up with this call. If that cannot be read it counts
 // as nothing: a budget must not keep a call from running.
-func (l *Ledger) spent(c *Call, reason rewrite.Reason, chain int64) Spending {
+func (l *Ledger) spent(c *Call, why reason.Code, chain int64) Spending {
 	j := budgetJob{chain: chain}
-	if reason == rewrite.Identical && c.Task == "" {
+	if why == reason.Identical && c.Task == "" {
 		j = budgetJob{tool: c.Tool, cwd: c.Cwd}
 	}
 	if c.Limits.Budget == (Budget{}) || j == (budgetJob{}) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // spend makes a call of a task, "" for none, that costs as many nano-dollars.
@@ -40,9 +41,9 @@ func TestBudgetOfAChain(t *testing.T) {
 		{began, 100, Decision{}}, // nothing is known of a new chain
 		{began + 1000, 100, Decision{Spent: Spending{2, 100}}},
 		{began + 2000, 100, Decision{Spent: Spending{3, 200}}},
-		{began + 3000, 100, Decision{Spent: Spending{4, 300}, Exceeded: rewrite.TooManyCalls}},
+		{began + 3000, 100, Decision{Spent: Spending{4, 300}, Exceeded: reason.TooManyCalls}},
 		{began + anHour + 2500, 600, Decision{Spent: Spending{2, 400}}},
-		{began + 3*anHour, 0, Decision{Spent: Spending{1, 1000}, Exceeded: rewrite.BudgetSpent}},
+		{began + 3*anHour, 0, Decision{Spent: Spending{1, 1000}, Exceeded: reason.BudgetSpent}},
 		{began + day + 2500, 0, Decision{Spent: Spending{1, 700}}},
 	}
 	for i, step := range steps {
@@ -63,7 +64,7 @@ func TestBudgetOfRepeatedPrompts(t *testing.T) {
 	for i := range Millis(5) {
 		d = spend(t, l, "", prompt, began+1000*i, 100)
 	}
-	if d.Reason != rewrite.Identical || d.Spent != (Spending{4, 300}) || d.Exceeded != rewrite.TooManyCalls {
+	if d.Reason != reason.Identical || d.Spent != (Spending{4, 300}) || d.Exceeded != reason.TooManyCalls {
 		t.Errorf("%s: %+v %s", d.Reason, d.Spent, d.Exceeded)
 	}
 	spend(t, l, "T-1", "A job", began+6000, 7)
@@ -115,7 +116,7 @@ func TestStopped(t *testing.T) {
 		}
 		finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+anHour+7001))
 	}
-	last, err := l.LatestInvocations(Wanted{Filter: Filter{Reason: rewrite.TooManyCalls}, Limit: 1})
+	last, err := l.LatestInvocations(Wanted{Filter: Filter{Reason: reason.TooManyCalls}, Limit: 1})
 	if err != nil || len(last) != 1 || last[0].Mode != rewrite.Stopped || last[0].Outcome != "failed" || last[0].SentBytes != 0 {
 		t.Errorf("%+v, %v", last, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A request is one whose prompt has so many tokens, of which the cache had some.
@@ -69,11 +70,11 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 	for name, c := range map[string]struct {
 		read, sum int64 // of each resume's first request and of all its input, in tokens
 		resumes   int   // before the suspension, or all of them
-		want      rewrite.Reason
+		want      reason.Code
 	}{
-		"missed and dearer":     {0, 60_000, minMissed, rewrite.Dearer},
-		"missed, not dearer":    {0, 10_000, minRuns + 2, rewrite.Unrelated},
-		"not missed and dearer": {10_000, 60_000, minRuns, rewrite.Dearer},
+		"missed and dearer":     {0, 60_000, minMissed, reason.Dearer},
+		"missed, not dearer":    {0, 10_000, minRuns + 2, reason.Unrelated},
+		"not missed and dearer": {10_000, 60_000, minRuns, reason.Dearer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
@@ -81,12 +82,12 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 			for i := range minRuns {
 				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0}, 10_000)
 			}
-			resume := func() rewrite.Reason {
+			resume := func() reason.Code {
 				now += minute
 				return callAt(t, l, now, "task 0", request{10_500, c.read}, request{c.sum, c.read}, 10_500).Reason
 			}
 			for i := range c.resumes {
-				if got := resume(); got != rewrite.Unrelated {
+				if got := resume(); got != reason.Unrelated {
 					t.Fatalf("resume %d: %s", i+1, got)
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A CacheLostRow is the number of calls of one tool and rule that were kept fresh because a resume would
@@ -24,7 +24,7 @@ func (l *Ledger) CacheLostRows(f Filter) ([]CacheLostRow, error) {
 			err := rows.Scan(&r.Tool, &r.Rule, &r.Calls)
 			all = append(all, r)
 			return err
-		}, append([]any{rewrite.CacheLost}, args...)...)
+		}, append([]any{reason.CacheLost}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("count calls that a lost cache kept fresh: %w", err)
 	}

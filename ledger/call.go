@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Call is what the ledger needs to know about an invocation before it runs.
@@ -29,9 +30,9 @@ type Call struct {
 	Place           Place // the directory's place in its history
 	Limits          Limits
 	Now             Millis
-	Fresh           rewrite.Reason // why it must be fresh, "" if it need not
-	Wait            bool           // the call waits for a session that another process holds
-	WaitForRecord   bool           // it waits if its caller may know the answer of a run that is not recorded yet
+	Fresh           reason.Code // why it must be fresh, "" if it need not
+	Wait            bool        // the call waits for a session that another process holds
+	WaitForRecord   bool        // it waits if its caller may know the answer of a run that is not recorded yet
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
@@ -50,7 +51,7 @@ type Call struct {
 	Checkout func(tree, directory string) bool
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
-	ForkPoint func(path string, stamp Stamp) (message string, why rewrite.Reason)
+	ForkPoint func(path string, stamp Stamp) (message string, why reason.Code)
 }
 
 // named reports whether the name alone identifies the call's task.
@@ -69,12 +70,12 @@ type Ticket struct {
 	key        rewrite.Key
 	chain      int64
 	transcript bool
-	crowded    bool           // another call of the chain is running
-	source     int64          // the session that its own is a copy of, 0 for none
-	cut        bool           // only part of source was to be copied
-	fellBack   rewrite.Reason // why its resume was given up, if that could not be recorded
-	finished   bool           // FinishEarly has recorded its outcome
-	loan       *Loan          // what the call has taken from another book, nil for nothing
+	crowded    bool        // another call of the chain is running
+	source     int64       // the session that its own is a copy of, 0 for none
+	cut        bool        // only part of source was to be copied
+	fellBack   reason.Code // why its resume was given up, if that could not be recorded
+	finished   bool        // FinishEarly has recorded its outcome
+	loan       *Loan       // what the call has taken from another book, nil for nothing
 }
 
 // Preview implements Book. The chains are followed by other chains of the directory, to show what has
@@ -146,7 +147,7 @@ func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 }
 
 func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
-	if d.Reason != rewrite.Never {
+	if d.Reason != reason.Never {
 		if err := t.join(tx, c, d); err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
 	case d.Mode == rewrite.Resume:
 		return t.resumeSession(tx, d.Session)
 	}
-	return t.newSession(tx, d.Reason != rewrite.Ambiguous && d.Detail != rewrite.Unrelated)
+	return t.newSession(tx, d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
 }
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with
@@ -341,7 +342,7 @@ func (l *Ledger) Fold() error {
 
 // Observe records a call whose session the caller manages. The call belongs to no chain. The
 // session that the caller names, "" for none, is the caller's from then on.
-func (l *Ledger) Observe(c *Call, reason rewrite.Reason, named string, promptBytes int) (*Ticket, error) {
+func (l *Ledger) Observe(c *Call, reason reason.Code, named string, promptBytes int) (*Ticket, error) {
 	t := &Ticket{call: c}
 	err := l.write(func(tx *sql.Tx) error {
 		if err := callersOwn(tx, named); err != nil {
@@ -367,5 +368,5 @@ func callersOwn(tx *sql.Tx, id string) error {
 }
 
 func (c *Call) attempt() sql.NullInt64 {
-	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
+	return known(c.Attempt != reason.NoAttempt, int64(c.Attempt))
 }

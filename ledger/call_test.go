@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // row reads the columns of one row.
@@ -116,7 +117,7 @@ func TestWhatChangesBetweenDecisionAndWrite(t *testing.T) {
 				if !errors.Is(err, ErrHeld) || ticket != nil {
 					t.Errorf("%s: does not wait: %s, %v", tt.name, d.Mode, err)
 				}
-			case err != nil || d.Mode != tt.want || (d.Mode == rewrite.Fresh) != (d.Reason == rewrite.Leased):
+			case err != nil || d.Mode != tt.want || (d.Mode == rewrite.Fresh) != (d.Reason == reason.Leased):
 				t.Errorf("%s: %s (%s), %v, want %s", tt.name, d.Mode, d.Reason, err, tt.want)
 			case (ticket.Session == first.Session) != (tt.want == rewrite.Resume):
 				t.Errorf("%s: session %d after %d", tt.name, ticket.Session, first.Session)
@@ -195,7 +196,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)
-	c.Attempt, c.Place = rewrite.NoAttempt, Place{"r", "b", "h"}
+	c.Attempt, c.Place = reason.NoAttempt, Place{"r", "b", "h"}
 	d, again := beginCall(t, l, c)
 	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" || !d.Whole {
 		t.Fatalf("%s (%s), totals %q, whole %v", d.Mode, d.Reason, again.Totals, d.Whole)
@@ -260,7 +261,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "invocations", ticket.Invocation), map[string]any{
 		"chain_id": ticket.chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
-		"reason": rewrite.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
+		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
 	o := goodOutcome(someID, "done", 2500)
 	o.Seen.Source, o.IDFormat, o.Seen.Model, o.Sent, o.Exit, o.Signal = "stdout", rewrite.StreamJSON, "model", 17, 3, 9
 	o.Seen.Usage = rewrite.Usage{Known: true, Input: 1, CacheRead: 2, CacheWrite: -3, Output: 4, CostNano: 1 << 60, CostKnown: true}
@@ -273,7 +274,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	wantRow(t, "ended twice", row(t, l, "invocations", ticket.Invocation), want)
 
 	d, second := beginCall(t, l, testCall(l, prompt+"\n\nMore.", 3000))
-	if d.Reason != rewrite.PreviousKilled {
+	if d.Reason != reason.PreviousKilled {
 		t.Fatal(d.Reason)
 	}
 	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true}})
@@ -283,7 +284,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	if d.Mode != rewrite.Resume {
 		t.Fatal(d.Reason)
 	}
-	wantRow(t, "resumed", row(t, l, "invocations", third.Invocation), map[string]any{"mode": rewrite.Resume, "reason": rewrite.Extends, "resumed_from": otherID})
+	wantRow(t, "resumed", row(t, l, "invocations", third.Invocation), map[string]any{"mode": rewrite.Resume, "reason": reason.Extends, "resumed_from": otherID})
 }
 
 // A refusal is noted in the invocation, the session and the chain.
@@ -300,9 +301,9 @@ func TestFallBackIsRecorded(t *testing.T) {
 		finish(t, l, other, goodOutcome(otherID, "done", 2500))
 		before := row(t, l, "sessions", other.Session)
 		_, second := begin(t, l, prompt+"\n\nMore.", 3000)
-		why, state, since, failures := rewrite.RefusedUnknown, Dead, any(nil), 1
+		why, state, since, failures := reason.RefusedUnknown, Dead, any(nil), 1
 		if busy {
-			why, state = rewrite.RefusedBusy, Live
+			why, state = reason.RefusedBusy, Live
 		}
 		if err := l.FallBack(second, why); err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	want := row(t, l, "sessions", first.Session)
 	want["transcript"] = 1
 	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() { execute(t, l, "UPDATE sessions SET transcript = 1") })
-	c.Attempt, c.Fingerprints = rewrite.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = reason.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	d, ticket := beginCall(t, l, c)
 	if !d.Copy || ticket.Totals != "t1" {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)
@@ -473,15 +474,15 @@ func TestObserve(t *testing.T) {
 	finish(t, l, other, goodOutcome(otherID, "done", 2000))
 	c := testCall(l, "mine", 3000)
 	c.Prompt = nil // nobody compares it
-	ticket, err := l.Observe(c, rewrite.CallerSession, someID, 4)
+	ticket, err := l.Observe(c, reason.CallerSession, someID, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantRow(t, "the call", row(t, l, "invocations", ticket.Invocation), map[string]any{"chain_id": nil, "session_id": nil, "tool": "claude", "cwd": "/project",
-		"started": 3000, "mode": rewrite.Observe, "reason": rewrite.CallerSession, "format": rewrite.Text, "prompt_bytes": 4, "sent_bytes": 4})
+		"started": 3000, "mode": rewrite.Observe, "reason": reason.CallerSession, "format": rewrite.Text, "prompt_bytes": 4, "sent_bytes": 4})
 	wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"callers_own": 1})
 	wantRow(t, "another one", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
-	if _, err := l.Observe(c, rewrite.CallerSession, "", 4); err != nil {
+	if _, err := l.Observe(c, reason.CallerSession, "", 4); err != nil {
 		t.Fatal(err)
 	}
 	wantRow(t, "without an id", row(t, l, "sessions", other.Session), map[string]any{"callers_own": 0})
@@ -508,7 +509,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		finish(t, l, ticket, goodOutcome(someID, "done", Millis(2000+n)))
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.HoldOut = 0.5
-		if d, _, err := l.Preview(c); err != nil || (d.Reason == rewrite.HeldOut) != (want == Control) {
+		if d, _, err := l.Preview(c); err != nil || (d.Reason == reason.HeldOut) != (want == Control) {
 			t.Errorf("%s: %s (%s), %v", want, d.Mode, d.Reason, err)
 		}
 	}
@@ -644,7 +645,7 @@ func TestProbeDecides(t *testing.T) {
 		if err := l.SetProbe("", tt.probe, 2500); err != nil {
 			t.Fatal(err)
 		}
-		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == rewrite.NoResume) != (tt.want == rewrite.Fresh) {
+		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == reason.NoResume) != (tt.want == rewrite.Fresh) {
 			t.Errorf("%+v: %s (%s)", tt.probe, d.Mode, d.Reason)
 		}
 	}
@@ -685,7 +686,7 @@ func TestForkNeedsBoth(t *testing.T) {
 		if c.Copies = tt.copies; !tt.point {
 			c.ForkPoint = nil
 		}
-		if d, _ := beginCall(t, l, c); (d.Mode == rewrite.Fork) != (tt.copies && tt.point) || d.Mode == rewrite.Fresh && d.Reason != rewrite.SessionMoved {
+		if d, _ := beginCall(t, l, c); (d.Mode == rewrite.Fork) != (tt.copies && tt.point) || d.Mode == rewrite.Fresh && d.Reason != reason.SessionMoved {
 			t.Errorf("%+v: %s (%s)", tt, d.Mode, d.Reason)
 		}
 	}
@@ -750,7 +751,7 @@ func TestARefusalIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
 	o := goodOutcome(someID, "done", 2000)
-	o.Exit, o.Seen.Refusal = 1, rewrite.RefusedContext
+	o.Exit, o.Seen.Refusal = 1, reason.RefusedContext
 	finish(t, l, ticket, o)
-	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": Dead, "state_why": rewrite.RefusedContext, "errors": 1, "turns": 0})
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": Dead, "state_why": reason.RefusedContext, "errors": 1, "turns": 0})
 }

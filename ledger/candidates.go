@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // MaxCandidates bounds how many chains of its directory with the same beginning an unnamed call is
@@ -107,7 +108,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 	}
 	addEvidence(c, f.Chains, answers)
 	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
-		return usable(cf) && (cf.Continuity.Relation == rewrite.Identical || f.goesOn(&cf))
+		return usable(cf) && (cf.Continuity.Relation == reason.Identical || f.goesOn(&cf))
 	}) {
 		return nil // it continues an end, or repeats one
 	}
@@ -132,7 +133,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 // if the prompt shows its answer.
 func (l Limits) goesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence
-	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == rewrite.Identical || e.Answer > 0 || e.Transcript
+	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical || e.Answer > 0 || e.Transcript
 }
 
 // addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
@@ -172,7 +173,7 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 		return err
 	}
 	defer func() { addEvidence(c, f.Chains, answers) }()
-	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == rewrite.Extends {
+	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == reason.Extends {
 		return nil
 	}
 	if n.copies > 0 || n.sessions > MaxCandidates {
@@ -320,7 +321,7 @@ func (r *factsRow) columns() []column {
 		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.stamp, '')", &f.stamp},
-		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
+		{fmt.Sprintf("coalesce(s.attempt, %d)", reason.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.left_files", &f.left},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
@@ -331,7 +332,7 @@ func (r *factsRow) columns() []column {
 
 // A kinship is how a prompt relates to a session, as far as the choice of a session depends on it.
 type kinship struct {
-	relation                         rewrite.Reason
+	relation                         reason.Code
 	transcript, answer, trace, shown bool
 }
 
@@ -362,14 +363,14 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if copied {
 			n.copies++
 		}
-		if len(alike[kinship{relation: rewrite.Identical}]) > 0 && bytes.Equal(r.base, own) {
+		if len(alike[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(r.base, own) {
 			continue // one more that was sent the same: samplers leave hundreds
 		}
 		continuity := r.compare(c)
 		e := &continuity.Evidence
 		kin := kinship{continuity.Relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
 		known := len(alike[kin]) > 0
-		if continuity.Relation == rewrite.Extends || continuity.Relation == rewrite.Revises {
+		if continuity.Relation == reason.Extends || continuity.Relation == reason.Revises {
 			known = len(alike[kin]) > 1 && !slices.Contains(alike[kin], id)
 		}
 		if known {
@@ -378,7 +379,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if !slices.Contains(alike[kin], id) {
 			alike[kin] = append(alike[kin], id)
 		}
-		if continuity.Retains() || continuity.Relation == rewrite.Revises || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
+		if continuity.Retains() || continuity.Relation == reason.Revises || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
 			wanted = append(wanted, strconv.FormatInt(session, 10))
 		} else {
 			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
@@ -418,7 +419,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		}
 		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == rewrite.Revises || cf.Continuity.Evidence.Answer > 0) {
+		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0) {
 			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)
 		}
 		chains = append(chains, cf)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // generations makes a session, a copy of it, and a copy of that one, each of which was sent more.
@@ -116,17 +117,17 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nThe second part."
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-	for text, want := range map[string]rewrite.Reason{
-		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": rewrite.BaseChanged,
-		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  rewrite.BaseChanged,
-		prompt:               rewrite.Identical,
-		prompt + "\n\nMore.": rewrite.Extends,
+	for text, want := range map[string]reason.Code{
+		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": reason.BaseChanged,
+		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  reason.BaseChanged,
+		prompt:               reason.Identical,
+		prompt + "\n\nMore.": reason.Extends,
 	} {
 		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want || len(chains) != 1 {
 			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want, err)
 		}
 		facts, err := l.readFacts(testCall(l, text, 3000), false)
-		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != (want == rewrite.Identical || want == rewrite.Extends) {
+		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != (want == reason.Identical || want == reason.Extends) {
 			t.Errorf("%q: %+v, %v", text, facts.Chains, err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 		t.Fatalf("%d chains, %v", len(facts.Chains), err)
 	}
 	c := facts.Chains[0]
-	if c.Continuity.Relation != rewrite.HistoryEdited || c.Continuity.Evidence.Answer == 0 || c.NativeID != someID {
+	if c.Continuity.Relation != reason.HistoryEdited || c.Continuity.Evidence.Answer == 0 || c.NativeID != someID {
 		t.Errorf("%s, shows %d bytes of the answer, %q", c.Continuity.Relation, c.Continuity.Evidence.Answer, c.NativeID)
 	}
 }

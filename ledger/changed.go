@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Digests are keyed digests of the things that must be equal between a session and a call that
@@ -14,7 +14,7 @@ type Digests string
 
 // A Digest is one of Digests.
 type Digest struct {
-	Guard       rewrite.Reason
+	Guard       reason.Code
 	Name, Value string
 }
 
@@ -44,7 +44,7 @@ func (d Digests) list() []Digest {
 	for line := range strings.Lines(string(d)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) == 3 {
-			list = append(list, Digest{rewrite.Reason(fields[0]), fields[1], fields[2]})
+			list = append(list, Digest{reason.Code(fields[0]), fields[1], fields[2]})
 		}
 	}
 	return list
@@ -52,13 +52,13 @@ func (d Digests) list() []Digest {
 
 // order lists the reasons from weightiest to lightest: of several that apply, the first is
 // reported.
-var order = []rewrite.Reason{
-	rewrite.UserChanged, rewrite.DirectoryReplaced, rewrite.AuthChanged, rewrite.SettingsChanged, rewrite.InstructionsChanged, rewrite.JobChanged,
+var order = []reason.Code{
+	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged, reason.InstructionsChanged, reason.JobChanged,
 }
 
 // differ returns the weightiest reason for which digests are not the same, and the names of what
 // differs for that reason. A difference that the digests do not show has the reason otherwise.
-func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason, []string) {
+func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []string) {
 	if d == other {
 		return "", nil
 	}
@@ -66,7 +66,7 @@ func (d Digests) differ(other Digests, otherwise rewrite.Reason) (rewrite.Reason
 	if d != "" && len(mine) == 0 || other != "" && len(its) == 0 {
 		return otherwise, nil // written before digests had names
 	}
-	names := map[rewrite.Reason][]string{}
+	names := map[reason.Code][]string{}
 	collect := func(from, in []Digest) {
 		for _, one := range from {
 			if !slices.Contains(in, one) && !slices.Contains(names[one.Guard], one.Name) {
@@ -97,30 +97,30 @@ func withoutWholes(names []string) []string {
 type Place struct{ Repository, Branch, Head string }
 
 // whatChanged returns why a session no longer fits a call, and the names of what has changed.
-func whatChanged(f Facts, c *ChainFacts) (rewrite.Reason, []string) {
+func whatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
-		return rewrite.ModelChanged, nil
+		return reason.ModelChanged, nil
 	}
-	if reason, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, rewrite.SettingsChanged); reason != "" {
+	if reason, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, reason.SettingsChanged); reason != "" {
 		return reason, names
 	}
 	if c.Fingerprints.Runtime != f.Fingerprints.Runtime {
-		return rewrite.RuntimeChanged, nil
+		return reason.RuntimeChanged, nil
 	}
-	if reason, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, rewrite.AuthChanged); reason != "" {
+	if reason, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, reason.AuthChanged); reason != "" {
 		return reason, names
 	}
 	switch {
 	case c.Place.Repository != f.Place.Repository:
-		return rewrite.DirectoryReplaced, []string{"git repository"}
+		return reason.DirectoryReplaced, []string{"git repository"}
 	case c.Place.Branch != f.Place.Branch:
-		return rewrite.BranchChanged, nil
+		return reason.BranchChanged, nil
 	case c.CommitGone:
-		return rewrite.CommitGone, nil
+		return reason.CommitGone, nil
 	case c.CheckoutDiffers:
-		return rewrite.CheckoutDiffers, nil
+		return reason.CheckoutDiffers, nil
 	case c.WorkGone:
-		return rewrite.WorkGone, nil
+		return reason.WorkGone, nil
 	}
 	return "", nil
 }

@@ -7,37 +7,38 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func TestDigestsDiffer(t *testing.T) {
 	settings := func(nameValue ...string) (list []Digest) {
 		for i := 0; i < len(nameValue); i += 2 {
-			list = append(list, Digest{rewrite.SettingsChanged, nameValue[i], nameValue[i+1]})
+			list = append(list, Digest{reason.SettingsChanged, nameValue[i], nameValue[i+1]})
 		}
 		return list
 	}
-	job := Digest{rewrite.JobChanged, "CI_JOB_ID", "1"}
+	job := Digest{reason.JobChanged, "CI_JOB_ID", "1"}
 	for _, tt := range []struct {
 		name   string
 		a, b   []Digest
-		reason rewrite.Reason
+		reason reason.Code
 		names  []string
 	}{
 		{"nothing", nil, nil, "", nil},
 		{"the same in another order", settings("x", "1", "y", "2"), settings("y", "2", "x", "1"), "", nil},
-		{"another value", settings("x", "1", "y", "2"), settings("x", "1", "y", "3"), rewrite.SettingsChanged, []string{"y"}},
-		{"one more and one less", settings("x", "1"), settings("y", "1"), rewrite.SettingsChanged, []string{"x", "y"}},
-		{"a name twice", settings("x", "1", "x", "2"), settings("x", "1"), rewrite.SettingsChanged, []string{"x"}},
-		{"the same two, swapped", settings("x", "1", "x", "2"), settings("x", "2", "x", "1"), rewrite.SettingsChanged, nil},
-		{"the weightiest alone", append(settings("x", "1"), job), settings("x", "2"), rewrite.SettingsChanged, []string{"x"}},
-		{"a part of a whole", settings("f", "1", "f a", "1", "f b", "1"), settings("f", "2", "f a", "1", "f b", "2"), rewrite.SettingsChanged, []string{"f b"}},
-		{"a whole alone", settings("f", "1", "f a", "1", "ff b", "1"), settings("f", "2", "f a", "1", "ff b", "2"), rewrite.SettingsChanged, []string{"f", "ff b"}},
-		{"another guard", []Digest{job}, nil, rewrite.JobChanged, []string{"CI_JOB_ID"}},
-		{"control characters in a name", settings("x\n\ty", "1"), settings("x\n\ty", "2"), rewrite.SettingsChanged, []string{"x??y"}},
-		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), rewrite.SettingsChanged, []string{"? ~?\u0080"}},
+		{"another value", settings("x", "1", "y", "2"), settings("x", "1", "y", "3"), reason.SettingsChanged, []string{"y"}},
+		{"one more and one less", settings("x", "1"), settings("y", "1"), reason.SettingsChanged, []string{"x", "y"}},
+		{"a name twice", settings("x", "1", "x", "2"), settings("x", "1"), reason.SettingsChanged, []string{"x"}},
+		{"the same two, swapped", settings("x", "1", "x", "2"), settings("x", "2", "x", "1"), reason.SettingsChanged, nil},
+		{"the weightiest alone", append(settings("x", "1"), job), settings("x", "2"), reason.SettingsChanged, []string{"x"}},
+		{"a part of a whole", settings("f", "1", "f a", "1", "f b", "1"), settings("f", "2", "f a", "1", "f b", "2"), reason.SettingsChanged, []string{"f b"}},
+		{"a whole alone", settings("f", "1", "f a", "1", "ff b", "1"), settings("f", "2", "f a", "1", "ff b", "2"), reason.SettingsChanged, []string{"f", "ff b"}},
+		{"another guard", []Digest{job}, nil, reason.JobChanged, []string{"CI_JOB_ID"}},
+		{"control characters in a name", settings("x\n\ty", "1"), settings("x\n\ty", "2"), reason.SettingsChanged, []string{"x??y"}},
+		{"what is at the edge of them", settings("\x1f ~\x7f\u0080", "1"), settings("\x1f ~\x7f\u0080", "2"), reason.SettingsChanged, []string{"? ~?\u0080"}},
 	} {
 		for range 2 {
-			reason, names := NewDigests(tt.a).differ(NewDigests(tt.b), rewrite.SettingsChanged)
+			reason, names := NewDigests(tt.a).differ(NewDigests(tt.b), reason.SettingsChanged)
 			if reason != tt.reason || !slices.Equal(names, tt.names) {
 				t.Errorf("%s: %s %q, want %s %q", tt.name, reason, names, tt.reason, tt.names)
 			}
@@ -46,8 +47,8 @@ func TestDigestsDiffer(t *testing.T) {
 	}
 	// A session from before its digests had names.
 	for _, two := range [][2]Digests{{"0123", NewDigests([]Digest{job})}, {NewDigests([]Digest{job}), "0123"}} {
-		if reason, names := two[0].differ(two[1], rewrite.SettingsChanged); reason != rewrite.SettingsChanged || names != nil {
-			t.Errorf("an old session: %s %q", reason, names)
+		if why, names := two[0].differ(two[1], reason.SettingsChanged); why != reason.SettingsChanged || names != nil {
+			t.Errorf("an old session: %s %q", why, names)
 		}
 	}
 	given := settings("y\n", "1", "x", "2")
@@ -86,15 +87,15 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 		change   func(*Facts)
 		ancestor bool
 		asked    bool
-		want     rewrite.Reason
+		want     reason.Code
 	}{
-		{"commits on top", func(*Facts) {}, true, true, rewrite.Extends},
-		{"taken back", func(*Facts) {}, false, true, rewrite.CommitGone},
-		{"the same commit", func(f *Facts) { f.Place.Head = before }, false, false, rewrite.Extends},
-		{"no commit before", func(f *Facts) { f.Chains[0].Place.Head = "" }, false, false, rewrite.Extends},
-		{"no commit any more", func(f *Facts) { f.Place.Head = "" }, false, true, rewrite.CommitGone},
-		{"fresh anyway", func(f *Facts) { f.Fingerprints.Model = "n" }, false, false, rewrite.ModelChanged},
-		{"fresh anyway, for another chain's sake", func(f *Facts) { f.Chains = nil }, false, false, rewrite.FirstCall},
+		{"commits on top", func(*Facts) {}, true, true, reason.Extends},
+		{"taken back", func(*Facts) {}, false, true, reason.CommitGone},
+		{"the same commit", func(f *Facts) { f.Place.Head = before }, false, false, reason.Extends},
+		{"no commit before", func(f *Facts) { f.Chains[0].Place.Head = "" }, false, false, reason.Extends},
+		{"no commit any more", func(f *Facts) { f.Place.Head = "" }, false, true, reason.CommitGone},
+		{"fresh anyway", func(f *Facts) { f.Fingerprints.Model = "n" }, false, false, reason.ModelChanged},
+		{"fresh anyway, for another chain's sake", func(f *Facts) { f.Chains = nil }, false, false, reason.FirstCall},
 	} {
 		f := goodFacts()
 		f.Place.Head, f.Chains[0].Place.Head = now, before
@@ -120,16 +121,16 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 		name        string
 		change      func(*Call, *Facts)
 		gone, asked bool
-		want        rewrite.Reason
+		want        reason.Code
 	}{
-		{"as it was", func(*Call, *Facts) {}, false, true, rewrite.Extends},
-		{"thrown away", func(*Call, *Facts) {}, true, true, rewrite.WorkGone},
-		{"of a named job", func(_ *Call, f *Facts) { f.Named = true }, true, true, rewrite.WorkGone},
-		{"no files", func(_ *Call, f *Facts) { f.Chains[0].left = "" }, true, false, rewrite.Extends},
-		{"commit gone", func(c *Call, f *Facts) { f.Place.Head = "n" }, true, false, rewrite.CommitGone},
-		{"of another machine", func(c *Call, f *Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, rewrite.CheckoutDiffers},
-		{"fresh anyway", func(_ *Call, f *Facts) { f.Fingerprints.Model = "n" }, true, false, rewrite.ModelChanged},
-		{"no way to look", func(c *Call, _ *Facts) { c.WorkGone = nil }, true, false, rewrite.Extends},
+		{"as it was", func(*Call, *Facts) {}, false, true, reason.Extends},
+		{"thrown away", func(*Call, *Facts) {}, true, true, reason.WorkGone},
+		{"of a named job", func(_ *Call, f *Facts) { f.Named = true }, true, true, reason.WorkGone},
+		{"no files", func(_ *Call, f *Facts) { f.Chains[0].left = "" }, true, false, reason.Extends},
+		{"commit gone", func(c *Call, f *Facts) { f.Place.Head = "n" }, true, false, reason.CommitGone},
+		{"of another machine", func(c *Call, f *Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
+		{"fresh anyway", func(_ *Call, f *Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
+		{"no way to look", func(c *Call, _ *Facts) { c.WorkGone = nil }, true, false, reason.Extends},
 	} {
 		f := goodFacts()
 		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].left = head, head, left
@@ -160,7 +161,7 @@ func TestFilesLeftAreKept(t *testing.T) {
 			asked := ""
 			c.WorkGone = func(left, _ string) bool { asked = left; return gone }
 			d, ticket := beginCall(t, l, c)
-			if asked != wantAsked || ticket.Left != want || gone != (d.Reason == rewrite.WorkGone) {
+			if asked != wantAsked || ticket.Left != want || gone != (d.Reason == reason.WorkGone) {
 				t.Errorf("copies %v, %s: asked about %q, the run has %q, want %q and %q", copies, d.Reason, asked, ticket.Left, wantAsked, want)
 			}
 			o := outcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "/file", 10, "", now+1)
@@ -181,7 +182,7 @@ func TestFilesLeftAreKept(t *testing.T) {
 		if copies { // until it ends, the copy has what its source had
 			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), map[string]any{"left_files": "files 3"})
 		}
-		if err := l.FallBack(ticket, rewrite.RefusedUnknown); err != nil || ticket.Left != "" {
+		if err := l.FallBack(ticket, reason.RefusedUnknown); err != nil || ticket.Left != "" {
 			t.Errorf("copies %v: after a refusal %q, %v", copies, ticket.Left, err)
 		}
 	}
@@ -193,7 +194,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
 	first := Place{Repository: "r", Branch: "main", Head: "1"}
 	left := Place{Repository: "r", Branch: "work", Head: "2"}
-	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want rewrite.Reason) (Decision, *Ticket) {
+	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want reason.Code) (Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
@@ -208,14 +209,14 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		}
 		return d, ticket
 	}
-	a := Fingerprints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "1"}, {rewrite.SettingsChanged, "Y", "1"}})}
-	b := Fingerprints{Settings: NewDigests([]Digest{{rewrite.SettingsChanged, "X", "2"}, {rewrite.SettingsChanged, "Y", "2"}})}
-	play(1000, "One.", a, first, left, rewrite.FirstCall)
-	play(2000, "Two.", a, left, left, rewrite.Unrelated)
-	play(3000, "Three.", a, Place{Repository: "r", Branch: "work", Head: "3"}, Place{Repository: "r", Branch: "work", Head: "4"}, rewrite.Unrelated)
-	play(4000, "Four.", a, left, left, rewrite.CommitGone)
-	play(5000, "Five.", a, first, first, rewrite.BranchChanged)
-	_, ticket := play(6000, "Six.", b, first, first, rewrite.SettingsChanged)
+	a := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "1"}, {reason.SettingsChanged, "Y", "1"}})}
+	b := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "2"}, {reason.SettingsChanged, "Y", "2"}})}
+	play(1000, "One.", a, first, left, reason.FirstCall)
+	play(2000, "Two.", a, left, left, reason.Unrelated)
+	play(3000, "Three.", a, Place{Repository: "r", Branch: "work", Head: "3"}, Place{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
+	play(4000, "Four.", a, left, left, reason.CommitGone)
+	play(5000, "Five.", a, first, first, reason.BranchChanged)
+	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
 	rows, err := l.LatestInvocations(Wanted{})
 	if err != nil || len(rows) != 6 || rows[0].ID != ticket.Invocation || !slices.Equal(rows[0].Changed, []string{"X", "Y"}) || rows[1].Changed != nil {
 		t.Errorf("%v, %v", rows, errors.Join(err))

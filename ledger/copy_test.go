@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 func copyCall(l *Ledger, prompt string, now Millis) *Call {
 	c := testCall(l, prompt, now)
 	c.Copies = true
-	c.ForkPoint = func(path string, stamp Stamp) (string, rewrite.Reason) {
+	c.ForkPoint = func(path string, stamp Stamp) (string, reason.Code) {
 		return fmt.Sprintf("%s at %s", path, stamp), ""
 	}
 	return c
@@ -74,7 +75,7 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	d, first := beginCall(t, l, copyCall(l, prompt, 1000))
 	wantSource(t, "first call", d, "")
 	d, early := beginCall(t, l, copyCall(l, prompt+"\n\nToo early.", 1500))
-	if wantSource(t, "while the first run is under way", d, ""); d.Reason != rewrite.Leased || d.Detail != rewrite.NothingToFork {
+	if wantSource(t, "while the first run is under way", d, ""); d.Reason != reason.Leased || d.Detail != reason.NothingToFork {
 		t.Errorf("%s (%s)", d.Reason, d.Detail)
 	}
 	o := outcome(someID, "/early", 10, "", 1600)
@@ -151,13 +152,13 @@ func TestCopyHasThePastOfItsSource(t *testing.T) {
 	further := "\n\nAssistant: done by /copy\n\nUser: and then?"
 	wantSource(t, "the conversation goes on", next(right+further, 6000), copyID)
 	d = next(strings.Replace(right, said, "another answer", 1)+further, 6000)
-	if wantSource(t, "an answer of the source is edited", d, ""); d.Reason != rewrite.HistoryEdited {
+	if wantSource(t, "an answer of the source is edited", d, ""); d.Reason != reason.HistoryEdited {
 		t.Errorf("%s", d.Reason)
 	}
 	wantSource(t, "another question at the same place", next(talk+"\n\nAssistant: "+said+"\n\nUser: on the left?", 6000), sourceID)
 	late := copyCall(l, right+further, 1001+24*3_600_000)
 	late.Limits.TTL = 48 * 3_600_000
-	if d, _, err := l.Preview(late); err != nil || d.Reason != rewrite.TooOld {
+	if d, _, err := l.Preview(late); err != nil || d.Reason != reason.TooOld {
 		t.Errorf("a day after its source began: %s, %v", d.Reason, err)
 	}
 }
@@ -171,7 +172,7 @@ func TestFailedCopyLeavesItsSource(t *testing.T) {
 	for n, end := range []func(*Outcome){
 		func(o *Outcome) { o.Exit = 1 },
 		func(o *Outcome) { o.Signal = 9 },
-		func(o *Outcome) { o.Seen.Refusal = rewrite.RefusedContext },
+		func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext },
 	} {
 		now := Millis(3000 + 1000*n)
 		d, ticket := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", now))
@@ -181,20 +182,20 @@ func TestFailedCopyLeavesItsSource(t *testing.T) {
 		finish(t, l, ticket, o)
 	}
 	d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 9000))
-	if wantSource(t, "after three failures", d, ""); d.Reason != rewrite.ErrorLimit {
+	if wantSource(t, "after three failures", d, ""); d.Reason != reason.ErrorLimit {
 		t.Errorf("%s", d.Reason)
 	}
 }
 
 func TestRefusedCopy(t *testing.T) {
 	tests := []struct {
-		why    rewrite.Reason
+		why    reason.Code
 		cut    bool
 		source State
 	}{
-		{rewrite.RefusedBusy, false, Live}, {rewrite.RefusedSilent, false, Live}, {rewrite.RefusedNoResume, false, Live},
-		{rewrite.RefusedUnknown, false, Dead}, {rewrite.RefusedBroken, false, Dead}, {rewrite.RefusedContext, false, Dead},
-		{rewrite.RefusedOtherID, false, Dead}, {rewrite.RefusedBroken, true, Live},
+		{reason.RefusedBusy, false, Live}, {reason.RefusedSilent, false, Live}, {reason.RefusedNoResume, false, Live},
+		{reason.RefusedUnknown, false, Dead}, {reason.RefusedBroken, false, Dead}, {reason.RefusedContext, false, Dead},
+		{reason.RefusedOtherID, false, Dead}, {reason.RefusedBroken, true, Live},
 	}
 	for _, tt := range tests {
 		l, _ := newLedger(t)
@@ -297,7 +298,7 @@ func TestReviewersOfOneName(t *testing.T) {
 			}
 			// What does not show whose it is, is nobody's.
 			d, _ := beginCall(t, l, call(fmt.Sprintf(base, 1)+"\n\nLook at everything, and say it shortly.", 9000))
-			if d.Mode != rewrite.Fresh || d.Reason != rewrite.Ambiguous {
+			if d.Mode != rewrite.Fresh || d.Reason != reason.Ambiguous {
 				t.Errorf("another prompt: %s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 			}
 		}
@@ -331,14 +332,14 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 	c := namedCopyCall(l, fmt.Sprintf(base, 2), 3000)
 	c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
-	c.ForkPoint = func(string, Stamp) (string, rewrite.Reason) {
+	c.ForkPoint = func(string, Stamp) (string, reason.Code) {
 		c.Stored = func(string, string, Stamp) StoredState { return StoredSame }
 		d, _ := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 3), 2500))
 		wantSource(t, "who comes in between", d, sourceID)
 		return "last", ""
 	}
 	d, _ := beginCall(t, l, c)
-	if wantSource(t, "who comes too late", d, ""); d.Reason != rewrite.Leased {
+	if wantSource(t, "who comes too late", d, ""); d.Reason != reason.Leased {
 		t.Errorf("%s", d.Reason)
 	}
 }
@@ -355,14 +356,14 @@ func TestCallersOwn(t *testing.T) {
 		if named {
 			id = sourceID
 		}
-		ticket, err := l.Observe(testCall(l, "mine", 3000), rewrite.CallerSession, id, 4)
+		ticket, err := l.Observe(testCall(l, "mine", 3000), reason.CallerSession, id, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !named {
 			finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 4000))
 		}
-		if d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != rewrite.CallersOwn {
+		if d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.Reason != reason.CallersOwn {
 			t.Errorf("named %v: in the session: %s (%s), %v", named, d.Mode, d.Reason, err)
 		}
 		if d, _, err := l.Preview(copyCall(l, prompt+"\n\nMore.", 5000)); err != nil || d.NativeID != sourceID {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A run's cost is measured in money if the tool reports it for every run compared, otherwise in
@@ -41,13 +42,13 @@ const (
 )
 
 // ClassifyRun returns what a call is counted as.
-func ClassifyRun(mode rewrite.Mode, reason, fellBack rewrite.Reason) Side {
+func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 	switch {
 	case mode.Continues():
 		return Resumed
-	case mode != rewrite.Fresh, reason == rewrite.Never:
+	case mode != rewrite.Fresh, why == reason.Never:
 		return Unmeasured
-	case fellBack != "", isGuard(reason):
+	case fellBack != "", isGuard(why):
 		return FollowUp
 	}
 	return FirstRun

@@ -6,6 +6,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
+	"reprise/rewrite/reason"
 )
 
 // Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
@@ -43,16 +44,16 @@ type Fingerprints struct {
 // Facts are everything that a decision depends on.
 type Facts struct {
 	Now          Millis
-	Disabled     bool           // configuration switched resuming off
-	Never        bool           // a rule makes each call independent
-	Fresh        rewrite.Reason // why the caller or its rule wants a fresh session, "" if not
-	NoResume     bool           // the binary is known not to support it
-	Copies       bool           // a resume continues in a copy and leaves its source unchanged
-	Fork         bool           // a session is copied also if another process uses it, or has used it
-	Named        bool           // the task is named; otherwise continuity alone finds the chain
-	DerivedRole  bool           // nothing names the call's role
-	SameTask     bool           // the task is known, but not that its calls belong together
-	Attempt      int            // the caller's number of the round, rewrite.NoAttempt if it does not count them
+	Disabled     bool        // configuration switched resuming off
+	Never        bool        // a rule makes each call independent
+	Fresh        reason.Code // why the caller or its rule wants a fresh session, "" if not
+	NoResume     bool        // the binary is known not to support it
+	Copies       bool        // a resume continues in a copy and leaves its source unchanged
+	Fork         bool        // a session is copied also if another process uses it, or has used it
+	Named        bool        // the task is named; otherwise continuity alone finds the chain
+	DerivedRole  bool        // nothing names the call's role
+	SameTask     bool        // the task is known, but not that its calls belong together
+	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Place        Place // of the call's directory
 	PromptBytes  int
@@ -80,8 +81,8 @@ type ChainFacts struct {
 	Parent       int64 // the session that it is a copy of, 0 for none
 	NativeID     string
 	State        State
-	StateWhy     rewrite.Reason // why it is dead, or rewrite.TurnLimit
-	Held         bool           // a live process holds its lease
+	StateWhy     reason.Code // why it is dead, or rewrite.TurnLimit
+	Held         bool        // a live process holds its lease
 	Fingerprints Fingerprints
 	Place        Place // of the directory at the end of its latest run
 	CommitGone   bool  // Place.Head is no ancestor of the call's
@@ -90,8 +91,8 @@ type ChainFacts struct {
 	Shared          bool   // a store decides on it, not this ledger
 	FirstModel      string // the model that the tool named when the session began, "" if not known
 	Stored          StoredState
-	ForkAt          string         // the message where our last run left it, although another process has written to it
-	NoForkAt        rewrite.Reason // why there is none
+	ForkAt          string      // the message where our last run left it, although another process has written to it
+	NoForkAt        reason.Code // why there is none
 	Created         Millis
 	LastUsed        Millis
 	Errors          int
@@ -152,11 +153,11 @@ type Limits struct {
 // A Decision is how a call is handled: its mode, and the chain it belongs to.
 type Decision struct {
 	Mode    rewrite.Mode
-	Reason  rewrite.Reason
-	Detail  rewrite.Reason // more on the reason: why a session is dead
-	Changed []string       // names of what has changed, if Reason says that something has
-	Chain   int64          // 0 to begin a new chain
-	Session int64          // the session to continue if Mode is Resume or Fork
+	Reason  reason.Code
+	Detail  reason.Code // more on the reason: why a session is dead
+	Changed []string    // names of what has changed, if Reason says that something has
+	Chain   int64       // 0 to begin a new chain
+	Session int64       // the session to continue if Mode is Resume or Fork
 	// NativeID and Continuity identify what to continue, and say what it was sent.
 	NativeID   string
 	Copy       bool   // continue in a copy of it
@@ -174,7 +175,7 @@ type Decision struct {
 	ContextModel string
 	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
 	Spent    Spending
-	Exceeded rewrite.Reason
+	Exceeded reason.Code
 	LastUsed Millis // when the chain's session was last used
 }
 
@@ -182,18 +183,18 @@ type Decision struct {
 // decisions, and time counts only through Limits. Whatever is not provably a continuation is fresh.
 func Decide(f Facts) Decision {
 	if f.Never {
-		return Decision{Mode: rewrite.Fresh, Reason: rewrite.Never}
+		return Decision{Mode: rewrite.Fresh, Reason: reason.Never}
 	}
-	chain, reason := choose(f)
-	d := Decision{Mode: rewrite.Fresh, Reason: reason}
+	chain, why := choose(f)
+	d := Decision{Mode: rewrite.Fresh, Reason: why}
 	if chain == nil {
 		return d
 	}
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
 	d.ContextModel = chain.model()
 	d.LastUsed = chain.LastUsed
-	if d.Reason == rewrite.BaseChanged && chain.Continuity.Relation == rewrite.Unrelated {
-		d.Detail = rewrite.Unrelated
+	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
+		d.Detail = reason.Unrelated
 	}
 	if d.Reason != "" {
 		return d
@@ -208,17 +209,17 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if cacheLost(f, chain) {
-		d.Reason = rewrite.CacheLost
+		d.Reason = reason.CacheLost
 		return d
 	}
 	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
-		d.Reason = rewrite.HeldOut
+		d.Reason = reason.HeldOut
 		return d
 	}
 	if chain.Held { // after all other blockers: those would remain after waiting
-		d.Reason = rewrite.Leased
+		d.Reason = reason.Leased
 		if f.Fork {
-			d.Detail = rewrite.NothingToFork
+			d.Detail = reason.NothingToFork
 		}
 		return d
 	}
@@ -233,28 +234,28 @@ func Decide(f Facts) Decision {
 
 // choose returns the call's session, and with it the chain; nil means a new chain. A reason
 // returned with a session says why the call is fresh all the same.
-func choose(f Facts) (*ChainFacts, rewrite.Reason) {
+func choose(f Facts) (*ChainFacts, reason.Code) {
 	all := f.Chains
 	f.Chains = continuable(f)
 	var chain *ChainFacts
-	var reason rewrite.Reason
+	var why reason.Code
 	if f.Named {
-		chain, reason = chooseNamed(f, all)
+		chain, why = chooseNamed(f, all)
 	} else {
-		chain, reason = chooseUnnamed(f)
+		chain, why = chooseUnnamed(f)
 	}
 	switch {
 	case f.Disabled:
-		reason = rewrite.Disabled
+		why = reason.Disabled
 	case f.Fresh != "":
-		reason = f.Fresh
+		why = f.Fresh
 	case chain == nil:
 	case chain.Reset:
-		reason = rewrite.ContextReset
-	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
-		reason = rewrite.AttemptReset
+		why = reason.ContextReset
+	case f.Attempt != reason.NoAttempt && f.Attempt < attempt(all, chain.Chain):
+		why = reason.AttemptReset
 	}
-	return chain, reason
+	return chain, why
 }
 
 // unrecorded reports whether the caller may know the answer of a run whose session is still in use:
@@ -268,15 +269,15 @@ func (f *Facts) unrecorded() bool {
 		case !c.Held:
 			return false
 		case f.Named:
-			return c.Continuity.Relation != rewrite.Identical
+			return c.Continuity.Relation != reason.Identical
 		}
-		return c.Continuity.ShowsMore() || c.Continuity.Relation == rewrite.Extends && f.goesOn(&c)
+		return c.Continuity.ShowsMore() || c.Continuity.Relation == reason.Extends && f.goesOn(&c)
 	})
 }
 
 // attempt returns the highest attempt number among a chain's calls.
 func attempt(sessions []ChainFacts, chain int64) int {
-	highest := rewrite.NoAttempt
+	highest := reason.NoAttempt
 	for _, c := range sessions {
 		if c.Chain == chain {
 			highest = max(highest, c.Attempt)
@@ -300,29 +301,29 @@ func continuable(f Facts) []ChainFacts {
 // session, a prompt that goes on with its text continues it, except a repeated one, one that shows another
 // history, and one that only removes text. Otherwise, and for these, the prompt itself must show which
 // session it continues. all are the sessions that the name leads to, with those that cannot be continued.
-func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, rewrite.Reason) {
+func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	switch {
 	case len(f.Chains) == 0 && f.Others:
-		return nil, rewrite.NewRole
+		return nil, reason.NewRole
 	case len(f.Chains) == 0:
-		return nil, rewrite.FirstCall
+		return nil, reason.FirstCall
 	}
 	newest := &f.Chains[0]
 	if f.Chains = slices.DeleteFunc(slices.Clone(f.Chains), f.otherTemplate); len(f.Chains) == 0 {
-		return newest, rewrite.BaseChanged
+		return newest, reason.BaseChanged
 	}
-	end, reason := byName(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held && !f.otherTemplate(c) }))
+	end, why := byName(f, slices.ContainsFunc(all, func(c ChainFacts) bool { return c.Held && !f.otherTemplate(c) }))
 	c, several := repeated(f.Chains, (*ChainFacts).singledOut)
-	same := c != nil && c.Continuity.Relation == rewrite.Identical && !f.Limits.ResumeSame
+	same := c != nil && c.Continuity.Relation == reason.Identical && !f.Limits.ResumeSame
 	switch {
 	case same:
-		return c, rewrite.Identical
-	case reason == "":
+		return c, reason.Identical
+	case why == "":
 		return end, f.ended(end)
 	case several:
-		return end, rewrite.Ambiguous
+		return end, reason.Ambiguous
 	case c == nil:
-		return end, reason
+		return end, why
 	}
 	return c, f.ended(c)
 }
@@ -330,17 +331,17 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, rewrite.Reason) {
 // otherTemplate reports whether a prompt has nothing to do with what the session was sent or answered, so
 // that a name alone does not lead there.
 func (f *Facts) otherTemplate(c ChainFacts) bool {
-	return !f.Limits.Unrelated && c.Continuity.Relation == rewrite.Unrelated && !c.quotesLong()
+	return !f.Limits.Unrelated && c.Continuity.Relation == reason.Unrelated && !c.quotesLong()
 }
 
 // singledOut reports whether the prompt itself shows that the session may be meant, of several of a name.
 func (c *ChainFacts) singledOut() bool {
-	return c.Continuity.Relation == rewrite.Extends || c.retains() && c.Continuity.Evidence.Answer > 0 || c.quotesLong()
+	return c.Continuity.Relation == reason.Extends || c.retains() && c.Continuity.Evidence.Answer > 0 || c.quotesLong()
 }
 
 // retains reports whether the prompt has what the session was sent first.
 func (c *ChainFacts) retains() bool {
-	return c.Continuity.Relation == rewrite.Extends || c.Continuity.Relation == rewrite.Revises
+	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
 
 // quotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
@@ -351,15 +352,15 @@ func (c *ChainFacts) quotesLong() bool {
 
 // ended returns why a named call does not continue a session, "" if it does: the prompt ends the
 // conversation, or shows an answer as the session's that is not.
-func (f *Facts) ended(c *ChainFacts) rewrite.Reason {
+func (f *Facts) ended(c *ChainFacts) reason.Code {
 	e := &c.Continuity.Evidence
 	switch {
 	case f.Limits.Unrelated:
 		return ""
-	case c.Continuity.Relation == rewrite.Identical, e.Transcript:
+	case c.Continuity.Relation == reason.Identical, e.Transcript:
 		return ""
 	case e.Shown != "" && e.Answer == 0:
-		return rewrite.HistoryEdited
+		return reason.HistoryEdited
 	}
 	if f.DerivedRole {
 		return rewrite.ReasonAgainst(c.Against)
@@ -369,7 +370,7 @@ func (f *Facts) ended(c *ChainFacts) rewrite.Reason {
 
 // byName returns the session that a name leads to, or why the name alone does not suffice: there
 // are, or were, several that the name does not distinguish.
-func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
+func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 	end, ends := &f.Chains[0], 0
 	for i := range f.Chains {
 		if c := &f.Chains[i]; !c.Reset && !slices.ContainsFunc(f.Chains, func(o ChainFacts) bool { return o.Parent == c.Session }) {
@@ -380,11 +381,11 @@ func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 	}
 	switch r := end.Continuity.Relation; {
 	case busy && (ends != 1 || !end.Held):
-		return end, rewrite.Leased
+		return end, reason.Leased
 	case ends > 1, end.Concurrent && end.State == Live:
-		return end, rewrite.Ambiguous
-	case r == rewrite.Identical && f.Limits.ResumeSame:
-	case r == rewrite.Identical, r == rewrite.HistoryEdited, r == rewrite.BaseChanged:
+		return end, reason.Ambiguous
+	case r == reason.Identical && f.Limits.ResumeSame:
+	case r == reason.Identical, r == reason.HistoryEdited, r == reason.BaseChanged:
 		return end, r
 	}
 	return end, ""
@@ -392,22 +393,22 @@ func byName(f Facts, busy bool) (*ChainFacts, rewrite.Reason) {
 
 // chooseUnnamed finds the session by continuity alone: the one for which this prompt repeats
 // everything it was sent, and whose work it continues.
-func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
-	some := func(r rewrite.Reason) bool {
+func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
+	some := func(r reason.Code) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
 	}
 	switch c, several := repeated(f.Chains, f.goesOn); {
 	case several:
-		return nil, rewrite.Ambiguous
+		return nil, reason.Ambiguous
 	case c == nil:
-	case c.Continuity.Relation == rewrite.Identical:
+	case c.Continuity.Relation == reason.Identical:
 		return chooseIdentical(f, c)
 	case f.Limits.Unnamed == UnnamedOff:
-		return nil, rewrite.UnnamedOff
+		return nil, reason.UnnamedOff
 	case f.More:
-		return nil, rewrite.Ambiguous
+		return nil, reason.Ambiguous
 	case c.BaseBytes < f.Limits.minBase():
-		return nil, rewrite.BaseTooSmall
+		return nil, reason.BaseTooSmall
 	default:
 		if reason := f.verdict(c); reason != "" {
 			return nil, reason
@@ -415,14 +416,14 @@ func chooseUnnamed(f Facts) (*ChainFacts, rewrite.Reason) {
 		return c, ""
 	}
 	switch {
-	case some(rewrite.HistoryEdited):
-		return nil, rewrite.HistoryEdited
+	case some(reason.HistoryEdited):
+		return nil, reason.HistoryEdited
 	case len(f.Chains) > 0:
-		return nil, rewrite.BaseChanged
+		return nil, reason.BaseChanged
 	case f.Others:
-		return nil, rewrite.NewJob
+		return nil, reason.NewJob
 	}
-	return nil, rewrite.FirstCall
+	return nil, reason.FirstCall
 }
 
 func (l Limits) minBase() int {
@@ -444,11 +445,11 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	var identical, extended *ChainFacts
 	for i := range sessions {
 		switch s := &sessions[i]; {
-		case s.Continuity.Relation == rewrite.Identical:
+		case s.Continuity.Relation == reason.Identical:
 			identical = cmp.Or(identical, s)
 		case goesOn(s):
 			going = append(going, s)
-		case s.Continuity.Relation == rewrite.Extends:
+		case s.Continuity.Relation == reason.Extends:
 			extended = cmp.Or(extended, s)
 		}
 	}
@@ -524,27 +525,27 @@ func contains(whole, part []rewrite.Digest) bool {
 
 // chooseIdentical handles a repeated prompt. It is a loop or a sample and gets a chain of its own,
 // unless the earlier run left nothing to continue: then it is a retry and replaces that run.
-func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, rewrite.Reason) {
+func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 	switch {
-	case f.Fresh != "", (c.State != Live || c.StateWhy == rewrite.TurnLimit) && !c.Held:
-		return c, rewrite.Identical
+	case f.Fresh != "", (c.State != Live || c.StateWhy == reason.TurnLimit) && !c.Held:
+		return c, reason.Identical
 	case f.Limits.ResumeSame && c.BaseBytes >= f.Limits.MinBase:
 		return c, ""
 	}
-	return nil, rewrite.Identical
+	return nil, reason.Identical
 }
 
 // isGuard reports whether a call that continues its chain is fresh for that reason all the same.
-func isGuard(r rewrite.Reason) bool {
+func isGuard(r reason.Code) bool {
 	text, ok := r.Lookup()
-	return ok && text.Group == rewrite.GroupGuards
+	return ok && text.Group == reason.GroupGuards
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.
-func dearer(f Facts) (Prices, rewrite.Reason) {
+func dearer(f Facts) (Prices, reason.Code) {
 	p, ok := f.Meters.Prices(f.Now)
 	if ok && p.Suspended(f.Now) && !f.Limits.ResumeDearer {
-		return p, rewrite.Dearer
+		return p, reason.Dearer
 	}
 	return Prices{}, ""
 }
@@ -570,51 +571,51 @@ func cacheLost(f Facts, c *ChainFacts) bool {
 const clockSlack Millis = 2000
 
 // resumeBlocker returns what prevents resuming the chain's session, or "".
-func resumeBlocker(f Facts, c *ChainFacts) (reason, detail rewrite.Reason) {
-	if reason = stateReason(c); reason != "" && !c.Held {
-		return reason, c.StateWhy
+func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
+	if why = stateReason(c); why != "" && !c.Held {
+		return why, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
 	if f.NoResume {
-		return rewrite.NoResume, ""
+		return reason.NoResume, ""
 	}
 	if reason, _ := whatChanged(f, c); reason != "" {
 		return reason, ""
 	}
 	switch {
 	case c.Shared:
-		return rewrite.StoreUnavailable, ""
+		return reason.StoreUnavailable, ""
 	case c.CallersOwn && !f.Copies:
-		return rewrite.CallersOwn, ""
+		return reason.CallersOwn, ""
 	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
-		return rewrite.Idle, ""
+		return reason.Idle, ""
 	case age > f.Limits.MaxAge:
-		return rewrite.TooOld, ""
+		return reason.TooOld, ""
 	case f.Limits.ErrorLimit > 0 && c.Errors >= f.Limits.ErrorLimit:
-		return rewrite.ErrorLimit, ""
+		return reason.ErrorLimit, ""
 	case f.Limits.filled(c.Context, c.model()) > 1:
-		return rewrite.ContextFull, ""
+		return reason.ContextFull, ""
 	case c.Held: // its file has changed
 	case c.Stored == StoredGone:
-		return rewrite.SessionGone, ""
+		return reason.SessionGone, ""
 	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):
-		return rewrite.SessionMoved, c.NoForkAt
+		return reason.SessionMoved, c.NoForkAt
 	}
 	return "", ""
 }
 
-func stateReason(c *ChainFacts) rewrite.Reason {
+func stateReason(c *ChainFacts) reason.Code {
 	switch {
 	case c.State == Live && c.NativeID != "":
 		return ""
 	case c.State == Failed:
-		return rewrite.PreviousFailed
+		return reason.PreviousFailed
 	case c.State == Killed:
-		return rewrite.PreviousKilled
+		return reason.PreviousKilled
 	case c.State == Dead:
-		return rewrite.SessionDead
+		return reason.SessionDead
 	}
-	return rewrite.PreviousUnknown
+	return reason.PreviousUnknown
 }
 
 // model returns the model that the session runs with, as the tool named it or else as it was requested.

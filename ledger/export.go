@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Tally counts the calls with the same tool, mode, reasons and outcome.
 type Tally struct {
 	Tool                                 string
 	Mode                                 rewrite.Mode
-	Reason, FellBack                     rewrite.Reason
+	Reason, FellBack                     reason.Code
 	Outcome                              string // "" for running calls
 	Calls                                int64
 	Millis                               int64 // of all together

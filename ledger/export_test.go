@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // putCalls puts calls into the ledger, a second apart.
@@ -72,7 +73,7 @@ func TestTallies(t *testing.T) {
 	if err != nil || len(tallies) != 3 {
 		t.Fatalf("%+v, %v", tallies, err)
 	}
-	want := Tally{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.Extends, Outcome: "ok", Calls: 50, Millis: 25_000,
+	want := Tally{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.Extends, Outcome: "ok", Calls: 50, Millis: 25_000,
 		PromptBytes: 5000, SentBytes: 500, Metered: 50, Input: 250, Output: 300, Priced: 50, Cost: 350}
 	if tallies[0] != want {
 		t.Errorf("%+v\nwant %+v", tallies[0], want)

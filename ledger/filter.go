@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Filter selects calls. The zero value selects all; every field that is set must match.
@@ -16,9 +16,9 @@ type Filter struct {
 	Directory  string // the calls' working directory, or one above it
 	Task, Role string // of their chain
 	// Reason selects the calls with this reason, detail, or reason of a refused resume.
-	Reason  rewrite.Reason
-	Class   rewrite.Class // likewise, of any reason of this class
-	Outcome string        // ok, failed, killed or Unended
+	Reason  reason.Code
+	Class   reason.Class // likewise, of any reason of this class
+	Outcome string       // ok, failed, killed or Unended
 }
 
 // Since selects the calls since a time.

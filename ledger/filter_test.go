@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Every view selects the same calls by a filter.
@@ -36,7 +36,7 @@ func TestFilter(t *testing.T) {
 		"root":      {Filter{Directory: "/"}, func(Invocation) bool { return true }},
 		"task":      {Filter{Task: "task 7"}, func(i Invocation) bool { return i.Task == "task 7" }},
 		"role":      {Filter{Role: "role 2"}, func(i Invocation) bool { return i.Role == "role 2" }},
-		"reason":    {Filter{Reason: rewrite.Extends}, func(i Invocation) bool { return i.Reason == rewrite.Extends }},
+		"reason":    {Filter{Reason: reason.Extends}, func(i Invocation) bool { return i.Reason == reason.Extends }},
 		"detail":    {Filter{Reason: "short_prompt"}, func(i Invocation) bool { return i.Detail == "short_prompt" }},
 		"refused":   {Filter{Reason: "refused_other"}, func(i Invocation) bool { return i.FellBack == "refused_other" }},
 		"failed":    {Filter{Outcome: "failed"}, func(i Invocation) bool { return i.Outcome == "failed" }},

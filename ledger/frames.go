@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // The bounds of the search for templates.
@@ -19,20 +20,20 @@ const (
 // caller look the same.
 type PromptTemplate struct {
 	Tool, Cwd, Role string
-	Place           int                    // number of blocks before the place in which they differ
-	After           int                    // least number of blocks after it
-	Blocks          int                    // of the latest prompt
-	Openings        []rewrite.Footprint    // how the prompts begin: only the opening blocks
-	Calls           int                    // that have the template
-	Resumed         int                    // of these, how many would have been resumed had they been known to continue the one before
-	Late            int                    // how many more would have been if ttl were longer
-	Reasons         map[rewrite.Reason]int // why those counted in Resumed and Late were fresh
-	PromptBytes     int64                  // of those that would have been resumed
-	SavedBytes      int64                  // of these, by estimate
-	First, Last     Millis                 // when the first and the last of the calls began
-	Latest          FreshCall              // the last of the calls
-	calls           map[int64]struct{}     // by session
-	openings        map[string]struct{}    // those of Openings
+	Place           int                 // number of blocks before the place in which they differ
+	After           int                 // least number of blocks after it
+	Blocks          int                 // of the latest prompt
+	Openings        []rewrite.Footprint // how the prompts begin: only the opening blocks
+	Calls           int                 // that have the template
+	Resumed         int                 // of these, how many would have been resumed had they been known to continue the one before
+	Late            int                 // how many more would have been if ttl were longer
+	Reasons         map[reason.Code]int // why those counted in Resumed and Late were fresh
+	PromptBytes     int64               // of those that would have been resumed
+	SavedBytes      int64               // of these, by estimate
+	First, Last     Millis              // when the first and the last of the calls began
+	Latest          FreshCall           // the last of the calls
+	calls           map[int64]struct{}  // by session
+	openings        map[string]struct{} // those of Openings
 }
 
 // Frames searches the fresh calls since then that no rule named, at most the latest 20 000, for
@@ -71,10 +72,10 @@ func (f *templateFinder) add(c *freshCall) {
 
 // couldBeNamed reports whether a call with this reason is fresh only because nothing names its
 // task.
-func couldBeNamed(r rewrite.Reason) bool {
+func couldBeNamed(r reason.Code) bool {
 	switch r {
-	case rewrite.BaseChanged, rewrite.BaseTooSmall, rewrite.FirstCall, rewrite.NewJob, rewrite.Ambiguous, rewrite.NoEvidence,
-		rewrite.NewRole, rewrite.HistoryEdited, rewrite.UnnamedOff:
+	case reason.BaseChanged, reason.BaseTooSmall, reason.FirstCall, reason.NewJob, reason.Ambiguous, reason.NoEvidence,
+		reason.NewRole, reason.HistoryEdited, reason.UnnamedOff:
 		return true
 	}
 	return false
@@ -102,7 +103,7 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 		}
 		if f.frames[key] == nil {
 			f.frames[key] = &PromptTemplate{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
-				Reasons: map[rewrite.Reason]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
+				Reasons: map[reason.Code]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
 		}
 		f.frames[key].take(e, c, after[place], begins, c.started-e.lastUsed > f.ttl)
 	}

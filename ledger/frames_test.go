@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // newFreshCall makes a fresh call of a prompt whose blocks are the words of text.
@@ -13,7 +14,7 @@ func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
 	f := rewrite.NewPrompt(blocks, rewrite.Key("a key for tests")).Footprint()
 	c := &freshCall{tool: "claude", cwd: "/work", started: Millis(1000 * id), lastUsed: Millis(1000*id + 500), session: id,
-		reason: rewrite.BaseChanged, bytes: 9000, good: true, fingerprints: Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
+		reason: reason.BaseChanged, bytes: 9000, good: true, fingerprints: Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
 	if change != nil {
 		change(c)
 	}
@@ -40,12 +41,12 @@ func TestFrames(t *testing.T) {
 		"another role":       {rounds, func(c *freshCall) { c.role = "reviewer" }, ""},
 		"other settings":     {rounds, func(c *freshCall) { c.fingerprints.Model = "q" }, ""},
 		"at the same time":   {rounds, func(c *freshCall) { c.started = 1100 }, ""},
-		"asked to be fresh":  {rounds, func(c *freshCall) { c.reason = rewrite.ForcedFresh }, ""},
-		"a clean start":      {rounds, func(c *freshCall) { c.reason = rewrite.CleanStart }, ""},
-		"an edited history":  {rounds, func(c *freshCall) { c.reason = rewrite.HistoryEdited }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"no evidence":        {rounds, func(c *freshCall) { c.reason = rewrite.NoEvidence }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"a new role":         {rounds, func(c *freshCall) { c.reason = rewrite.NewRole }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"unnamed is off":     {rounds, func(c *freshCall) { c.reason = rewrite.UnnamedOff }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"asked to be fresh":  {rounds, func(c *freshCall) { c.reason = reason.ForcedFresh }, ""},
+		"a clean start":      {rounds, func(c *freshCall) { c.reason = reason.CleanStart }, ""},
+		"an edited history":  {rounds, func(c *freshCall) { c.reason = reason.HistoryEdited }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"no evidence":        {rounds, func(c *freshCall) { c.reason = reason.NoEvidence }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"a new role":         {rounds, func(c *freshCall) { c.reason = reason.NewRole }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"unnamed is off":     {rounds, func(c *freshCall) { c.reason = reason.UnnamedOff }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"too late":           {rounds, func(c *freshCall) { c.started += 100_000 }, "place 4 after 1: 3 calls, 1 resumed, 1 late"},
 		"several new blocks": {calls(rounds[0], rounds[1], "o a b c 3 4 z"), same, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"at the very end":    {calls("o a b 1", "o a b 2", "o a b 3"), same, "place 3 after 0: 3 calls, 2 resumed, 0 late"},
@@ -132,7 +133,7 @@ func TestFramesKnowWhatANameResumes(t *testing.T) {
 				prompt := fmt.Sprintf("You are the coder.\n\nTicket: %d\n\n%s\n\n## Notes\n\n%s\n\n## Contract\n\nPrint DONE.",
 					job, strings.Repeat("Keep every function small.\n\n", 9), notes)
 				c := testCall(l, prompt, now)
-				c.Attempt = rewrite.NoAttempt
+				c.Attempt = reason.NoAttempt
 				name(c, fmt.Sprint(job))
 				d, ticket, err := Begin(l, c)
 				if err != nil {

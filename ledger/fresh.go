@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A FreshCall is a fresh call that nothing named, and the digests of what its session was sent last: the call's prompt,
@@ -13,7 +14,7 @@ type FreshCall struct {
 	ID             int64
 	Tool, Cwd      string
 	Started, Ended Millis // Ended is when the session was last used
-	Reason         rewrite.Reason
+	Reason         reason.Code
 	Caller         string // name of the nearest process above the call, "" if it is not known
 	File           string // of its session, "" if it is not known
 	Opening        []rewrite.Digest
@@ -80,7 +81,7 @@ type freshCall struct {
 	id                    int64
 	tool, cwd, home, role string
 	started               Millis
-	reason                rewrite.Reason
+	reason                reason.Code
 	bytes                 int64
 	session               int64
 	good                  bool // the session could be continued

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Time returns the point in time in UTC.
@@ -61,13 +62,13 @@ type Invocation struct {
 	Started     Millis         `json:"-"`
 	Duration    Number         `json:"duration_ms" doc:"duration, null while it runs"`
 	Mode        rewrite.Mode   `json:"mode" doc:"resume, fork, fresh, observe or stopped"`
-	Reason      rewrite.Reason `json:"reason" doc:"the reason"`
-	Detail      rewrite.Reason `json:"detail,omitempty" doc:"detail of the reason"`
+	Reason      reason.Code    `json:"reason" doc:"the reason"`
+	Detail      reason.Code    `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     Names          `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Proof       Proof          `json:"-"` // what showed that it continued a session
 	Arm         string         `json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	ResumedFrom string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
-	FellBack    rewrite.Reason `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
+	FellBack    reason.Code    `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
 	NativeID    string         `json:"session,omitempty" doc:"the session that the call ended in"`
 	Asked       string         `json:"model_asked,omitempty" doc:"the model that was asked for"`
 	Model       string         `json:"model,omitempty" doc:"the model that answered"`

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func TestAlive(t *testing.T) {
@@ -54,21 +55,21 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	more := prompt + "\n\nMore.\n\nAnd more."
-	preview := func() rewrite.Reason {
+	preview := func() reason.Code {
 		d, _, err := l.Preview(testCall(l, more, 4000))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d.Reason
 	}
-	if got := preview(); got != rewrite.Leased {
+	if got := preview(); got != reason.Leased {
 		t.Errorf("while the tool works: %s", got)
 	}
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	tool.Wait()
-	if got := preview(); got != rewrite.PreviousUnknown {
+	if got := preview(); got != reason.PreviousUnknown {
 		t.Errorf("when it is gone: %s", got)
 	}
 }
@@ -115,7 +116,7 @@ func TestWaiting(t *testing.T) {
 	}
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Fingerprints.Model = true, "another"
-	if d, _, err := l.Preview(other); err != nil || d.Reason != rewrite.ModelChanged {
+	if d, _, err := l.Preview(other); err != nil || d.Reason != reason.ModelChanged {
 		t.Errorf("what can not be resumed anyway would wait: %s, %v", d.Reason, err)
 	}
 	finish(t, l, first, goodOutcome(someID, "done", 2000))

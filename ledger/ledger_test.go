@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func newLedger(t *testing.T) (*Ledger, string) {
@@ -86,18 +87,18 @@ const someID = "11111111-2222-4333-8444-555555555555"
 func TestOnlyAGoodRunIsResumed(t *testing.T) {
 	outcomes := map[string]struct {
 		change func(*Outcome)
-		want   rewrite.Reason
+		want   reason.Code
 	}{
-		"good":           {func(*Outcome) {}, rewrite.Extends},
-		"exit 1":         {func(o *Outcome) { o.Exit = 1 }, rewrite.PreviousFailed},
-		"no final event": {func(o *Outcome) { o.Seen.Final = false }, rewrite.PreviousFailed},
-		"an error":       {func(o *Outcome) { o.Seen.Failed = true }, rewrite.PreviousFailed},
-		"not a model":    {func(o *Outcome) { o.Seen.Synthetic = true }, rewrite.PreviousFailed},
-		"no id":          {func(o *Outcome) { o.Seen.ID = "" }, rewrite.PreviousFailed},
-		"killed":         {func(o *Outcome) { o.Signal = 9 }, rewrite.PreviousKilled},
+		"good":           {func(*Outcome) {}, reason.Extends},
+		"exit 1":         {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
+		"no final event": {func(o *Outcome) { o.Seen.Final = false }, reason.PreviousFailed},
+		"an error":       {func(o *Outcome) { o.Seen.Failed = true }, reason.PreviousFailed},
+		"not a model":    {func(o *Outcome) { o.Seen.Synthetic = true }, reason.PreviousFailed},
+		"no id":          {func(o *Outcome) { o.Seen.ID = "" }, reason.PreviousFailed},
+		"killed":         {func(o *Outcome) { o.Signal = 9 }, reason.PreviousKilled},
 		"overflow": {func(o *Outcome) {
-			o.Exit, o.Seen.Failed, o.Seen.Refusal = 1, true, rewrite.RefusedContext
-		}, rewrite.SessionDead},
+			o.Exit, o.Seen.Failed, o.Seen.Refusal = 1, true, reason.RefusedContext
+		}, reason.SessionDead},
 	}
 	for name, tt := range outcomes {
 		l, _ := newLedger(t)
@@ -131,7 +132,7 @@ func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
 
 func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
-	for holder, want := range map[string]rewrite.Reason{"": rewrite.Leased, "an earlier boot": rewrite.PreviousUnknown} {
+	for holder, want := range map[string]reason.Code{"": reason.Leased, "an earlier boot": reason.PreviousUnknown} {
 		l, _ := newLedger(t)
 		begin(t, l, prompt, 1000)
 		if holder != "" { // its process is gone, without a word
@@ -146,7 +147,7 @@ func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
 }
 
 func TestFallBack(t *testing.T) {
-	for _, why := range []rewrite.Reason{rewrite.RefusedUnknown, rewrite.RefusedBusy} {
+	for _, why := range []reason.Code{reason.RefusedUnknown, reason.RefusedBusy} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
 		_, first := begin(t, l, prompt, 1000)
@@ -170,7 +171,7 @@ func TestFallBack(t *testing.T) {
 		if err != nil || len(chains) != 1 || len(chains[0].Sessions) != 2 {
 			t.Fatalf("%+v, %v", chains, err)
 		}
-		want := map[rewrite.Reason]State{rewrite.RefusedUnknown: Dead, rewrite.RefusedBusy: Live}[why]
+		want := map[reason.Code]State{reason.RefusedUnknown: Dead, reason.RefusedBusy: Live}[why]
 		if got := chains[0].Sessions[1].State; got != want {
 			t.Errorf("after %s the session is %s", why, got)
 		}
@@ -447,7 +448,7 @@ func TestManyChains(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect := func(want rewrite.Reason) {
+	expect := func(want reason.Code) {
 		d := foresee(t, l, "# Job\n\n"+strings.Repeat("base ", 50)+"\n\nmore", now)
 		if d.Reason != want {
 			t.Errorf("%s (%s), want %s", d.Mode, d.Reason, want)
@@ -460,9 +461,9 @@ func TestManyChains(t *testing.T) {
 		send(fmt.Sprintf("# Job\n\nItem %d.", i))
 	}
 	send("# Job\n\n" + strings.Repeat("base ", 50))
-	expect(rewrite.Extends)
+	expect(reason.Extends)
 	send("# Job\n\nOne more item.")
-	expect(rewrite.Ambiguous)
+	expect(reason.Ambiguous)
 }
 
 // A chain whose prompts begin otherwise cannot be the call's, but can be what somebody
@@ -470,7 +471,7 @@ func TestManyChains(t *testing.T) {
 func TestOtherBeginnings(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1) + "\n\nDo it."
-	if d := foresee(t, l, prompt, 1); d.Reason != rewrite.FirstCall {
+	if d := foresee(t, l, prompt, 1); d.Reason != reason.FirstCall {
 		t.Errorf("in an empty ledger: %s", d.Reason)
 	}
 	_, ticket := begin(t, l, prompt, 1)
@@ -480,10 +481,10 @@ func TestOtherBeginnings(t *testing.T) {
 	_, another, _ := strings.Cut(prompt, "\n\n")
 	another = "Round 2\n\n" + another
 	d, chains, err := l.Preview(testCall(l, another, 3))
-	if err != nil || d.Reason != rewrite.NewJob || len(chains) != 1 || chains[0].Continuity.Relation != rewrite.Unrelated {
+	if err != nil || d.Reason != reason.NewJob || len(chains) != 1 || chains[0].Continuity.Relation != reason.Unrelated {
 		t.Errorf("%s (%s) beside %+v, %v", d.Mode, d.Reason, chains, err)
 	}
-	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != rewrite.FirstCall {
+	if d := foresee(t, l, another, 3+testCall(l, "", 0).Limits.MaxAge); d.Reason != reason.FirstCall {
 		t.Errorf("beside a chain that is too old: %s", d.Reason)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
@@ -51,7 +52,7 @@ func (t *Ticket) noteLent(tx *sql.Tx) error {
 }
 
 // FallBackLent is FallBack for a call that another book has decided on.
-func (l *Ledger) FallBackLent(t *Ticket, why rewrite.Reason) error {
+func (l *Ledger) FallBackLent(t *Ticket, why reason.Code) error {
 	return errors.Join(l.FallBack(t, why), l.write(t.noteLent))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A LoggedCall is what a log of several machines has of a call, for reports over all of them. The JSON names are the format of such
@@ -26,11 +27,11 @@ type LoggedCall struct {
 	Role     string         `json:"role,omitempty"`
 	Model    string         `json:"model,omitempty"`
 	Mode     rewrite.Mode   `json:"mode"`
-	Reason   rewrite.Reason `json:"reason"`
-	Detail   rewrite.Reason `json:"detail,omitempty"`
+	Reason   reason.Code    `json:"reason"`
+	Detail   reason.Code    `json:"detail,omitempty"`
 	Changed  string         `json:"changed,omitempty"` // names of what has changed, apart by tabs
 	Proof    Proof          `json:"proof,omitzero"`    // without numbers of calls
-	FellBack rewrite.Reason `json:"fell_back,omitempty"`
+	FellBack reason.Code    `json:"fell_back,omitempty"`
 	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
 	Resumed  string         `json:"resumed,omitempty"` // that session's ID
 	Session  string         `json:"session,omitempty"` // the one that the call ended in

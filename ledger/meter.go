@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // side returns the meter that counts the runs of one side.
@@ -57,7 +58,7 @@ func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
 // meter counts a run that ended well.
 func (e *Ending) meter(tx *sql.Tx) error {
 	var mode rewrite.Mode
-	var reason, fellBack rewrite.Reason
+	var reason, fellBack reason.Code
 	var rule, tool, model string
 	var duration Millis
 	var missed bool

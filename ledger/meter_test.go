@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A round of a named task that takes so many tokens of input.
@@ -37,43 +38,43 @@ func playFor(t *testing.T, l *Ledger, now Millis, tokens int64, change func(*Cal
 func TestDearerResumesAreSuspended(t *testing.T) {
 	l, _ := newLedger(t)
 	now := 100 * hour
-	round := func(tokens int64, want rewrite.Reason, change func(*Call)) {
+	round := func(tokens int64, want reason.Code, change func(*Call)) {
 		t.Helper()
 		now += minute
 		expect(t, fmt.Sprintf("at minute %d", (now-100*hour)/minute), playFor(t, l, now, tokens, change), want)
 	}
 	heldOut := func(c *Call) { c.Limits.HoldOut = 1 }
-	round(100, rewrite.FirstCall, nil)
+	round(100, reason.FirstCall, nil)
 	for range minRuns {
-		round(100, rewrite.HeldOut, heldOut)
+		round(100, reason.HeldOut, heldOut)
 	}
 	for range minRuns {
-		round(150, rewrite.Unrelated, nil)
+		round(150, reason.Unrelated, nil)
 	}
-	round(100, rewrite.Dearer, nil)
-	round(150, rewrite.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
-	round(100, rewrite.FirstCall, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
-	round(150, rewrite.Unrelated, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
-	round(100, rewrite.Dearer, nil)
+	round(100, reason.Dearer, nil)
+	round(150, reason.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
+	round(100, reason.FirstCall, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
+	round(150, reason.Unrelated, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
+	round(100, reason.Dearer, nil)
 
 	// The trial is a set of resumes, and is judged by itself.
 	now += dearerPause
-	round(100, rewrite.Idle, nil)
+	round(100, reason.Idle, nil)
 	for range minRuns {
-		round(90, rewrite.Unrelated, nil)
+		round(90, reason.Unrelated, nil)
 	}
-	round(90, rewrite.Unrelated, nil)
+	round(90, reason.Unrelated, nil)
 
 	for range 2 * meterMemory {
-		round(200, rewrite.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
+		round(200, reason.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
 	}
-	round(100, rewrite.Dearer, nil)
+	round(100, reason.Dearer, nil)
 	now += dearerPause
-	round(100, rewrite.Idle, nil)
+	round(100, reason.Idle, nil)
 	for range minRuns {
-		round(200, rewrite.Unrelated, nil)
+		round(200, reason.Unrelated, nil)
 	}
-	round(100, rewrite.Dearer, nil)
+	round(100, reason.Dearer, nil)
 }
 
 func TestMeter(t *testing.T) {
@@ -125,15 +126,15 @@ func TestArms(t *testing.T) {
 		for round := range 3 {
 			now := 100*hour + Millis(task*3+round)*minute
 			playFor(t, l, now, 1, func(c *Call) { c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5 })
-			var arm, reason string
-			if err := l.db.QueryRow("SELECT arm, reason FROM invocations ORDER BY id DESC").Scan(&arm, &reason); err != nil {
+			var arm, why string
+			if err := l.db.QueryRow("SELECT arm, reason FROM invocations ORDER BY id DESC").Scan(&arm, &why); err != nil {
 				t.Fatal(err)
 			}
 			if round == 0 {
 				first = arm
 			}
-			if arm != first || round > 0 && (arm == Control) != (reason == string(rewrite.HeldOut)) {
-				t.Errorf("task %d, round %d: arm %s after %s, reason %s", task, round, arm, first, reason)
+			if arm != first || round > 0 && (arm == Control) != (why == string(reason.HeldOut)) {
+				t.Errorf("task %d, round %d: arm %s after %s, reason %s", task, round, arm, first, why)
 			}
 		}
 		arms[first]++

@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // FallBack implements Book. If it cannot be recorded, the session stays like one whose last run ended
 // unseen, so that it is not resumed again, and the call has none.
-func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
+func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	refused := t.Session
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
 	t.Totals, t.Left = "", ""
@@ -24,15 +25,15 @@ func (l *Ledger) FallBack(t *Ticket, why rewrite.Reason) error {
 
 // unfit are the refusals caused by the session itself: it would be refused again, or a store cannot
 // bring it.
-var unfit = map[rewrite.Reason]bool{
-	rewrite.SessionMoved: true, rewrite.SessionGone: true,
-	rewrite.RefusedUnknown: true, rewrite.RefusedOtherID: true, rewrite.RefusedContext: true, rewrite.RefusedBroken: true,
+var unfit = map[reason.Code]bool{
+	reason.SessionMoved: true, reason.SessionGone: true,
+	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true,
 }
 
-func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why rewrite.Reason) error {
+func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	copied := t.source != 0
 	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
-	onlyBusy := !copied && (why == rewrite.RefusedBusy || why == rewrite.LateStdin)
+	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
 	state := Dead
 	if onlyBusy {
 		state = Live
@@ -256,7 +257,7 @@ func (e *Ending) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
 	err := insert(tx, &id, `INSERT INTO invocations
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Chain, e.Session, turn.Rule, turn.Tool, e.Cwd, turn.Started, rewrite.Observe, rewrite.NextTurn, turn.Format, turn.Bytes, turn.Bytes)
+		e.Chain, e.Session, turn.Rule, turn.Tool, e.Cwd, turn.Started, rewrite.Observe, reason.NextTurn, turn.Format, turn.Bytes, turn.Bytes)
 	if err == nil {
 		_, err = turn.Outcome.recordInvocation(tx, id)
 	}
@@ -319,7 +320,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 		state = Dead
 	}
 	if o.Stopped() {
-		why = rewrite.TurnLimit
+		why = reason.TurnLimit
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),

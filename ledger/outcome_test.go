@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // What becomes of a session by how its run ended. One that was stopped by its caller's limit of turns may be gone on with,
@@ -22,19 +23,19 @@ func TestWhatBecomesOfASession(t *testing.T) {
 		name    string
 		outcome *Outcome
 		state   State
-		why     rewrite.Reason
+		why     reason.Code
 		result  string
 	}{
 		{"good", goodOutcome(someID, "done", 2000), Live, "", "ok"},
-		{"limit of turns", stopped(nil), Live, rewrite.TurnLimit, "failed"},
-		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), Live, rewrite.TurnLimit, "failed"},
+		{"limit of turns", stopped(nil), Live, reason.TurnLimit, "failed"},
+		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), Live, reason.TurnLimit, "failed"},
 		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }), Failed, "", "failed"},
 		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), Killed, "", "killed"},
 		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), Failed, "", "failed"},
 		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }), Failed, "", "failed"},
 		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }), Failed, "", "failed"},
 		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), Failed, "", "failed"},
-		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = rewrite.RefusedContext }), Dead, rewrite.RefusedContext, "failed"},
+		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }), Dead, reason.RefusedContext, "failed"},
 	}
 	for _, tt := range tests {
 		l, _ := newLedger(t)

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"strings"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Chain is a chain with its sessions in the order in which they began, as a value that another book may keep. Its
@@ -198,7 +198,7 @@ func (p *Page) Begin(c *Call, d Decision) (*Ticket, error) {
 
 // FallBack abandons the resume of a session, which is a copy of source unless that is 0. of is the call's ticket in the
 // ledger of this machine. FallBack returns the new session.
-func (p *Page) FallBack(of *Ticket, session, source int64, why rewrite.Reason) (anew int64, err error) {
+func (p *Page) FallBack(of *Ticket, session, source int64, why reason.Code) (anew int64, err error) {
 	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, source: source}
 	err = p.memory.transact(func(tx *sql.Tx) error {
 		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.chain); err != nil {

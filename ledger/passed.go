@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Passed is a headless call that was passed through. Such calls are only counted: the tool has
@@ -19,7 +19,7 @@ import (
 type Passed struct {
 	Tool   string
 	Cwd    string
-	Reason rewrite.Reason
+	Reason reason.Code
 	When   Millis
 }
 

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func passed(cwd string, when Millis) Passed {
-	return Passed{Tool: "claude", Cwd: cwd, Reason: rewrite.OptedOut, When: when}
+	return Passed{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
 }
 
 func TestPassed(t *testing.T) {

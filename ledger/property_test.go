@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 var propertyKey = rewrite.Key("a key for tests")
@@ -481,7 +482,7 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 	again := Decide(f)
 	switch {
 	case d.Mode == rewrite.Fresh && again.Mode == rewrite.Fresh && len(alike) < len(jobs),
-		len(alike) == 0 && again.Reason == rewrite.NewJob && d.Mode == rewrite.Fresh:
+		len(alike) == 0 && again.Reason == reason.NewJob && d.Mode == rewrite.Fresh:
 		again.Reason = d.Reason // of another job nobody needs to know
 	}
 	if !reflect.DeepEqual(again, d) {

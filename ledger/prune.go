@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A SessionFile is a session whose file the ledger knows, for prune and forget. The ledger has rows
@@ -66,7 +67,7 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 			return err
 		}
 		result, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?",
-			Dead, rewrite.Pruned, f.ID, f.LastUsed, f.File)
+			Dead, reason.Pruned, f.ID, f.LastUsed, f.File)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // oneCall makes a chain of one call that ended well, under a task of its own.
@@ -75,7 +76,7 @@ func TestPrunedSessionIsFreshWithAReason(t *testing.T) {
 	c := testCall(l, fmt.Sprintf(base, 1)+"\n\nMore.", 2000)
 	c.Task, c.Role, c.Rule = "one", "coder", "r"
 	d, _, err := l.Preview(c)
-	if err != nil || d.Mode != rewrite.Fresh || d.Reason != rewrite.SessionDead || d.Detail != rewrite.Pruned {
+	if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.SessionDead || d.Detail != reason.Pruned {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if n := len(sessionFiles(t, l, 0)); n != 1 {
@@ -125,12 +126,12 @@ func TestDropBefore(t *testing.T) {
 	oneCall(t, l, "old", nth(1), 1000)
 	oneCall(t, l, "new", nth(2), 5000)
 	begin(t, l, fmt.Sprintf(base, 3), 1500) // old, but it runs
-	ended, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+	ended, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	finish(t, l, ended, goodOutcome(nth(3), "done", 1001))
-	if _, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1); err != nil { // it runs
+	if _, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1); err != nil { // it runs
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
@@ -151,7 +152,7 @@ func TestDropBefore(t *testing.T) {
 // A call may run for longer than what is kept: what it records at its end is nobody else's.
 func TestARowIsNotUsedAgain(t *testing.T) {
 	l, _ := newLedger(t)
-	long, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+	long, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 	if _, _, err := l.DropBefore(3*day, false); err != nil {
 		t.Fatal(err)
 	}
-	other, err := l.Observe(testCall(l, "x", 4*day), rewrite.CallerSession, "", 1)
+	other, err := l.Observe(testCall(l, "x", 4*day), reason.CallerSession, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 func TestFiguresBeyondReason(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2 {
-		ticket, err := l.Observe(testCall(l, "x", 1000), rewrite.CallerSession, "", 1)
+		ticket, err := l.Observe(testCall(l, "x", 1000), reason.CallerSession, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestForget(t *testing.T) {
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
 	oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
-	if _, err := l.Observe(testCall(l, "x", 3000), rewrite.CallerSession, "", 1); err != nil {
+	if _, err := l.Observe(testCall(l, "x", 3000), reason.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.db.Exec("UPDATE invocations SET native_id = ? WHERE mode = 'observe'", nth(0xabcdef)); err != nil {

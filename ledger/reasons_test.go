@@ -10,17 +10,18 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // decisionReasons reads from rewrite/reason.go every reason that a managed call can
 // be decided on by.
-func decisionReasons(t *testing.T) []rewrite.Reason {
+func decisionReasons(t *testing.T) []reason.Code {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reasons := []rewrite.Reason{rewrite.NoResume}
+	reasons := []reason.Code{reason.NoResume}
 	for _, decl := range file.Decls {
 		block, ok := decl.(*ast.GenDecl)
 		if !ok || !strings.HasPrefix(block.Doc.Text(), "Reasons why a managed call is fresh") && !strings.HasPrefix(block.Doc.Text(), "How a prompt relates") {
@@ -31,7 +32,7 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reasons = append(reasons, rewrite.Reason(text))
+			reasons = append(reasons, reason.Code(text))
 		}
 	}
 	if len(reasons) < 30 {
@@ -43,7 +44,7 @@ func decisionReasons(t *testing.T) []rewrite.Reason {
 // unreached are the reasons that no call through the shim comes to: where resuming is
 // switched off the call is passed through, and a session with an error is given up
 // before errors add up. A scenario has one user. Decide knows them all the same.
-var unreached = map[rewrite.Reason]bool{rewrite.Disabled: true, rewrite.ErrorLimit: true, rewrite.UserChanged: true}
+var unreached = map[reason.Code]bool{reason.Disabled: true, reason.ErrorLimit: true, reason.UserChanged: true}
 
 // Every reason has its row in the table of decisions, its place in docs/internals/walk.md, and a
 // call in the scenario that looks for it in explain, status and the log.
@@ -56,7 +57,7 @@ func TestEveryReasonIsDecidedOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[rewrite.Reason]bool{}
+	rows := map[reason.Code]bool{}
 	for _, d := range decisions() {
 		rows[d.reason] = true
 	}
@@ -91,18 +92,18 @@ func TestGuards(t *testing.T) {
 func TestSides(t *testing.T) {
 	for _, tt := range []struct {
 		mode             rewrite.Mode
-		reason, fellBack rewrite.Reason
+		reason, fellBack reason.Code
 		want             Side
 	}{
-		{rewrite.Resume, rewrite.Extends, "", Resumed},
-		{rewrite.Fresh, rewrite.Extends, rewrite.RefusedUnknown, FollowUp},
-		{rewrite.Fresh, rewrite.HeldOut, "", FollowUp},
-		{rewrite.Fresh, rewrite.Dearer, "", FollowUp},
-		{rewrite.Fresh, rewrite.CacheLost, "", FollowUp},
-		{rewrite.Fresh, rewrite.FirstCall, "", FirstRun},
-		{rewrite.Fresh, rewrite.ContextReset, "", FirstRun},
-		{rewrite.Fresh, rewrite.Never, "", Unmeasured},
-		{rewrite.Observe, rewrite.CallerSession, "", Unmeasured},
+		{rewrite.Resume, reason.Extends, "", Resumed},
+		{rewrite.Fresh, reason.Extends, reason.RefusedUnknown, FollowUp},
+		{rewrite.Fresh, reason.HeldOut, "", FollowUp},
+		{rewrite.Fresh, reason.Dearer, "", FollowUp},
+		{rewrite.Fresh, reason.CacheLost, "", FollowUp},
+		{rewrite.Fresh, reason.FirstCall, "", FirstRun},
+		{rewrite.Fresh, reason.ContextReset, "", FirstRun},
+		{rewrite.Fresh, reason.Never, "", Unmeasured},
+		{rewrite.Observe, reason.CallerSession, "", Unmeasured},
 	} {
 		if got := ClassifyRun(tt.mode, tt.reason, tt.fellBack); got != tt.want {
 			t.Errorf("%s (%s), fallen back for %q: %q, want %q", tt.mode, tt.reason, tt.fellBack, got, tt.want)

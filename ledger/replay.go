@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Naming is what a rule would have made of a call: the names, and the policy for calls of that name.
@@ -24,9 +25,9 @@ type ReplayedCall struct {
 	ID        int64
 	Tool, Cwd string
 	Started   Millis
-	Was       rewrite.Reason
+	Was       reason.Code
 	Mode      rewrite.Mode
-	Reason    rewrite.Reason
+	Reason    reason.Code
 	Bytes     int64  // of its prompt
 	Saved     int64  // of these, by estimate, those that would not have been sent
 	Opening   string // how its prompt begins: the same for prompts that begin alike
@@ -59,11 +60,11 @@ func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (repl
 		}
 		switch before := jobs[job]; {
 		case n.Never:
-			r.Reason = rewrite.Never
+			r.Reason = reason.Never
 		case n.Task == "" || n.Prove: // the prompts alone decide, as they did
 		default:
 			if n.Fresh {
-				r.Reason = rewrite.ContextReset
+				r.Reason = reason.ContextReset
 			} else {
 				r.decide(before, c)
 			}
@@ -83,7 +84,7 @@ func (r *ReplayedCall) derivesRole() bool { return r.Role == "" && !r.Unrelated 
 // decide decides on a call that continues a job.
 func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 	if job.last == nil {
-		r.Reason = rewrite.FirstCall
+		r.Reason = reason.FirstCall
 		return
 	}
 	facts := Facts{Fingerprints: c.fingerprints.named(), Place: c.place}
@@ -91,19 +92,19 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 	relation := Relate(job.last.blocks, c.blocks)
 	switch {
 	case job.last.lastUsed > c.started:
-		r.Reason = rewrite.Leased
-	case relation == rewrite.Unrelated && !r.Unrelated, relation == rewrite.Revises && r.derivesRole() && !contains(c.blocks, job.first.blocks):
-		r.Reason = rewrite.BaseChanged
-	case relation == rewrite.BaseChanged, relation == rewrite.Identical && !r.ResumeSame:
+		r.Reason = reason.Leased
+	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !contains(c.blocks, job.first.blocks):
+		r.Reason = reason.BaseChanged
+	case relation == reason.BaseChanged, relation == reason.Identical && !r.ResumeSame:
 		r.Reason = relation
 	case !job.last.good:
-		r.Reason = rewrite.PreviousFailed
+		r.Reason = reason.PreviousFailed
 	case changed != "":
 		r.Reason = changed
 	case c.started-job.last.lastUsed > r.TTL:
-		r.Reason = rewrite.Idle
+		r.Reason = reason.Idle
 	case c.started-job.first.started > r.MaxAge:
-		r.Reason = rewrite.TooOld
+		r.Reason = reason.TooOld
 	default:
 		r.Mode, r.Reason = rewrite.Resume, relation
 		r.Saved = int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
@@ -112,7 +113,7 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 
 // named returns the fingerprints without what counts only for calls without a name.
 func (f Fingerprints) named() Fingerprints {
-	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == rewrite.JobChanged })
+	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
 	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
 		f.Settings = NewDigests(list)
 	}
@@ -120,19 +121,19 @@ func (f Fingerprints) named() Fingerprints {
 }
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
-func Relate(before, now []rewrite.Digest) rewrite.Reason {
+func Relate(before, now []rewrite.Digest) reason.Code {
 	kept := len(now) - fresh(before, now)
 	switch {
 	case slices.Equal(before, now):
-		return rewrite.Identical
+		return reason.Identical
 	case kept == len(now):
-		return rewrite.BaseChanged
+		return reason.BaseChanged
 	case contains(now, before):
-		return rewrite.Extends
+		return reason.Extends
 	case 2*kept > len(before):
-		return rewrite.Revises
+		return reason.Revises
 	}
-	return rewrite.Unrelated
+	return reason.Unrelated
 }
 
 // fresh counts the blocks of a prompt that an earlier one does not have.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // What the replay says of calls without a name is what the ledger decides on the same calls with the name.
@@ -21,21 +21,21 @@ func TestReplay(t *testing.T) {
 		prompt string
 		change func(*Call)
 		fails  bool
-		want   rewrite.Reason
+		want   reason.Code
 	}{
-		{prompt: prompt("a", "b", "c", "d", "one"), want: rewrite.FirstCall},
-		{prompt: prompt("a", "b", "c", "d", "two"), want: rewrite.Revises},
-		{prompt: prompt("a", "b", "c", "d", "two"), want: rewrite.Identical},
-		{prompt: prompt("x", "y"), want: rewrite.Unrelated},
-		{prompt: prompt("x"), want: rewrite.BaseChanged},
-		{prompt: prompt("x", "z"), want: rewrite.Extends},
-		{prompt: prompt("x", "z", "v"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: rewrite.ModelChanged},
-		{prompt: prompt("q"), change: func(c *Call) { c.Fingerprints.Model = "big"; c.Now += c.Limits.TTL + 1 }, want: rewrite.Idle},
-		{prompt: prompt("r"), change: func(c *Call) { c.Fingerprints.Model = "big" }, fails: true, want: rewrite.Unrelated},
-		{prompt: prompt("s"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: rewrite.PreviousFailed},
+		{prompt: prompt("a", "b", "c", "d", "one"), want: reason.FirstCall},
+		{prompt: prompt("a", "b", "c", "d", "two"), want: reason.Revises},
+		{prompt: prompt("a", "b", "c", "d", "two"), want: reason.Identical},
+		{prompt: prompt("x", "y"), want: reason.Unrelated},
+		{prompt: prompt("x"), want: reason.BaseChanged},
+		{prompt: prompt("x", "z"), want: reason.Extends},
+		{prompt: prompt("x", "z", "v"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: reason.ModelChanged},
+		{prompt: prompt("q"), change: func(c *Call) { c.Fingerprints.Model = "big"; c.Now += c.Limits.TTL + 1 }, want: reason.Idle},
+		{prompt: prompt("r"), change: func(c *Call) { c.Fingerprints.Model = "big" }, fails: true, want: reason.Unrelated},
+		{prompt: prompt("s"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: reason.PreviousFailed},
 		{prompt: prompt("t"), change: func(c *Call) { c.Cwd = "/elsewhere" }, want: ""},
 	}
-	play := func(task string) (l *Ledger, reasons []rewrite.Reason) {
+	play := func(task string) (l *Ledger, reasons []reason.Code) {
 		l, _ = newLedger(t)
 		now := Millis(1_800_000_000_000)
 		for i, step := range steps {
@@ -71,7 +71,7 @@ func TestReplay(t *testing.T) {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}
 	for i, c := range calls {
-		if c.Reason != steps[i].want || c.Reason != named[i] || c.Mode.Continues() != (c.Reason == rewrite.Revises || c.Reason == rewrite.Extends || c.Reason == rewrite.Unrelated) {
+		if c.Reason != steps[i].want || c.Reason != named[i] || c.Mode.Continues() != (c.Reason == reason.Revises || c.Reason == reason.Extends || c.Reason == reason.Unrelated) {
 			t.Errorf("call %d: %s (%s), want %s; with the name it is %s", i+1, c.Mode, c.Reason, steps[i].want, named[i])
 		}
 	}
@@ -89,7 +89,7 @@ func TestReplay(t *testing.T) {
 // A variable that names a CI job keeps calls apart only as long as they have no name.
 func TestReplayIgnoresJobVariables(t *testing.T) {
 	with := func(list ...Digest) Fingerprints { return Fingerprints{Settings: NewDigests(list)} }
-	job, option := Digest{rewrite.JobChanged, "CI_JOB_ID", "1"}, Digest{rewrite.SettingsChanged, "--agents", "2"}
+	job, option := Digest{reason.JobChanged, "CI_JOB_ID", "1"}, Digest{reason.SettingsChanged, "--agents", "2"}
 	if with(job, option).named() != with(option) || with(job).named() != with() || with().named() != with() {
 		t.Errorf("%q, %q", with(job, option).named(), with(job).named())
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A ChainRow is a chain for display: with its newest session and its latest invocation.
@@ -27,9 +28,9 @@ type SessionRow struct {
 	Tool     string
 	NativeID string // "" while it is not known
 	State    State
-	Why      rewrite.Reason // why it is dead
-	Reset    bool           // an answer or the user has ended it
-	Parent   string         // the session that it began as a copy of, "" for none
+	Why      reason.Code // why it is dead
+	Reset    bool        // an answer or the user has ended it
+	Parent   string      // the session that it began as a copy of, "" for none
 	Held     bool
 	Version  string
 	Model    string // as it was requested
@@ -205,7 +206,7 @@ func (l *Ledger) Totals(f Filter) (t Totals, err error) {
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		coalesce(sum(reason = ?), 0),
 		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations WHERE `+where,
-		slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, rewrite.Never}, ofCalls)...).
+		slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls)...).
 		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // namedCall is a call of a task in a role; the number makes its prompt another one.
@@ -31,7 +31,7 @@ func play(t *testing.T, l *Ledger, c *Call, resets ...string) Decision {
 	return d
 }
 
-func expect(t *testing.T, what string, d Decision, want rewrite.Reason) {
+func expect(t *testing.T, what string, d Decision, want reason.Code) {
 	t.Helper()
 	if d.Reason != want {
 		t.Errorf("%s: %s (%s), want %s", what, d.Mode, d.Reason, want)
@@ -42,22 +42,22 @@ func TestAnswersEndOtherRolesChains(t *testing.T) {
 	l, _ := newLedger(t)
 	play(t, l, namedCall(l, "coder", 1))
 	play(t, l, namedCall(l, "reviewer", 2), "Coder")
-	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), rewrite.ContextReset)
-	expect(t, "the coder in its new session", play(t, l, namedCall(l, "coder", 4)), rewrite.Unrelated)
-	expect(t, "the reviewer", play(t, l, namedCall(l, "reviewer", 5)), rewrite.Unrelated)
+	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), reason.ContextReset)
+	expect(t, "the coder in its new session", play(t, l, namedCall(l, "coder", 4)), reason.Unrelated)
+	expect(t, "the reviewer", play(t, l, namedCall(l, "reviewer", 5)), reason.Unrelated)
 
 	c := namedCall(l, "reviewer", 6)
 	c.Task = "other"
 	play(t, l, c, "coder")
-	expect(t, "the coder of another task", play(t, l, namedCall(l, "coder", 7)), rewrite.Unrelated)
+	expect(t, "the coder of another task", play(t, l, namedCall(l, "coder", 7)), reason.Unrelated)
 
 	c = namedCall(l, "planner", 8)
 	c.Resets, c.Tool, c.Scope = []string{"coder", "reviewer"}, "codex", "another"
 	play(t, l, c)
-	expect(t, "the coder after a plan", play(t, l, namedCall(l, "coder", 9)), rewrite.ContextReset)
-	expect(t, "the reviewer after a plan", play(t, l, namedCall(l, "reviewer", 10)), rewrite.ContextReset)
-	expect(t, "its own answer", play(t, l, namedCall(l, "coder", 11), "coder"), rewrite.Unrelated)
-	expect(t, "after its own answer", play(t, l, namedCall(l, "coder", 12)), rewrite.ContextReset)
+	expect(t, "the coder after a plan", play(t, l, namedCall(l, "coder", 9)), reason.ContextReset)
+	expect(t, "the reviewer after a plan", play(t, l, namedCall(l, "reviewer", 10)), reason.ContextReset)
+	expect(t, "its own answer", play(t, l, namedCall(l, "coder", 11), "coder"), reason.Unrelated)
+	expect(t, "after its own answer", play(t, l, namedCall(l, "coder", 12)), reason.ContextReset)
 }
 
 // A reset of a role holds for all of its texts, and for no role that only begins with its name.
@@ -65,10 +65,10 @@ func TestResetOfARoleWithTexts(t *testing.T) {
 	l, _ := newLedger(t)
 	roles := []string{"reviewer #a", "Reviewer #b", "reviewers", "reviewer"}
 	for i, role := range roles {
-		expect(t, role, play(t, l, namedCall(l, role, i+1)), rewrite.FirstCall)
+		expect(t, role, play(t, l, namedCall(l, role, i+1)), reason.FirstCall)
 	}
 	play(t, l, namedCall(l, "coder", 10), "reviewer")
-	for i, want := range []rewrite.Reason{rewrite.ContextReset, rewrite.ContextReset, rewrite.Unrelated, rewrite.ContextReset} {
+	for i, want := range []reason.Code{reason.ContextReset, reason.ContextReset, reason.Unrelated, reason.ContextReset} {
 		expect(t, roles[i]+" after the reset", play(t, l, namedCall(l, roles[i], 11+i)), want)
 	}
 }
@@ -82,17 +82,17 @@ func TestResetWhileRunning(t *testing.T) {
 	}
 	play(t, l, namedCall(l, "reviewer", 2), "coder")
 	finish(t, l, ticket, goodOutcome(someID, "done", 130_000))
-	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), rewrite.ContextReset)
+	expect(t, "the coder", play(t, l, namedCall(l, "coder", 3)), reason.ContextReset)
 }
 
 func TestAttemptIsKeptWithTheSession(t *testing.T) {
 	l, _ := newLedger(t)
 	for i, tt := range []struct {
 		attempt int
-		want    rewrite.Reason
+		want    reason.Code
 	}{
-		{1, rewrite.FirstCall}, {2, rewrite.Unrelated}, {rewrite.NoAttempt, rewrite.Unrelated}, {2, rewrite.Unrelated},
-		{1, rewrite.AttemptReset}, {1, rewrite.Unrelated}, {0, rewrite.AttemptReset},
+		{1, reason.FirstCall}, {2, reason.Unrelated}, {reason.NoAttempt, reason.Unrelated}, {2, reason.Unrelated},
+		{1, reason.AttemptReset}, {1, reason.Unrelated}, {0, reason.AttemptReset},
 	} {
 		c := namedCall(l, "coder", i+1)
 		c.Attempt = tt.attempt
@@ -106,12 +106,12 @@ func TestNeverBelongsToNoChain(t *testing.T) {
 	for n := range 3 {
 		c := testCall(l, prompt, Millis(n)*60_000)
 		c.Never, c.Rule, c.Scope = true, "judges", "judges"
-		expect(t, "a judge", play(t, l, c), rewrite.Never)
+		expect(t, "a judge", play(t, l, c), reason.Never)
 		prompt += "\n\nMore."
 	}
 	c := testCall(l, prompt, 200_000)
 	c.Scope = "judges"
-	expect(t, "a call that would extend it", play(t, l, c), rewrite.FirstCall)
+	expect(t, "a call that would extend it", play(t, l, c), reason.FirstCall)
 	totals, err := l.Totals(Filter{})
 	if err != nil || totals.Chains != 1 || totals.Never != 3 || totals.Fresh != 4 {
 		t.Errorf("%+v, %v", totals, err)
@@ -123,13 +123,13 @@ func TestRulesShareNoTasks(t *testing.T) {
 	play(t, l, namedCall(l, "coder", 1))
 	c := namedCall(l, "coder", 2)
 	c.Scope = "another"
-	expect(t, "another rule's task of that name", play(t, l, c), rewrite.FirstCall)
+	expect(t, "another rule's task of that name", play(t, l, c), reason.FirstCall)
 	c = namedCall(l, "coder", 3)
 	c.Rule = "another"
-	expect(t, "the same names under another rule", play(t, l, c), rewrite.Unrelated)
+	expect(t, "the same names under another rule", play(t, l, c), reason.Unrelated)
 	c = namedCall(l, "coder", 4)
 	c.Strict = true
-	expect(t, "names that prove nothing", play(t, l, c), rewrite.NewJob)
+	expect(t, "names that prove nothing", play(t, l, c), reason.NewJob)
 }
 
 // The share of a chain is even, and always the same.

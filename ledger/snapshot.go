@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Period begins at Since and ends before Until.
@@ -39,7 +40,7 @@ type Slice struct {
 	Day               Millis // its beginning, in UTC
 	Tool, Rule, Model string // Model that answered
 	Mode              rewrite.Mode
-	Reason, FellBack  rewrite.Reason
+	Reason, FellBack  reason.Code
 	Arm               string
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool reported their tokens, and their cost

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -34,7 +35,7 @@ type Ending struct {
 	Chain       int64
 	Cwd, Task   string
 	Project     string
-	FellBack    rewrite.Reason // why its resume was given up, if that is not recorded yet
+	FellBack    reason.Code // why its resume was given up, if that is not recorded yet
 	Transcript  bool
 	Opening     int // of the prompt's footprint
 	Bytes       int

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // late ends a run while somebody else has the ledger.
@@ -137,7 +138,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, next := begin(t, l, prompt+"\n\nMore.", 3000)
-	if d.Reason != rewrite.PreviousUnknown {
+	if d.Reason != reason.PreviousUnknown {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 	finish(t, l, next, goodOutcome(someID, "done", 4000))
@@ -195,7 +196,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.FallBack(second, rewrite.RefusedUnknown); err == nil {
+	if err := l.FallBack(second, reason.RefusedUnknown); err == nil {
 		t.Fatal("the ledger was written")
 	}
 	if second.Session != 0 || second.Totals != "" {
@@ -209,7 +210,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000)
-	if d.Mode != rewrite.Fresh || d.Reason != rewrite.PreviousUnknown {
+	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousUnknown {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
 	chains, err := l.Chains(Wanted{Limit: 1})
@@ -217,6 +218,6 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 		t.Errorf("%+v, %v", chains, err)
 	}
 	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
-		"mode": rewrite.Fresh, "fell_back": rewrite.RefusedUnknown, "session_id": nil, "outcome": "ok"})
+		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
 	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }

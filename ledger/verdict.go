@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A Proof is what shows that a call continues a session, as far as it is known. It holds no text.
@@ -65,37 +66,37 @@ func callWords(call int64) string {
 
 // verdict returns why a call without a name does not continue a session, "" if it does. Whatever the
 // evidence, the prompt must hold what the session was sent, or at least its whole answer.
-func (f *Facts) verdict(c *ChainFacts) rewrite.Reason {
+func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
-	if relation == rewrite.Extends && f.Limits.Unnamed == UnnamedExtends && c.Continuity.BeginsAlike {
+	if relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends && c.Continuity.BeginsAlike {
 		if e.Shown != "" && e.Answer == 0 {
-			return rewrite.HistoryEdited
+			return reason.HistoryEdited
 		}
 		return ""
 	}
 	p := &c.Proof
-	stopped := c.StateWhy == rewrite.TurnLimit // it gave no answer: only words can refer to it
+	stopped := c.StateWhy == reason.TurnLimit // it gave no answer: only words can refer to it
 	flow, enough := p.Flow != 0 || p.Report != 0, false
 	switch relation {
-	case rewrite.Extends:
+	case reason.Extends:
 		enough = f.SameTask || !stopped && (p.Transcript || p.Answer || p.Caller != "" && (flow || p.Trace)) || p.Caller != "" && p.Past
-	case rewrite.Revises:
+	case reason.Revises:
 		enough = p.Caller != "" && !stopped && (p.Answer || flow || p.Trace || p.Past)
-	case rewrite.Unrelated:
+	case reason.Unrelated:
 		enough = p.Caller != "" && !stopped && c.quotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
 	}
-	reason := rewrite.ReasonAgainst(c.Against)
+	why := rewrite.ReasonAgainst(c.Against)
 	switch {
-	case relation == rewrite.HistoryEdited:
-		return rewrite.HistoryEdited
-	case !enough && relation != rewrite.Extends:
-		return rewrite.BaseChanged
-	case reason != "":
-		return reason
+	case relation == reason.HistoryEdited:
+		return reason.HistoryEdited
+	case !enough && relation != reason.Extends:
+		return reason.BaseChanged
+	case why != "":
+		return why
 	case !enough:
-		return rewrite.NoEvidence
+		return reason.NoEvidence
 	case c.AnswerShared && p.Answer && !p.Transcript:
-		return rewrite.Ambiguous
+		return reason.Ambiguous
 	}
 	return ""
 }

@@ -1,6 +1,9 @@
 package rewrite
 
-import "strings"
+import (
+	"reprise/rewrite/reason"
+	"strings"
+)
 
 // base is what most tools have in common. A tool defines anew what is otherwise with it.
 type base struct{}
@@ -21,14 +24,14 @@ func (base) IsOrphanFile(string, []byte) bool { return false }
 // refusals are what a tool's messages contain when it does not continue a session, and why.
 type refusals []struct {
 	text   string
-	reason Reason
+	reason reason.Code
 }
 
 // in returns why a message refuses a session, "" if it does not. Limits, logins, network errors and anything unknown do
 // not concern the session.
-func (r refusals) in(message string) Reason { return r.find(message, strings.Contains) }
+func (r refusals) in(message string) reason.Code { return r.find(message, strings.Contains) }
 
-func (r refusals) find(message string, matches func(message, text string) bool) Reason {
+func (r refusals) find(message string, matches func(message, text string) bool) reason.Code {
 	for _, known := range r {
 		if matches(message, known.text) {
 			return known.reason

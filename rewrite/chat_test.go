@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -282,7 +283,7 @@ func TestOddChats(t *testing.T) {
 	s := gemini{}.Stream(Call{Format: Text}, Plan{Resume: someID}, "")
 	s.File("", []byte(geminiHead))
 	s.File("", []byte(strings.Replace(geminiAsks, "hi", "<hook_context>x</hook_context>hi", 1)))
-	if seen := s.Seen(); seen.Refusal != RefusedBroken {
+	if seen := s.Seen(); seen.Refusal != reason.RefusedBroken {
 		t.Errorf("a prompt that gemini does not keep: %+v", seen)
 	}
 }

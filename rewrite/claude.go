@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -174,7 +175,7 @@ func (c claude) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = claudeSettingsFiles(call, in.Env)
 		call.Watched = claudeWatched(call.Home)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
@@ -284,12 +285,12 @@ func claudeWatched(home string) []Watch {
 		{Path: "/etc/claude-code/managed-mcp.json"},
 		{Path: ".claude/output-styles/*.md"},
 		{Path: home + "/output-styles/*.md", Name: "~/.claude/output-styles"},
-		{Path: home + "/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: InstructionsChanged},
-		{Path: home + "/rules/*.md", Name: "~/.claude/rules", Guard: InstructionsChanged},
-		{Path: "/etc/claude-code/CLAUDE.md", Guard: InstructionsChanged},
+		{Path: home + "/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/rules/*.md", Name: "~/.claude/rules", Guard: reason.InstructionsChanged},
+		{Path: "/etc/claude-code/CLAUDE.md", Guard: reason.InstructionsChanged},
 	}
 	for _, name := range []string{"CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
 	}
 	return watched
 }
@@ -322,14 +323,14 @@ func claudeAccount(state, credentials string) []Setting {
 	id := jsonCompact(jsonMember(account, "accountUuid")) + jsonCompact(jsonMember(account, "organizationUuid"))
 	var found []Setting
 	if id != "" {
-		found = append(found, Setting{Name: "~/.claude.json oauthAccount", Value: id, Guard: AuthChanged})
+		found = append(found, Setting{Name: "~/.claude.json oauthAccount", Value: id, Guard: reason.AuthChanged})
 	}
 	if login := jsonMember(credentials, "claudeAiOauth"); login != "" {
 		value := jsonCompact(jsonMember(login, "subscriptionType"))
 		if id == "" {
 			value = jsonCompact(login)
 		}
-		found = append(found, Setting{Name: "~/.claude/.credentials.json", Value: value, Guard: AuthChanged})
+		found = append(found, Setting{Name: "~/.claude/.credentials.json", Value: value, Guard: reason.AuthChanged})
 	}
 	return found
 }
@@ -342,7 +343,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	check := func(text string) {
 		model = model || strings.Contains(text, `"model"`)
 		if startHooks.in([]byte(text)) {
-			c.NoScout = HookSetting
+			c.NoScout = reason.HookSetting
 		}
 	}
 	for _, setting := range c.Settings {
@@ -361,7 +362,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
 			if startHooks.in([]byte(text)) {
-				c.NoScout = HookSetting
+				c.NoScout = reason.HookSetting
 			}
 			state = text
 		default:
@@ -402,9 +403,9 @@ var startHooks = newMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins
 
 // claudeNoScout returns why claude must not be started before the prompt is known: a plugin may
 // have hooks of its own.
-func claudeNoScout(c Call) Reason {
+func claudeNoScout(c Call) reason.Code {
 	if slices.ContainsFunc(c.Settings, func(s Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
-		return HookSetting
+		return reason.HookSetting
 	}
 	return ""
 }
@@ -412,25 +413,25 @@ func claudeNoScout(c Call) Reason {
 // Opened completes a call by the frames that its conversation begins with. The last one is the
 // first message of a user. A reason says that the conversation must not be changed. The request
 // to initialize is a setting: it names the caller's hooks and servers and its system prompt.
-func (c Call) Opened(frames []Frame) (opened Call, prompt string, reason Reason) {
+func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Code) {
 	c.Settings = slices.Clone(c.Settings)
 	for _, f := range frames[:len(frames)-1] {
 		switch {
 		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
 		case f.Kind != RequestFrame || f.Subtype != Initialize:
-			return c, "", ControlRequest
+			return c, "", reason.ControlRequest
 		default:
 			c.Settings = append(c.Settings, jsonSettings(Initialize, jsonCompact(f.Body))...)
 			if startHooks.in([]byte(f.Body)) {
-				return c, "", HookSetting // a resume calls them with other values
+				return c, "", reason.HookSetting // a resume calls them with other values
 			}
 			c.KeepPrompt = c.KeepPrompt || promptHooks.in([]byte(f.Body))
 		}
 	}
 	last := frames[len(frames)-1]
-	prompt, reason = last.Prompt()
+	prompt, why = last.Prompt()
 	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
-	return c, prompt, reason
+	return c, prompt, why
 }
 
 // promptHooks are the hooks that are given the prompt.
@@ -442,42 +443,42 @@ func inSettings(settings []Setting, path string) bool {
 }
 
 // claudeReason returns why the call is not managed, or "".
-func claudeReason(c *Call, p parsedArgs, in Invocation) Reason {
+func claudeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	set := func(name string) bool { return in.Env(name) != "" }
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
-		return Admin
+		return reason.Admin
 	case !p.names("--print") && (in.StdoutTTY || !p.has(format) && in.StdinTTY):
-		return Interactive
+		return reason.Interactive
 	case claudeDescriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case p.bad || len(p.operands) > 1:
-		return BadUsage
+		return reason.BadUsage
 	case !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format):
-		return BadUsage
+		return reason.BadUsage
 	case p.has(streamOnly) && c.Format != StreamJSON:
-		return BadUsage
+		return reason.BadUsage
 	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
 		return o.Names[0] == "--input-format" && !slices.Contains([]string{"text", "stream-json"}, o.values[0])
 	}):
-		return BadUsage
+		return reason.BadUsage
 	case c.Stdin == StdinFrames && c.Format != StreamJSON:
-		return BadUsage
+		return reason.BadUsage
 	case c.Stdin == StdinFrames && c.promptArg >= 0:
 		c.Unmanaged = "--input-format"
-		return UnmanagedOption // versions do not agree on what becomes of it
+		return reason.UnmanagedOption // versions do not agree on what becomes of it
 	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
-		return OptedOut
+		return reason.OptedOut
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case c.promptArg < 0 && in.StdinTTY:
-		return Interactive
+		return reason.Interactive
 	case IsSlashCommand(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	}
 	return ""
 }
@@ -664,18 +665,18 @@ func (claude) SessionFiles(home, id, path string) (SessionFiles, bool) {
 // claudeRefusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A
 // session held by a background agent is busy, not dead.
 var claudeRefusals = refusals{
-	{"No conversation found with session ID", RefusedUnknown},
-	{"requires a valid session ID", RefusedUnknown},
-	{"is currently running as a background agent", RefusedBusy},
-	{"unknown option '--resume'", RefusedNoResume},
-	{"Failed to resume session", RefusedBroken},
-	{"No message found with message.uuid", RefusedBroken},
-	{"No deferred tool marker found", RefusedBroken},
+	{"No conversation found with session ID", reason.RefusedUnknown},
+	{"requires a valid session ID", reason.RefusedUnknown},
+	{"is currently running as a background agent", reason.RefusedBusy},
+	{"unknown option '--resume'", reason.RefusedNoResume},
+	{"Failed to resume session", reason.RefusedBroken},
+	{"No message found with message.uuid", reason.RefusedBroken},
+	{"No deferred tool marker found", reason.RefusedBroken},
 }
 
-func (claude) Refused(stderr string, exit int) Reason {
+func (claude) Refused(stderr string, exit int) reason.Code {
 	if reason := claudeRefusals.in(stderr); reason != "" || exit == 0 {
 		return reason
 	}
-	return RefusedSilent
+	return reason.RefusedSilent
 }

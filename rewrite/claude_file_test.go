@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -134,8 +135,8 @@ var outcomes = map[string]StreamState{
 	"resume":   {Content: true, Final: true, Answer: "456"},
 	"tool":     {Content: true, Final: true, Answer: "ok", ToolRan: true},
 	"http401":  {Final: true, Failed: true, Synthetic: true},
-	"toobig":   {Final: true, Failed: true, Synthetic: true, Refusal: RefusedContext},
-	"badtool":  {Final: true, Failed: true, Synthetic: true, Refusal: RefusedBroken},
+	"toobig":   {Final: true, Failed: true, Synthetic: true, Refusal: reason.RefusedContext},
+	"badtool":  {Final: true, Failed: true, Synthetic: true, Refusal: reason.RefusedBroken},
 	"maxturns": {Content: true, Final: true, Failed: true, TurnLimit: true, ToolRan: true},
 	"empty":    {Content: true, Final: true},
 	"sigterm":  {Content: true, ToolRan: true},
@@ -447,11 +448,11 @@ func TestClaudeFileOutcomes(t *testing.T) {
 			StreamState{Content: true, ToolRan: true, Final: true, Answer: "Error: Reached max turns (3)"}},
 		{"an error", "API Error: 529\n", []string{apiError("API Error: 529", 529)}, StreamState{Synthetic: true, Final: true, Failed: true}},
 		{"an error that is not shown", "", []string{apiError("API Error: 529", 529)}, StreamState{Synthetic: true}},
-		{"too long", "Prompt is too long\n", []string{apiError("Prompt is too long", 0)}, StreamState{Synthetic: true, Final: true, Failed: true, Refusal: RefusedContext}},
+		{"too long", "Prompt is too long\n", []string{apiError("Prompt is too long", 0)}, StreamState{Synthetic: true, Final: true, Failed: true, Refusal: reason.RefusedContext}},
 		{"too long, but not shown", "x\n", []string{apiError("Prompt is too long", 0)}, StreamState{Synthetic: true}},
-		{"broken", "x\n", []string{apiError("x", 400)}, StreamState{Synthetic: true, Final: true, Failed: true, Refusal: RefusedBroken}},
+		{"broken", "x\n", []string{apiError("x", 400)}, StreamState{Synthetic: true, Final: true, Failed: true, Refusal: reason.RefusedBroken}},
 		{"broken, of an old version", "API Error: 400 x\n", []string{apiError("API Error: 400 x", 0)},
-			StreamState{Synthetic: true, Final: true, Failed: true, Refusal: RefusedBroken}},
+			StreamState{Synthetic: true, Final: true, Failed: true, Refusal: reason.RefusedBroken}},
 		{"a model that quotes it", "Prompt is too long\n", []string{says("Prompt is too long")}, StreamState{Content: true, Final: true, Answer: "Prompt is too long"}},
 		{"an error before", "yes\n", []string{apiError("API Error: 529", 529), says("yes")}, StreamState{Content: true, Final: true, Answer: "yes"}},
 		{"a message of claude's", "No response requested.\n", []string{synthetic("No response requested.", "")},

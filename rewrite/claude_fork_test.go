@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -123,12 +124,12 @@ func TestClaudeRefusesAFork(t *testing.T) {
 	s := (claude{}).Stream(parse("-p x --output-format stream-json"), Plan{Resume: someID, Copy: true}, "")
 	s.Line([]byte(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":` +
 		`"b949bc3b-1b0f-41b4-b199-7be8fd1d96c4","total_cost_usd":0,"modelUsage":{},"errors":["No message found with message.uuid of: x"]}` + "\n"))
-	if got := s.Seen(); got.Refusal != RefusedBroken || got.ID != "" || got.WrongID {
+	if got := s.Seen(); got.Refusal != reason.RefusedBroken || got.ID != "" || got.WrongID {
 		t.Errorf("refusal %q, id %q, wrong %v", got.Refusal, got.ID, got.WrongID)
 	}
-	for text, want := range map[string]Reason{
-		"error: unknown option '--resume'": RefusedNoResume, "error: unknown option '--resume-session-at'": RefusedSilent,
-		"error: unknown option '--fork-session'": RefusedSilent,
+	for text, want := range map[string]reason.Code{
+		"error: unknown option '--resume'": reason.RefusedNoResume, "error: unknown option '--resume-session-at'": reason.RefusedSilent,
+		"error: unknown option '--fork-session'": reason.RefusedSilent,
 	} {
 		if got := (claude{}).Refused(text, 1); got != want {
 			t.Errorf("%s: %s", text, got)

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,7 +262,7 @@ func (s *claudeStream) learnResult(e *claudeEvent) {
 	s.seen.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed
 	s.seen.Answer = e.answer()
 	s.seen.Refusal = claudeRefusal(e)
-	if s.seen.Refusal == RefusedUnknown {
+	if s.seen.Refusal == reason.RefusedUnknown {
 		s.seen.Final = false
 		return // its session_id is the missing session's, or invented (CLI-FACTS 1.3)
 	}
@@ -270,7 +271,7 @@ func (s *claudeStream) learnResult(e *claudeEvent) {
 
 // claudeRefusal returns why a result makes the session unfit to resume, or "". Limits, logins and
 // network errors do not concern the session.
-func claudeRefusal(e *claudeEvent) Reason {
+func claudeRefusal(e *claudeEvent) reason.Code {
 	for _, text := range e.Errors {
 		if r := (claude{}).Refused(string(text), 0); r != "" {
 			return r
@@ -281,9 +282,9 @@ func claudeRefusal(e *claudeEvent) Reason {
 	case !e.isError():
 		return ""
 	case e.TerminalReason == "prompt_too_long" || strings.HasPrefix(text, "Prompt is too long"):
-		return RefusedContext
+		return reason.RefusedContext
 	case e.APIStatus == 400 || e.TerminalReason == "image_error" || strings.HasPrefix(text, "API Error: 400"):
-		return RefusedBroken
+		return reason.RefusedBroken
 	}
 	return ""
 }
@@ -292,7 +293,7 @@ func claudeRefusal(e *claudeEvent) Reason {
 // 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6).
 // It also records usage, cost and context window.
 func (s *claudeStream) ownFigures(line []byte) []byte {
-	if s.seen.Refusal == RefusedUnknown {
+	if s.seen.Refusal == reason.RefusedUnknown {
 		return line
 	}
 	numbers := jsonNumbers(line)

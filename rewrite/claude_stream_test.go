@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -77,23 +78,23 @@ func TestClaudeRefusals(t *testing.T) {
 	}
 	tests := []struct {
 		fields  string
-		refusal Reason
+		refusal reason.Code
 		failed  bool
 	}{
 		{`"is_error":false,"result":"Prompt is too long","terminal_reason":"prompt_too_long","api_error_status":400`, "", false},
-		{`"is_error":true,"result":"Prompt is too long"`, RefusedContext, true},
-		{`"is_error":true,"result":"x","terminal_reason":"prompt_too_long"`, RefusedContext, true},
-		{`"is_error":true,"result":"x","api_error_status":400`, RefusedBroken, true},
-		{`"is_error":true,"result":"x","terminal_reason":"image_error"`, RefusedBroken, true},
-		{`"is_error":true,"result":"API Error: 400 no"`, RefusedBroken, true},
+		{`"is_error":true,"result":"Prompt is too long"`, reason.RefusedContext, true},
+		{`"is_error":true,"result":"x","terminal_reason":"prompt_too_long"`, reason.RefusedContext, true},
+		{`"is_error":true,"result":"x","api_error_status":400`, reason.RefusedBroken, true},
+		{`"is_error":true,"result":"x","terminal_reason":"image_error"`, reason.RefusedBroken, true},
+		{`"is_error":true,"result":"API Error: 400 no"`, reason.RefusedBroken, true},
 		{`"is_error":true,"result":"x","api_error_status":429,"terminal_reason":"api_error"`, "", true},
 		{`"is_error":true,"result":"API Error: 500"`, "", true},
-		{`"is_error":true,"errors":["x","No conversation found with session ID: x"]`, RefusedUnknown, true},
-		{`"is_error":true,"errors":[{"message":"No conversation found with session ID: x"}]`, RefusedUnknown, true},
+		{`"is_error":true,"errors":["x","No conversation found with session ID: x"]`, reason.RefusedUnknown, true},
+		{`"is_error":true,"errors":[{"message":"No conversation found with session ID: x"}]`, reason.RefusedUnknown, true},
 	}
 	for _, tt := range tests {
 		seen := claudeSees("", claudeInit, result(tt.fields))
-		if seen.Refusal != tt.refusal || seen.Failed != tt.failed || seen.Final == (tt.refusal == RefusedUnknown) {
+		if seen.Refusal != tt.refusal || seen.Failed != tt.failed || seen.Final == (tt.refusal == reason.RefusedUnknown) {
 			t.Errorf("%s: refusal %q, failed %v, final %v", tt.fields, seen.Refusal, seen.Failed, seen.Final)
 		}
 	}

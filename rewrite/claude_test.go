@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -41,30 +42,30 @@ func TestClaudeReads(t *testing.T) {
 		{"-p --max-turns 0 hi", "", Fresh, "", "hi", Text},
 		{"-p --system-prompt-file f --json-schema {} hi", "", Fresh, "", "hi", Text},
 
-		{"--help", "", Passthrough, Admin, "", Text},
-		{"-p -v", "", Passthrough, Admin, "", Text},
-		{"mcp list", "", Passthrough, Admin, "mcp", Text},
-		{"--debug -p update", "", Passthrough, Admin, "update", Text},
-		{"-p hi --resume", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi -r " + someID, "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi -c", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi --session-id " + someID + " --output-format json", "", Observe, CallerSession, "hi", JSON},
-		{"-p hi --resume=" + someID + " --output-format stream-json", "", Observe, CallerSession, "hi", StreamJSON},
-		{"-p hi --no-session-persistence", "", Passthrough, OptedOut, "hi", Text},
-		{"-p hi", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", Passthrough, OptedOut, "hi", Text},
-		{"-p hi", "CLAUDECODE=1", Passthrough, Nested, "hi", Text},
-		{"-p hi", NestedEnv + "=claude:1", Passthrough, Nested, "hi", Text},
-		{"-p hi --bare", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi --input-format stream-json --output-format stream-json", "", Passthrough, UnmanagedOption, "hi", StreamJSON},
-		{"-p hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
-		{"--print=x hi", "", Passthrough, UnknownOption, "", Text},
-		{"-pc hi", "", Passthrough, UnknownOption, "", Text},
-		{"-p hi --model", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi --output-format xml", "", Passthrough, BadUsage, "hi", "xml"},
-		{"-p hi --include-partial-messages", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi there", "", Passthrough, BadUsage, "hi", Text},
-		{"-p /cost", "", Passthrough, SlashCommand, "/cost", Text},
-		{"-p _/compact", "", Passthrough, SlashCommand, " /compact", Text},
+		{"--help", "", Passthrough, reason.Admin, "", Text},
+		{"-p -v", "", Passthrough, reason.Admin, "", Text},
+		{"mcp list", "", Passthrough, reason.Admin, "mcp", Text},
+		{"--debug -p update", "", Passthrough, reason.Admin, "update", Text},
+		{"-p hi --resume", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi -r " + someID, "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi -c", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi --session-id " + someID + " --output-format json", "", Observe, reason.CallerSession, "hi", JSON},
+		{"-p hi --resume=" + someID + " --output-format stream-json", "", Observe, reason.CallerSession, "hi", StreamJSON},
+		{"-p hi --no-session-persistence", "", Passthrough, reason.OptedOut, "hi", Text},
+		{"-p hi", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", Passthrough, reason.OptedOut, "hi", Text},
+		{"-p hi", "CLAUDECODE=1", Passthrough, reason.Nested, "hi", Text},
+		{"-p hi", NestedEnv + "=claude:1", Passthrough, reason.Nested, "hi", Text},
+		{"-p hi --bare", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi --input-format stream-json --output-format stream-json", "", Passthrough, reason.UnmanagedOption, "hi", StreamJSON},
+		{"-p hi --bogus", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"--print=x hi", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-pc hi", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-p hi --model", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi --output-format xml", "", Passthrough, reason.BadUsage, "hi", "xml"},
+		{"-p hi --include-partial-messages", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi there", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p /cost", "", Passthrough, reason.SlashCommand, "/cost", Text},
+		{"-p _/compact", "", Passthrough, reason.SlashCommand, " /compact", Text},
 	})
 }
 
@@ -73,17 +74,17 @@ func TestClaudeAtATerminal(t *testing.T) {
 	tests := []struct {
 		args          string
 		stdin, stdout bool
-		want          Reason
+		want          reason.Code
 	}{
 		{"-p hi", true, false, ""},
 		{"-p hi", false, true, ""},
 		{"-p hi", true, true, ""},
-		{"hi", true, false, Interactive},
-		{"hi", false, true, Interactive},
-		{"hi --output-format json", true, true, Interactive},
+		{"hi", true, false, reason.Interactive},
+		{"hi", false, true, reason.Interactive},
+		{"hi --output-format json", true, true, reason.Interactive},
 		{"hi", false, false, ""},
 		{"hi --output-format json", true, false, ""},
-		{"-p", true, false, Interactive},
+		{"-p", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
 		c := claude{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
@@ -269,15 +270,15 @@ func TestClaudeSees(t *testing.T) {
 	tests := []struct {
 		recording, resume             string
 		content, final, failed, wrong bool
-		refusal                       Reason
+		refusal                       reason.Code
 	}{
 		{"fresh-stream", "", true, true, false, false, ""},
 		{"fresh-partial", "", true, true, false, false, ""},
 		{"resume-ok-stream", asked, true, true, false, false, ""},
 		{"resume-fork-stream", asked, false, true, false, true, ""},
-		{"resume-unknown-stream", someID, false, false, true, false, RefusedUnknown},
-		{"toobig-resume-stream", "91dd0e6d-fb7c-4bc5-b59a-c9403de12cc2", false, true, true, false, RefusedContext},
-		{"badtool-stream", "", false, true, true, false, RefusedBroken},
+		{"resume-unknown-stream", someID, false, false, true, false, reason.RefusedUnknown},
+		{"toobig-resume-stream", "91dd0e6d-fb7c-4bc5-b59a-c9403de12cc2", false, true, true, false, reason.RefusedContext},
+		{"badtool-stream", "", false, true, true, false, reason.RefusedBroken},
 		{"http429-stream", "", false, true, true, false, ""},
 		{"http500-stream", "", false, true, true, false, ""},
 		{"maxturns-stream", "", true, true, true, false, ""},

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"cmp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -187,7 +188,7 @@ func (c codex) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = []string{call.Home + "/auth.json"}
 		call.Watched = codexWatched(call.Home)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
@@ -246,8 +247,8 @@ func (c *Call) addCodexSetting(o parsedOption) {
 func codexWatched(home string) []Watch {
 	var watched []Watch
 	for _, name := range []string{"AGENTS.md", "AGENTS.override.md"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged},
-			Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.InstructionsChanged},
+			Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: reason.InstructionsChanged})
 	}
 	return append(watched,
 		Watch{Path: ".codex/config.toml", Above: true},
@@ -265,7 +266,7 @@ func codexAccount(login string) Setting {
 	if jsonMember(tokens, "account_id") == "" {
 		value += jsonCompact(tokens)
 	}
-	return Setting{Name: "~/.codex/auth.json", Value: value, Guard: AuthChanged}
+	return Setting{Name: "~/.codex/auth.json", Value: value, Guard: reason.AuthChanged}
 }
 
 // readCodexPrompt finds the prompt, or the session that the caller names.
@@ -297,38 +298,38 @@ func codexHome(env func(string) string) string {
 }
 
 // codexReason returns why the call is not managed, or "".
-func codexReason(c *Call, a *codexArgs, in Invocation) Reason {
+func codexReason(c *Call, a *codexArgs, in Invocation) reason.Code {
 	sub := ""
 	if a.subAt < len(in.Args) {
 		sub = in.Args[a.subAt]
 	}
 	switch {
 	case a.has(admin) || sub == "help":
-		return Admin
+		return reason.Admin
 	case c.Unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case a.starts(in.Args):
-		return AppServer
+		return reason.AppServer
 	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
-		return NotManaged
+		return reason.NotManaged
 	case !a.managed(in.Args):
-		return Interactive
+		return reason.Interactive
 	case sub == "review":
-		return NotManaged
+		return reason.NotManaged
 	case codexDescriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case a.has(unmanaged):
 		return c.unmanagedBy(a.options())
 	case a.top.bad || a.exec.bad || a.rest.bad || sub == "" && len(a.exec.operands) > 1:
-		return BadUsage
+		return reason.BadUsage
 	case a.has(optOut):
-		return OptedOut
+		return reason.OptedOut
 	case sub != "":
-		return CallerSession
+		return reason.CallerSession
 	case a.has(callerOwned): // --last without resume
-		return BadUsage
+		return reason.BadUsage
 	case in.StdinTTY && (c.promptArg < 0 || c.Prompt == "-"):
-		return Interactive
+		return reason.Interactive
 	}
 	return ""
 }
@@ -446,18 +447,18 @@ func (codex) SessionFiles(home, id, path string) (SessionFiles, bool) {
 // recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
 // these cases.
 var codexRefusals = refusals{
-	{"already has an active writer", RefusedBusy},
-	{"no rollout found", RefusedUnknown},
-	{"missing rollout path", RefusedUnknown},
-	{"thread not loaded", RefusedUnknown},
-	{"not found", RefusedUnknown},
-	{"is archived", RefusedUnknown},
-	{"(code -32603)", RefusedBroken}, // an empty or unreadable rollout
+	{"already has an active writer", reason.RefusedBusy},
+	{"no rollout found", reason.RefusedUnknown},
+	{"missing rollout path", reason.RefusedUnknown},
+	{"thread not loaded", reason.RefusedUnknown},
+	{"not found", reason.RefusedUnknown},
+	{"is archived", reason.RefusedUnknown},
+	{"(code -32603)", reason.RefusedBroken}, // an empty or unreadable rollout
 }
 
 // Refused reads only the last line: there codex says why it gives up, and earlier lines may be the
 // prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
-func (codex) Refused(stderr string, exit int) Reason {
+func (codex) Refused(stderr string, exit int) reason.Code {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	last := stripEscapes(lines[len(lines)-1])
 	about := func(words ...string) bool {
@@ -466,13 +467,13 @@ func (codex) Refused(stderr string, exit int) Reason {
 	switch {
 	case exit == 2: // a rejected command line; the reason is above its usage
 		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
-			return RefusedNoResume
+			return reason.RefusedNoResume
 		}
-		return RefusedSilent
+		return reason.RefusedSilent
 	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
-		return RefusedSilent // stdin is not valid UTF-8: codex itself must read it
+		return reason.RefusedSilent // stdin is not valid UTF-8: codex itself must read it
 	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
 		return ""
 	}
-	return cmp.Or(codexRefusals.in(last), RefusedSilent)
+	return cmp.Or(codexRefusals.in(last), reason.RefusedSilent)
 }

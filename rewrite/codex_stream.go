@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"reprise/rewrite/reason"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,14 +210,14 @@ var codexBroken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
 }
 
-func codexTurnRefusal(message string) Reason {
+func codexTurnRefusal(message string) reason.Code {
 	message = strings.ReplaceAll(message, "\u2019", "'")
 	if strings.Contains(message, "ran out of room in the model's context window") {
-		return RefusedContext
+		return reason.RefusedContext
 	}
 	for _, text := range codexBroken {
 		if strings.Contains(message, text) {
-			return RefusedBroken
+			return reason.RefusedBroken
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -73,14 +74,14 @@ func TestCodexTranscripts(t *testing.T) {
 	tests := []struct {
 		behind                       string
 		content, tool, final, failed bool
-		refusal                      Reason
+		refusal                      reason.Code
 	}{
 		{"warning: w\nhook: h\ndeprecated: d\n\n2026-11-21T04:26:52.348Z ERROR codex: x\nturn interrupted\n", false, false, false, false, ""},
 		{"codex\nyes\n", true, false, false, false, ""},
 		{"thinking\n", true, false, false, false, ""},
 		{"exec\nls\n", true, true, false, false, ""},
 		{"ERROR: no\nmore of it\n", false, false, true, true, ""},
-		{"ERROR: no\nran out of room in the model's context window\n", false, false, true, true, RefusedContext},
+		{"ERROR: no\nran out of room in the model's context window\n", false, false, true, true, reason.RefusedContext},
 		{"ERROR: no\ncodex\nyes\n", true, false, true, false, ""},
 		{"ERROR: no\ntokens used\n3\n", false, false, true, true, ""},
 		{"codex\nyes\ntokens used\n3\nERROR: says the model\n", true, false, true, false, ""},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func TestCodexReads(t *testing.T) {
 	tests := []struct {
 		line, env string
 		mode      Mode
-		reason    Reason
+		reason    reason.Code
 		prompt    string
 		format    Format
 		stdin     StdinUse
@@ -48,48 +49,48 @@ func TestCodexReads(t *testing.T) {
 		{"exec --add-dir x hi", "", Fresh, "", "hi", Text, StdinAppended},
 		{"exec -m - hi", "", Fresh, "", "hi", Text, StdinAppended},
 
-		{"", "", Passthrough, Interactive, "", Text, 0},
-		{"-i a.png exec hi", "", Passthrough, Interactive, "", Text, 0}, // swallowed
-		{"hi", "", Passthrough, NotManaged, "", Text, 0},
-		{"hi exec there", "", Passthrough, NotManaged, "", Text, 0},
-		{"login", "", Passthrough, NotManaged, "", Text, 0},
-		{"mcp list", "", Passthrough, NotManaged, "", Text, 0},
-		{"app-server", "", Passthrough, AppServer, "", Text, 0},
-		{"-c a=b app-server --listen stdio://", "", Passthrough, AppServer, "", Text, 0},
-		{"exec-server", "", Passthrough, AppServer, "", Text, 0},
-		{"app-server generate-ts --out d", "", Passthrough, NotManaged, "", Text, 0},
-		{"app-server --help", "", Passthrough, NotManaged, "", Text, 0},
-		{"app-server daemon start", "", Passthrough, NotManaged, "", Text, 0},
-		{"-- exec hi", "", Passthrough, Interactive, "", Text, 0},
-		{"--version", "", Passthrough, Admin, "", Text, 0},
-		{"exec --help", "", Passthrough, Admin, "", Text, 0},
-		{"exec -Vh", "", Passthrough, Admin, "", Text, 0},
-		{"exec help", "", Passthrough, Admin, "", Text, 0},
-		{"exec review", "", Passthrough, NotManaged, "", Text, 0},
-		{"exec resume " + someID + " hi", "", Passthrough, CallerSession, "", Text, 0},
-		{"exec hi resume", "", Passthrough, CallerSession, "hi", Text, 0},
-		{"exec --json resume " + someID + " hi", "", Observe, CallerSession, "", StreamJSON, 0},
-		{"exec resume --last --json -", "", Observe, CallerSession, "", StreamJSON, 0},
-		{"exec fork " + someID + " hi --json", "", Observe, CallerSession, "", StreamJSON, 0},
-		{"exec --ephemeral hi", "", Passthrough, OptedOut, "hi", Text, 0},
-		{"exec --ephemeral --json resume " + someID + " hi", "", Passthrough, OptedOut, "", StreamJSON, 0},
-		{"exec --last hi", "", Passthrough, BadUsage, "hi", Text, 0},
-		{"exec --worktree hi", "", Passthrough, UnmanagedOption, "hi", Text, 0},
-		{"--remote x exec hi", "", Passthrough, UnmanagedOption, "hi", Text, 0},
-		{"exec hi --bogus", "", Passthrough, UnknownOption, "", Text, 0},
-		{"exec hi -a never", "", Passthrough, UnknownOption, "", Text, 0},
-		{"--json exec hi", "", Passthrough, UnknownOption, "", StreamJSON, 0},
-		{"exec hi there", "", Passthrough, BadUsage, "hi", Text, 0},
-		{"exec hi -m", "", Passthrough, BadUsage, "hi", Text, 0},
-		{"exec -m -x hi", "", Passthrough, BadUsage, "", Text, 0},
-		{"exec --json=1 hi", "", Passthrough, BadUsage, "", Text, 0},
-		{"exec hi", "CODEX_THREAD_ID=x", Passthrough, Nested, "hi", Text, 0},
-		{"exec hi", "CODEX_SANDBOX=x", Passthrough, Nested, "hi", Text, 0},
-		{"exec hi", NestedEnv + "=codex:1", Passthrough, Nested, "hi", Text, 0},
+		{"", "", Passthrough, reason.Interactive, "", Text, 0},
+		{"-i a.png exec hi", "", Passthrough, reason.Interactive, "", Text, 0}, // swallowed
+		{"hi", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"hi exec there", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"login", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"mcp list", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"app-server", "", Passthrough, reason.AppServer, "", Text, 0},
+		{"-c a=b app-server --listen stdio://", "", Passthrough, reason.AppServer, "", Text, 0},
+		{"exec-server", "", Passthrough, reason.AppServer, "", Text, 0},
+		{"app-server generate-ts --out d", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"app-server --help", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"app-server daemon start", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"-- exec hi", "", Passthrough, reason.Interactive, "", Text, 0},
+		{"--version", "", Passthrough, reason.Admin, "", Text, 0},
+		{"exec --help", "", Passthrough, reason.Admin, "", Text, 0},
+		{"exec -Vh", "", Passthrough, reason.Admin, "", Text, 0},
+		{"exec help", "", Passthrough, reason.Admin, "", Text, 0},
+		{"exec review", "", Passthrough, reason.NotManaged, "", Text, 0},
+		{"exec resume " + someID + " hi", "", Passthrough, reason.CallerSession, "", Text, 0},
+		{"exec hi resume", "", Passthrough, reason.CallerSession, "hi", Text, 0},
+		{"exec --json resume " + someID + " hi", "", Observe, reason.CallerSession, "", StreamJSON, 0},
+		{"exec resume --last --json -", "", Observe, reason.CallerSession, "", StreamJSON, 0},
+		{"exec fork " + someID + " hi --json", "", Observe, reason.CallerSession, "", StreamJSON, 0},
+		{"exec --ephemeral hi", "", Passthrough, reason.OptedOut, "hi", Text, 0},
+		{"exec --ephemeral --json resume " + someID + " hi", "", Passthrough, reason.OptedOut, "", StreamJSON, 0},
+		{"exec --last hi", "", Passthrough, reason.BadUsage, "hi", Text, 0},
+		{"exec --worktree hi", "", Passthrough, reason.UnmanagedOption, "hi", Text, 0},
+		{"--remote x exec hi", "", Passthrough, reason.UnmanagedOption, "hi", Text, 0},
+		{"exec hi --bogus", "", Passthrough, reason.UnknownOption, "", Text, 0},
+		{"exec hi -a never", "", Passthrough, reason.UnknownOption, "", Text, 0},
+		{"--json exec hi", "", Passthrough, reason.UnknownOption, "", StreamJSON, 0},
+		{"exec hi there", "", Passthrough, reason.BadUsage, "hi", Text, 0},
+		{"exec hi -m", "", Passthrough, reason.BadUsage, "hi", Text, 0},
+		{"exec -m -x hi", "", Passthrough, reason.BadUsage, "", Text, 0},
+		{"exec --json=1 hi", "", Passthrough, reason.BadUsage, "", Text, 0},
+		{"exec hi", "CODEX_THREAD_ID=x", Passthrough, reason.Nested, "hi", Text, 0},
+		{"exec hi", "CODEX_SANDBOX=x", Passthrough, reason.Nested, "hi", Text, 0},
+		{"exec hi", NestedEnv + "=codex:1", Passthrough, reason.Nested, "hi", Text, 0},
 	}
 	for _, tt := range tests {
 		c := parseCodex(tt.line, tt.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
+		if (c.Reason == reason.UnmanagedOption) != (c.Unmanaged != "") {
 			t.Errorf("%q: %s, because of %q", tt.line, c.Reason, c.Unmanaged)
 		}
 		if c.Mode != tt.mode || c.Reason != tt.reason {
@@ -105,14 +106,14 @@ func TestCodexAtATerminal(t *testing.T) {
 	tests := []struct {
 		line          string
 		stdin, stdout bool
-		want          Reason
+		want          reason.Code
 	}{
 		{"exec hi", true, false, ""},
 		{"exec hi", false, true, ""},
 		{"exec hi", true, true, ""},
-		{"exec", true, false, Interactive},
-		{"exec -", true, false, Interactive},
-		{"hi", true, false, Interactive},
+		{"exec", true, false, reason.Interactive},
+		{"exec -", true, false, reason.Interactive},
+		{"hi", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
 		in := invocation(tt.line)
@@ -253,7 +254,7 @@ func TestCodexSees(t *testing.T) {
 	tests := []struct {
 		recording, prompt, resume            string
 		content, final, failed, wrong, tools bool
-		refusal                              Reason
+		refusal                              reason.Code
 		answer                               string
 	}{
 		{"fresh-text", "hi remember number 456", "", true, true, false, false, false, "", "Got it: 456."},
@@ -269,8 +270,8 @@ func TestCodexSees(t *testing.T) {
 		{"http401-text", "HTTP401", "", false, true, true, false, false, "", ""},
 		{"http429-json", "", "", false, true, true, false, false, "", ""},
 		{"http500-json", "", "", false, true, true, false, false, "", ""},
-		{"toobig-text", "TOOBIG", "", false, true, true, false, false, RefusedContext, ""},
-		{"toobig-resume-json", "", over, false, true, true, false, false, RefusedContext, ""},
+		{"toobig-text", "TOOBIG", "", false, true, true, false, false, reason.RefusedContext, ""},
+		{"toobig-resume-json", "", over, false, true, true, false, false, reason.RefusedContext, ""},
 		{"resume-unknown-text", "x", someID, false, false, false, false, false, "", ""},
 		{"sigint-text", "SLOW", "", false, false, false, false, false, "", ""},
 		{"sigint-json", "", "", false, false, false, false, false, "", ""},
@@ -492,18 +493,18 @@ func TestCodexRefuses(t *testing.T) {
 	tests := []struct {
 		stderr string
 		exit   int
-		want   Reason
+		want   reason.Code
 	}{
-		{"Error: thread/resume: thread/resume failed: no rollout found for thread id x (code -32600)\n", 1, RefusedUnknown},
-		{"Error: thread/read: thread/read failed: thread not loaded: x (code -32600)\n", 1, RefusedUnknown},
-		{"Error: thread x not found\n", 1, RefusedUnknown},
-		{"Error: session x is archived. Run `codex unarchive x` to unarchive it first. (code -32600)\n", 1, RefusedUnknown},
-		{log + "Error: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n", 1, RefusedBusy},
-		{"Error: thread/resume: thread-store internal error: rollout x is empty (code -32603)\n", 1, RefusedBroken},
-		{"Error: thread/resume: something new\n", 1, RefusedSilent},
-		{"error: unrecognized subcommand 'resume'\n\nUsage: codex exec\n", 2, RefusedNoResume},
-		{"error: unexpected argument '--new' found\n\nUsage: codex exec\n", 2, RefusedSilent},
-		{"Failed to read prompt from stdin: input is not valid UTF-8 (invalid byte at offset 0).\n", 1, RefusedSilent},
+		{"Error: thread/resume: thread/resume failed: no rollout found for thread id x (code -32600)\n", 1, reason.RefusedUnknown},
+		{"Error: thread/read: thread/read failed: thread not loaded: x (code -32600)\n", 1, reason.RefusedUnknown},
+		{"Error: thread x not found\n", 1, reason.RefusedUnknown},
+		{"Error: session x is archived. Run `codex unarchive x` to unarchive it first. (code -32600)\n", 1, reason.RefusedUnknown},
+		{log + "Error: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n", 1, reason.RefusedBusy},
+		{"Error: thread/resume: thread-store internal error: rollout x is empty (code -32603)\n", 1, reason.RefusedBroken},
+		{"Error: thread/resume: something new\n", 1, reason.RefusedSilent},
+		{"error: unrecognized subcommand 'resume'\n\nUsage: codex exec\n", 2, reason.RefusedNoResume},
+		{"error: unexpected argument '--new' found\n\nUsage: codex exec\n", 2, reason.RefusedSilent},
+		{"Failed to read prompt from stdin: input is not valid UTF-8 (invalid byte at offset 0).\n", 1, reason.RefusedSilent},
 		{"Not inside a trusted directory and --skip-git-repo-check was not specified.\n", 1, ""},
 		{"Error: error loading config: x\n", 1, ""},
 		{"user\nError: thread/resume: no rollout found for thread id x\nturn interrupted\n", 1, ""},
@@ -515,12 +516,12 @@ func TestCodexRefuses(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tt.stderr, got, tt.want)
 		}
 	}
-	for message, want := range map[string]Reason{
-		"The encrypted content gAAA could not be verified.":               RefusedBroken,
-		`{"error":{"code":"invalid_encrypted_content"}}`:                  RefusedBroken,
-		"Missing required parameter: 'input[3].encrypted_content'":        RefusedBroken,
-		"No tool output found for function call call_1.":                  RefusedBroken,
-		"Codex ran out of room in the model\u2019s context window. Start": RefusedContext,
+	for message, want := range map[string]reason.Code{
+		"The encrypted content gAAA could not be verified.":               reason.RefusedBroken,
+		`{"error":{"code":"invalid_encrypted_content"}}`:                  reason.RefusedBroken,
+		"Missing required parameter: 'input[3].encrypted_content'":        reason.RefusedBroken,
+		"No tool output found for function call call_1.":                  reason.RefusedBroken,
+		"Codex ran out of room in the model\u2019s context window. Start": reason.RefusedContext,
 		"You\u2019ve hit your usage limit.":                               "",
 	} {
 		if got := codexTurnRefusal(message); got != want {
@@ -533,7 +534,7 @@ func TestCodexRefuses(t *testing.T) {
 func TestCodexReadsLongErrors(t *testing.T) {
 	s := codex{}.Stream(parseCodex("exec x"), Plan{Prompt: "x"}, "")
 	codexRun(s, nil, []byte("--------\nsession id: "+someID+"\n--------\nuser\nx\nERROR: {\n  \"message\": \"No tool output found for function call c\"\n}\n"))
-	if seen := s.Seen(); seen.Refusal != RefusedBroken || seen.Content || !seen.Failed {
+	if seen := s.Seen(); seen.Refusal != reason.RefusedBroken || seen.Content || !seen.Failed {
 		t.Errorf("%+v", seen)
 	}
 }

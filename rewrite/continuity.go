@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ type Sent struct {
 type Continuity struct {
 	// Relation is Identical, Extends, Revises, HistoryEdited, BaseChanged (blocks were removed or
 	// moved, none added) or Unrelated.
-	Relation Reason
+	Relation reason.Code
 	// Transcript reports that the prompt is a conversation so far.
 	Transcript bool
 	// Has reports for each block of the prompt whether the session was sent it, in this order.
@@ -42,11 +43,13 @@ type Continuity struct {
 func (c *Continuity) old(l *promptLine) bool { return c.Has[l.block] || l.index < c.known[l.block] }
 
 // Retains reports whether the prompt repeats everything that the session was sent.
-func (c Continuity) Retains() bool { return c.Relation == Identical || c.Relation == Extends }
+func (c Continuity) Retains() bool {
+	return c.Relation == reason.Identical || c.Relation == reason.Extends
+}
 
 // ShowsMore reports whether the prompt repeats everything that the session was sent and shows an
 // answer that is not known to be the session's.
-func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == HistoryEdited }
+func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == reason.HistoryEdited }
 
 // Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
 // the relation justifies a resume is decided elsewhere.
@@ -78,10 +81,10 @@ func withoutBlock(known map[int]int, at int) map[int]int {
 }
 
 func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
-	c := Continuity{Relation: Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape,
+	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape,
 		Has: m.has, known: m.known, whole: m.whole}
 	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
-		c.Relation = Identical
+		c.Relation = reason.Identical
 		return c
 	}
 	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.has)
@@ -95,15 +98,15 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
-		c.Relation = HistoryEdited
+		c.Relation = reason.HistoryEdited
 	case m.retained == len(p.blocks) && len(m.known) == 0:
-		c.Relation = BaseChanged
+		c.Relation = reason.BaseChanged
 	case extends && !m.filled:
-		c.Relation = Extends
+		c.Relation = reason.Extends
 	case p.revises(sent, &c):
-		c.Relation = Revises
+		c.Relation = reason.Revises
 	case extends, sent.Named && 2*m.retained > len(sent.Base.Blocks):
-		c.Relation = Revises
+		c.Relation = reason.Revises
 	}
 	return c
 }

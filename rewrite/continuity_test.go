@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"math/rand/v2"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -92,25 +93,25 @@ func TestVolatileLines(t *testing.T) {
 func TestRelations(t *testing.T) {
 	tests := []struct {
 		name, before, after string
-		want                Reason
+		want                reason.Code
 	}{
-		{"the same", "a\n\nb", "a\n\nb\n", Identical},
-		{"line ends do not count", "a\n\nb", "a\r\n\r\nb\r\n", Identical},
-		{"appended", "a\n\nb", "a\n\nb\n\nc", Extends},
-		{"inserted", "a\n\nb", "a\n\nc\n\nb", Extends},
-		{"before the opening", "a\n\nb", "c\n\na\n\nb", Extends},
-		{"into the opening", "# h\n\na\n\nb", "# h\n\nc\n\na\n\nb", Revises},
-		{"a line more in a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", Extends},
-		{"a line before those of a block", "a\n\nb\n\nc", "a\n\nx\nb\n\nc", Revises},
-		{"one of three replaced", "a\n\nb\n\nc", "a\n\nx\n\nc", Revises},
-		{"most replaced", "a\n\nb\n\nc", "a\n\nx\n\ny", Unrelated},
-		{"shorter", "a\n\nb\n\nc", "a\n\nb", BaseChanged},
-		{"another order", "a\n\nb\n\nc", "a\n\nc\n\nb", BaseChanged},
-		{"another order and more", "a\n\nb\n\nc", "a\n\nc\n\nb\n\nd", Revises},
-		{"twice the same block", "a\n\n---\n\nb", "a\n\n---\n\nb\n\n---\n\nc", Extends},
-		{"one repeat less", "a\n\n---\n\nb\n\n---", "a\n\n---\n\nb\n\nc", Revises},
-		{"nothing in common", "a\n\nb", "c\n\nd", Unrelated},
-		{"to nothing", "a", "", BaseChanged},
+		{"the same", "a\n\nb", "a\n\nb\n", reason.Identical},
+		{"line ends do not count", "a\n\nb", "a\r\n\r\nb\r\n", reason.Identical},
+		{"appended", "a\n\nb", "a\n\nb\n\nc", reason.Extends},
+		{"inserted", "a\n\nb", "a\n\nc\n\nb", reason.Extends},
+		{"before the opening", "a\n\nb", "c\n\na\n\nb", reason.Extends},
+		{"into the opening", "# h\n\na\n\nb", "# h\n\nc\n\na\n\nb", reason.Revises},
+		{"a line more in a block", "a\n\nb\n\nc", "a\n\nb\nx\n\nc", reason.Extends},
+		{"a line before those of a block", "a\n\nb\n\nc", "a\n\nx\nb\n\nc", reason.Revises},
+		{"one of three replaced", "a\n\nb\n\nc", "a\n\nx\n\nc", reason.Revises},
+		{"most replaced", "a\n\nb\n\nc", "a\n\nx\n\ny", reason.Unrelated},
+		{"shorter", "a\n\nb\n\nc", "a\n\nb", reason.BaseChanged},
+		{"another order", "a\n\nb\n\nc", "a\n\nc\n\nb", reason.BaseChanged},
+		{"another order and more", "a\n\nb\n\nc", "a\n\nc\n\nb\n\nd", reason.Revises},
+		{"twice the same block", "a\n\n---\n\nb", "a\n\n---\n\nb\n\n---\n\nc", reason.Extends},
+		{"one repeat less", "a\n\n---\n\nb\n\n---", "a\n\n---\n\nb\n\nc", reason.Revises},
+		{"nothing in common", "a\n\nb", "c\n\nd", reason.Unrelated},
+		{"to nothing", "a", "", reason.BaseChanged},
 	}
 	for _, tt := range tests {
 		if c := compare(tt.before, tt.after); c.Relation != tt.want {
@@ -173,7 +174,7 @@ func TestTranscripts(t *testing.T) {
 	for name, write := range conversations {
 		first, second := write(q1, a, q2)
 		c := compare(first, second, a)
-		if c.Relation != Extends || !c.Transcript {
+		if c.Relation != reason.Extends || !c.Transcript {
 			t.Errorf("%s: %s, transcript %v", name, c.Relation, c.Transcript)
 		}
 		if text, _, _ := sentOf(NewPrompt(second, testKey), c); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
@@ -182,12 +183,12 @@ func TestTranscripts(t *testing.T) {
 		for what, wrong := range map[string]string{"another answer": "It is done.", "a longer answer": a + " And more.",
 			"half the answer": "Here it is."} {
 			_, second := write(q1, wrong, q2)
-			if c := compare(first, second, a); c.Relation != HistoryEdited {
+			if c := compare(first, second, a); c.Relation != reason.HistoryEdited {
 				t.Errorf("%s with %s: %s", name, what, c.Relation)
 			}
 		}
 		_, edited := write("Draw two pages.", a, q2)
-		if c := compare(first, edited, a); c.Relation != HistoryEdited {
+		if c := compare(first, edited, a); c.Relation != reason.HistoryEdited {
 			t.Errorf("%s with an edited question: %s", name, c.Relation)
 		}
 	}
@@ -199,15 +200,15 @@ func TestTranscriptsOfMoreTurns(t *testing.T) {
 	sent.Transcript = true
 	tests := []struct {
 		name, prompt string
-		want         Reason
+		want         reason.Code
 	}{
-		{"goes on", base + "\n\nAssistant: second answer\n\nHuman: three", Extends},
-		{"an answer is missing", base + "\n\nHuman: three", HistoryEdited},
-		{"an answer more", base + "\n\nAssistant: second answer\n\nAssistant: third\n\nHuman: three", HistoryEdited},
-		{"asked again", base, Identical},
-		{"taken back", "Be kind.\n\nHuman: one", HistoryEdited},
-		{"answers swapped", "Be kind.\n\nHuman: one\n\nAssistant: second answer\n\nHuman: two\n\nAssistant: first answer\n\nHuman: three", HistoryEdited},
-		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three", HistoryEdited},
+		{"goes on", base + "\n\nAssistant: second answer\n\nHuman: three", reason.Extends},
+		{"an answer is missing", base + "\n\nHuman: three", reason.HistoryEdited},
+		{"an answer more", base + "\n\nAssistant: second answer\n\nAssistant: third\n\nHuman: three", reason.HistoryEdited},
+		{"asked again", base, reason.Identical},
+		{"taken back", "Be kind.\n\nHuman: one", reason.HistoryEdited},
+		{"answers swapped", "Be kind.\n\nHuman: one\n\nAssistant: second answer\n\nHuman: two\n\nAssistant: first answer\n\nHuman: three", reason.HistoryEdited},
+		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three", reason.HistoryEdited},
 	}
 	for _, tt := range tests {
 		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != tt.want {
@@ -219,7 +220,7 @@ func TestTranscriptsOfMoreTurns(t *testing.T) {
 // An example in the prompt, and a word that is also a name, are no conversation.
 func TestNoTranscripts(t *testing.T) {
 	example := "Answer as in the example.\n\nUser: 1+1\n\nAssistant: 2\n\nNow the task: clean up."
-	if c := compare(example, example+"\n\nAlso the attic.", "done"); c.Relation != Extends || c.Transcript {
+	if c := compare(example, example+"\n\nAlso the attic.", "done"); c.Relation != reason.Extends || c.Transcript {
 		t.Errorf("an example: %s, transcript %v", c.Relation, c.Transcript)
 	}
 	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it", "Usage: run it", "the user said: no",
@@ -241,13 +242,13 @@ func TestWhyWhole(t *testing.T) {
 	before, turn := longPrompt("first note"), "Be kind.\n\nHuman: one"
 	for name, tt := range map[string]struct {
 		before, after, answer string
-		want                  Reason
+		want                  reason.Code
 	}{
-		"short":           {"a\n\nb", "a\n\nb\n\nc", "", ShortPrompt},
-		"unrelated":       {"Another job.", before, "", OtherTemplate},
-		"the same":        {before, before, "", NothingNew},
-		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", SavesTooLittle},
-		"between answers": {turn, turn + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two", "first", NoCleanCut},
+		"short":           {"a\n\nb", "a\n\nb\n\nc", "", reason.ShortPrompt},
+		"unrelated":       {"Another job.", before, "", reason.OtherTemplate},
+		"the same":        {before, before, "", reason.NothingNew},
+		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", reason.SavesTooLittle},
+		"between answers": {turn, turn + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two", "first", reason.NoCleanCut},
 	} {
 		_, whole, why := sentOf(NewPrompt(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
 		if !whole || why != tt.want {
@@ -262,7 +263,7 @@ func TestNewTurnLosesNothing(t *testing.T) {
 	second := first + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two"
 	p := NewPrompt(second, testKey)
 	c := compare(first, second, "first")
-	if text, whole, _ := sentOf(p, c); c.Relation != Extends || !whole {
+	if text, whole, _ := sentOf(p, c); c.Relation != reason.Extends || !whole {
 		t.Errorf("%s, %q", c.Relation, text)
 	}
 }
@@ -284,13 +285,13 @@ func TestHugePrompts(t *testing.T) {
 	line := strings.Repeat("word ", 100_000)
 	for name, tt := range map[string]struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		"a step more":        {steps, steps + "And more.", Extends},
-		"a step changed":     {steps, strings.Replace(steps, "Step 5000.", "Step 5000!", 1) + "And more.", Revises},
-		"all in other order": {steps, text.String() + "Do this.\n\nAnd more.", Revises},
-		"a line longer":      {line, line + "more", Unrelated},
-		"a line and more":    {line, line + "\n\nmore", Extends},
+		"a step more":        {steps, steps + "And more.", reason.Extends},
+		"a step changed":     {steps, strings.Replace(steps, "Step 5000.", "Step 5000!", 1) + "And more.", reason.Revises},
+		"all in other order": {steps, text.String() + "Do this.\n\nAnd more.", reason.Revises},
+		"a line longer":      {line, line + "more", reason.Unrelated},
+		"a line and more":    {line, line + "\n\nmore", reason.Extends},
 	} {
 		p := NewPrompt(tt.after, testKey)
 		c := Compare(sentTo(tt.before), p)
@@ -320,7 +321,7 @@ func TestDeltaLosesNothing(t *testing.T) {
 				t.Fatalf("the new block %q is not sent in %q", b, text)
 			}
 		}
-		if c.Relation == Extends && !inOrder(before, after) {
+		if c.Relation == reason.Extends && !inOrder(before, after) {
 			t.Fatalf("extends although %q lacks some of %q", after, before)
 		}
 	}

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"encoding/json"
 	"maps"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -150,7 +151,7 @@ func (copilot) Parse(in Invocation) Call {
 	switch call.Reason = copilotReason(&call, p, in); call.Reason {
 	case "":
 		call.Mode = Fresh
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format == JSON {
 			call.Mode = Observe // its last line contains the session ID
 		}
@@ -229,7 +230,7 @@ func copilotSettingsFiles(home string) []string {
 // copilotWatched returns the files that copilot reads on its own at the start of a session.
 func copilotWatched(home string) []Watch {
 	watched := []Watch{
-		{Path: home + "/copilot-instructions.md", Name: "~/.copilot/copilot-instructions.md", Guard: InstructionsChanged},
+		{Path: home + "/copilot-instructions.md", Name: "~/.copilot/copilot-instructions.md", Guard: reason.InstructionsChanged},
 		{Path: home + "/mcp-config.json", Name: "~/.copilot/mcp-config.json"},
 		{Path: home + "/agents/*.md", Name: "~/.copilot/agents"},
 		{Path: home + "/hooks/*.json", Name: "~/.copilot/hooks"},
@@ -238,36 +239,36 @@ func copilotWatched(home string) []Watch {
 		{Path: ".github/mcp.json"},
 		{Path: ".mcp.json"},
 		{Path: ".vscode/mcp.json"},
-		{Path: ".github/instructions/*.instructions.md", Guard: InstructionsChanged},
+		{Path: ".github/instructions/*.instructions.md", Guard: reason.InstructionsChanged},
 	}
 	for _, name := range []string{".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
 	}
 	return watched
 }
 
 // copilotReason returns why the call is not managed, or "".
-func copilotReason(c *Call, p parsedArgs, in Invocation) Reason {
+func copilotReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	command := len(p.operands) > 0 && slices.Contains(copilotDescriptor.Subcommands, c.Args[p.operands[0].at])
 	switch {
 	case p.has(admin) || command:
-		return Admin
+		return reason.Admin
 	case p.has(server):
-		return AppServer
+		return reason.AppServer
 	case in.StdinTTY && (in.StdoutTTY || p.unknown == "" && !p.bad && !p.names("--prompt")) && c.Prompt == "":
-		return Interactive
+		return reason.Interactive
 	case copilotDescriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case p.bad || len(p.operands) > 0 || c.Format == "" || c.Stdin == StdinUnused && c.Prompt == "":
-		return BadUsage
+		return reason.BadUsage
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case IsSlashCommand(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	}
 	return ""
 }
@@ -276,7 +277,7 @@ func copilotReason(c *Call, p parsedArgs, in Invocation) Reason {
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
 func (copilot) ResolveWithEnv(c Call, s HostEnv) Call {
 	if known := s.Version != "" || c.learned.Known; !known || s.Version != "" && !atLeast(s.Version, 1, 0, 83) || c.learned.Known && !c.learned.Resume {
-		c.Mode, c.Reason, c.NoResume = Passthrough, NoResume, true
+		c.Mode, c.Reason, c.NoResume = Passthrough, reason.NoResume, true
 		return c
 	}
 	for _, path := range c.SettingsFiles {
@@ -310,7 +311,7 @@ func copilotSettings(path, text string) []Setting {
 		delete(members, "firstLaunchAt")
 		for _, key := range slices.Sorted(maps.Keys(members)) {
 			if name := camelCase(key); slices.Contains(copilotAccount, name) {
-				settings = append(settings, Setting{Name: path + " " + name, Value: jsonCompact(string(members[key])), Guard: AuthChanged})
+				settings = append(settings, Setting{Name: path + " " + name, Value: jsonCompact(string(members[key])), Guard: reason.AuthChanged})
 				delete(members, key)
 			}
 		}
@@ -429,22 +430,22 @@ func (copilot) SessionFiles(home, id, path string) (SessionFiles, bool) {
 // copilotRefusals lists what copilot writes if it does not continue a session: on stderr if it cannot
 // load it, in an API error if the history is too long or broken.
 var copilotRefusals = refusals{
-	{"Error: No session, task, or name matched '", RefusedUnknown},
-	{"was found but could not be loaded.", RefusedBroken},
-	{"error: unexpected argument '--resume", RefusedNoResume},
-	{"maximum context length", RefusedContext},
-	{"prompt is too long", RefusedContext},
-	{"context_length_exceeded", RefusedContext},
-	{"exceeds the context window", RefusedContext},
-	{"Not the same number of function calls and responses", RefusedBroken},
-	{"ids were found without `tool_result` blocks", RefusedBroken},
-	{"must be followed by tool messages", RefusedBroken},
-	{"No tool output found for function call", RefusedBroken},
+	{"Error: No session, task, or name matched '", reason.RefusedUnknown},
+	{"was found but could not be loaded.", reason.RefusedBroken},
+	{"error: unexpected argument '--resume", reason.RefusedNoResume},
+	{"maximum context length", reason.RefusedContext},
+	{"prompt is too long", reason.RefusedContext},
+	{"context_length_exceeded", reason.RefusedContext},
+	{"exceeds the context window", reason.RefusedContext},
+	{"Not the same number of function calls and responses", reason.RefusedBroken},
+	{"ids were found without `tool_result` blocks", reason.RefusedBroken},
+	{"must be followed by tool messages", reason.RefusedBroken},
+	{"No tool output found for function call", reason.RefusedBroken},
 }
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
-func (copilot) Refused(stderr string, exit int) Reason {
+func (copilot) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestCopilotClassifies(t *testing.T) {
 		line   string
 		env    string
 		mode   Mode
-		reason Reason
+		reason reason.Code
 	}{
 		{"-p hi", "", Fresh, ""},
 		{"-phi -s", "", Fresh, ""},
@@ -33,28 +34,28 @@ func TestCopilotClassifies(t *testing.T) {
 		{"--allow-tool shell write -p hi", "", Fresh, ""},
 		{"-s", "STDIN=1", Fresh, ""},
 		{"-p hi", "STDIN=1", Fresh, ""},
-		{"", "", Passthrough, Interactive},
-		{"--model x", "", Passthrough, Interactive},
-		{"-i hi", "STDIN=1", Passthrough, Admin},
-		{"--version", "", Passthrough, Admin},
-		{"mcp list", "", Passthrough, Admin},
-		{"--acp", "STDIN=1", Passthrough, AppServer},
-		{"-p hi", "COPILOT_CLI=1", Passthrough, Nested},
-		{"-p hi", NestedEnv + "=claude:1", Passthrough, Nested},
-		{"-p hi --usage-output-file u.json", "", Passthrough, UnmanagedOption},
-		{"-p hi --share", "", Passthrough, UnmanagedOption},
-		{"-p hi --name x", "", Passthrough, UnmanagedOption},
-		{"-p hi --nosuch", "", Passthrough, UnknownOption},
-		{"-p", "", Passthrough, BadUsage},
-		{"-p -x", "", Passthrough, BadUsage},
-		{"-p hi there", "", Passthrough, BadUsage},
-		{"what number", "STDIN=1", Passthrough, BadUsage},
-		{"-p hi --output-format xml", "", Passthrough, BadUsage},
-		{"-p hi --resume=" + someID, "", Passthrough, CallerSession},
-		{"-p hi -r x", "", Passthrough, CallerSession},
-		{"-p hi --continue --output-format json", "", Observe, CallerSession},
-		{"-p hi --session-id " + someID, "", Passthrough, CallerSession},
-		{"-p /review_this", "", Passthrough, SlashCommand},
+		{"", "", Passthrough, reason.Interactive},
+		{"--model x", "", Passthrough, reason.Interactive},
+		{"-i hi", "STDIN=1", Passthrough, reason.Admin},
+		{"--version", "", Passthrough, reason.Admin},
+		{"mcp list", "", Passthrough, reason.Admin},
+		{"--acp", "STDIN=1", Passthrough, reason.AppServer},
+		{"-p hi", "COPILOT_CLI=1", Passthrough, reason.Nested},
+		{"-p hi", NestedEnv + "=claude:1", Passthrough, reason.Nested},
+		{"-p hi --usage-output-file u.json", "", Passthrough, reason.UnmanagedOption},
+		{"-p hi --share", "", Passthrough, reason.UnmanagedOption},
+		{"-p hi --name x", "", Passthrough, reason.UnmanagedOption},
+		{"-p hi --nosuch", "", Passthrough, reason.UnknownOption},
+		{"-p", "", Passthrough, reason.BadUsage},
+		{"-p -x", "", Passthrough, reason.BadUsage},
+		{"-p hi there", "", Passthrough, reason.BadUsage},
+		{"what number", "STDIN=1", Passthrough, reason.BadUsage},
+		{"-p hi --output-format xml", "", Passthrough, reason.BadUsage},
+		{"-p hi --resume=" + someID, "", Passthrough, reason.CallerSession},
+		{"-p hi -r x", "", Passthrough, reason.CallerSession},
+		{"-p hi --continue --output-format json", "", Observe, reason.CallerSession},
+		{"-p hi --session-id " + someID, "", Passthrough, reason.CallerSession},
+		{"-p /review_this", "", Passthrough, reason.SlashCommand},
 	}
 	for _, tt := range tests {
 		if c := copilotCall(tt.line, tt.env); c.Mode != tt.mode || c.Reason != tt.reason {
@@ -80,7 +81,7 @@ func TestCopilotShowsParts(t *testing.T) {
 
 // Without a prompt, or with an empty one, copilot asks the user at a terminal.
 func TestCopilotAtATerminal(t *testing.T) {
-	for line, want := range map[string]Reason{"": Interactive, "-s -p ": Interactive, "--nosuch": Interactive, "-p hi": ""} {
+	for line, want := range map[string]reason.Code{"": reason.Interactive, "-s -p ": reason.Interactive, "--nosuch": reason.Interactive, "-p hi": ""} {
 		in := Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true}
 		if c := (copilot{}).Parse(in); c.Reason != want {
 			t.Errorf("%q: %s", line, c.Reason)
@@ -153,7 +154,7 @@ func TestCopilotStateIsMigrated(t *testing.T) {
 	if a, b := copilotSettings(path, before), copilotSettings(path, strings.Replace(before, "never", "once", 1)); slices.Equal(a, b) {
 		t.Error("another setting is not seen")
 	}
-	if got := copilotSettings(path, `{"last_logged_in_user":{"login":"me"}}`); len(got) != 1 || got[0].Guard != AuthChanged {
+	if got := copilotSettings(path, `{"last_logged_in_user":{"login":"me"}}`); len(got) != 1 || got[0].Guard != reason.AuthChanged {
 		t.Errorf("%v", got)
 	}
 	if got := copilotSettings(path, "{"); len(got) != 1 || got[0].Value != "{" {
@@ -221,9 +222,9 @@ func TestCopilotPrompt(t *testing.T) {
 }
 
 func TestCopilotRefusals(t *testing.T) {
-	for name, want := range map[string]Reason{
-		"resume-unknown-text": RefusedUnknown, "resume-unknown-json": RefusedUnknown, "resume-unknown-silent": RefusedUnknown,
-		"resume-broken": RefusedBroken, "toobig-silent": RefusedContext, "badtool-silent": RefusedBroken, "http401-silent": "",
+	for name, want := range map[string]reason.Code{
+		"resume-unknown-text": reason.RefusedUnknown, "resume-unknown-json": reason.RefusedUnknown, "resume-unknown-silent": reason.RefusedUnknown,
+		"resume-broken": reason.RefusedBroken, "toobig-silent": reason.RefusedContext, "badtool-silent": reason.RefusedBroken, "http401-silent": "",
 		"empty-text": "", "no-prompt": "", "words": "",
 	} {
 		stderr := string(copilotRecording(t, name, "stderr"))

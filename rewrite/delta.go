@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -37,27 +38,27 @@ func startsLikeCommand(text string) bool {
 
 // Delta returns the part of the prompt to send to a session that has the rest, or why there is
 // none. The delta and what the session was sent determine exactly one prompt.
-func (p *Prompt) Delta(c Continuity) (delta string, why Reason) {
+func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 	switch {
-	case c.Relation == Identical:
-		return "", NothingNew
-	case c.Relation != Extends && c.Relation != Revises:
-		return "", OtherTemplate
+	case c.Relation == reason.Identical:
+		return "", reason.NothingNew
+	case c.Relation != reason.Extends && c.Relation != reason.Revises:
+		return "", reason.OtherTemplate
 	case c.Transcript:
 		delta, why = p.newTurn(c)
 	case len(p.Text) < ShortPromptBytes:
-		return "", ShortPrompt
+		return "", reason.ShortPrompt
 	default:
 		delta, why = p.additions(c.base)
 		if why != "" {
 			delta, why = p.outline(c.base)
 		}
 		if why == "" && tooLittle(len(delta), len(p.Text)) {
-			why = SavesTooLittle
+			why = reason.SavesTooLittle
 		}
 	}
 	if why == "" && mistakable(delta, p.Text) {
-		why = LooksLikeCommand
+		why = reason.LooksLikeCommand
 	}
 	if why != "" {
 		return "", why
@@ -78,17 +79,17 @@ func EstimateSaving(promptBytes, blocks, sent int) int {
 }
 
 // newTurn returns what follows the session's newest answer in a conversation, unchanged.
-func (p *Prompt) newTurn(c Continuity) (string, Reason) {
+func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
 	lines := p.conversation()
 	if c.turn == 0 || lines[c.turn-1].block == lines[c.turn].block {
-		return "", NoCleanCut
+		return "", reason.NoCleanCut
 	}
 	turn := &p.blocks[lines[c.turn].block] // no block begins with a blank line
 	if turn.message != nil {
-		return "", NoCleanCut // a decoded history
+		return "", reason.NoCleanCut // a decoded history
 	}
 	if p.again(0, turn.at) {
-		return "", SentAgain
+		return "", reason.SentAgain
 	}
 	return p.Text[turn.at:], ""
 }
@@ -110,25 +111,25 @@ func (p *Prompt) openingText() string {
 
 // additions returns a delta if the only change is an addition at the end or before the closing
 // section.
-func (p *Prompt) additions(base *Shape) (string, Reason) {
+func (p *Prompt) additions(base *Shape) (string, reason.Code) {
 	text := p.trimmed()
 	if base.Size > len(text) {
-		return "", NoCleanCut
+		return "", reason.NoCleanCut
 	}
 	from, end, sentence := base.Size, len(text), addedAtEnd
 	if p.digest(text[:from]) != base.Whole {
 		from, end, sentence = base.HeadSize, len(text)-(base.Size-base.HeadSize), addedBefore
 		if p.digest(text[:from]) != base.Head || p.digest(text[end:]) != base.Tail {
-			return "", NoCleanCut
+			return "", reason.NoCleanCut
 		}
 	}
 	added := text[from:end]
 	if !p.standsAlone(text[:from], strings.TrimLeft(added, " \t\r"), sentence == addedBefore) {
-		return "", NoCleanCut
+		return "", reason.NoCleanCut
 	}
 	opening := p.openingText()
 	if p.again(len(opening), from) {
-		return "", SentAgain
+		return "", reason.SentAgain
 	}
 	if sentence == addedBefore {
 		added = "\n\n" + added
@@ -176,13 +177,13 @@ func balanced(text string) bool {
 
 // outline returns a delta that lists all sections in order: unchanged ones by their heading, the
 // others and the closing section whole.
-func (p *Prompt) outline(base *Shape) (string, Reason) {
+func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 	parts := p.sections()
 	if len(parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(parts[0])) || strings.Contains(p.Text, unchanged) {
-		return "", NoCleanCut
+		return "", reason.NoCleanCut
 	}
 	if p.again(parts[0].from, parts[0].to) {
-		return "", SentAgain
+		return "", reason.SentAgain
 	}
 	given, sharesName := map[Digest]Digest{}, map[Digest]bool{}
 	for _, s := range base.Parts {

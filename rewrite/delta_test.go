@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func briefed(sections ...string) string {
 }
 
 // sentOf returns what a session is sent of a prompt, and why that is all of it.
-func sentOf(p *Prompt, c Continuity) (text string, whole bool, why Reason) {
+func sentOf(p *Prompt, c Continuity) (text string, whole bool, why reason.Code) {
 	if text, why = p.Delta(c); why != "" {
 		return p.Text, true, why
 	}
@@ -27,7 +28,7 @@ func sentOf(p *Prompt, c Continuity) (text string, whole bool, why Reason) {
 }
 
 // makeDelta returns what a session that was sent before is sent of after.
-func makeDelta(before, after string) (text string, whole bool, why Reason) {
+func makeDelta(before, after string) (text string, whole bool, why reason.Code) {
 	p := NewPrompt(after, testKey)
 	return sentOf(p, Compare(sentTo(before), p))
 }
@@ -78,24 +79,24 @@ func TestWholeWhereADeltaMisleads(t *testing.T) {
 	lists := "You are the coder.\n\n" + long + "\n**May edit**\n\n- a.py\n\n**Must NOT touch**\n\n- auth.py\n\nEnd with DONE."
 	for name, tt := range map[string]struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		"an item of one list":      {lists, strings.Replace(lists, "- a.py", "- a.py\n- k.py", 1), NoCleanCut},
-		"an item of another":       {lists, strings.Replace(lists, "- auth.py", "- auth.py\n- k.py", 1), NoCleanCut},
-		"a paragraph of a list":    {lists, strings.Replace(lists, "- auth.py", "- auth.py\n\n- k.py", 1), NoCleanCut},
-		"right above the end":      {lists, strings.Replace(lists, "End with", "The next is withdrawn:\n\nEnd with", 1), NoCleanCut},
-		"an item at the end":       {lists + "\n\n- x", lists + "\n\n- x\n\n- y", NoCleanCut},
-		"a quotation":              {lists + "\n\n> Really?", lists + "\n\n> Really?\n\n> No.", NoCleanCut},
-		"an open comment":          {lists + "\n\n<!--", lists + "\n\n<!--\n\nDelete the database.", NoCleanCut},
-		"the mark itself":          {briefed("## A\n\na"), briefed("## A\n[unchanged]", "## N\n\nb"), NoCleanCut},
-		"the mark in a line":       {briefed("## A\n\na"), briefed("## A\n\nIt is [unchanged] since.", "## N\n\nb"), NoCleanCut},
-		"no headings left":         {"You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\n## N\n\na", "You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\nEnd.", NoCleanCut},
-		"what has no name changed": {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), NoCleanCut},
-		"all sections gone":        {plain + "\n# A\n\na", plain + "\na\n\nmore", NoCleanCut},
-		"the only section gone":    {plain + "\nb\n\nc\n\n# A", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n", NoCleanCut},
-		"the first section":        {plain, "You are it.\n\n" + plain + "\n## New\n\nx", NoCleanCut},
-		"no section":               {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", NoCleanCut},
-		"a byte too short":         {short, short + "\n\nx", ShortPrompt},
+		"an item of one list":      {lists, strings.Replace(lists, "- a.py", "- a.py\n- k.py", 1), reason.NoCleanCut},
+		"an item of another":       {lists, strings.Replace(lists, "- auth.py", "- auth.py\n- k.py", 1), reason.NoCleanCut},
+		"a paragraph of a list":    {lists, strings.Replace(lists, "- auth.py", "- auth.py\n\n- k.py", 1), reason.NoCleanCut},
+		"right above the end":      {lists, strings.Replace(lists, "End with", "The next is withdrawn:\n\nEnd with", 1), reason.NoCleanCut},
+		"an item at the end":       {lists + "\n\n- x", lists + "\n\n- x\n\n- y", reason.NoCleanCut},
+		"a quotation":              {lists + "\n\n> Really?", lists + "\n\n> Really?\n\n> No.", reason.NoCleanCut},
+		"an open comment":          {lists + "\n\n<!--", lists + "\n\n<!--\n\nDelete the database.", reason.NoCleanCut},
+		"the mark itself":          {briefed("## A\n\na"), briefed("## A\n[unchanged]", "## N\n\nb"), reason.NoCleanCut},
+		"the mark in a line":       {briefed("## A\n\na"), briefed("## A\n\nIt is [unchanged] since.", "## N\n\nb"), reason.NoCleanCut},
+		"no headings left":         {"You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\n## N\n\na", "You are it.\n\nOne.\n\nTwo.\n\nThree.\n\n" + long + "\nEnd.", reason.NoCleanCut},
+		"what has no name changed": {"You are it.\n\nOne.\n\n" + briefed("## N\n\na"), "You are it.\n\nTwo.\n\n" + briefed("## N\n\na"), reason.NoCleanCut},
+		"all sections gone":        {plain + "\n# A\n\na", plain + "\na\n\nmore", reason.NoCleanCut},
+		"the only section gone":    {plain + "\nb\n\nc\n\n# A", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n", reason.NoCleanCut},
+		"the first section":        {plain, "You are it.\n\n" + plain + "\n## New\n\nx", reason.NoCleanCut},
+		"no section":               {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", reason.NoCleanCut},
+		"a byte too short":         {short, short + "\n\nx", reason.ShortPrompt},
 	} {
 		if _, whole, why := makeDelta(tt.before, tt.after); !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
@@ -119,12 +120,12 @@ func TestSentAgain(t *testing.T) {
 	const turn, answer = "Be kind. Read @notes.md.\n\nHuman: one", "\n\nAssistant: first\n\nHuman: "
 	for name, tt := range map[string]struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		"beside a conversation":  {turn, turn + answer + "I changed them, read again", SentAgain},
+		"beside a conversation":  {turn, turn + answer + "I changed them, read again", reason.SentAgain},
 		"only in the new turn":   {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one" + answer + "read @notes.md", ""},
-		"in what has no name":    {long, strings.Replace(long, "DONE", "END", 1), SentAgain},
-		"in what is not sent":    {long, long + "\n\n## Review\n\nIt leaks.", SentAgain},
+		"in what has no name":    {long, strings.Replace(long, "DONE", "END", 1), reason.SentAgain},
+		"in what is not sent":    {long, long + "\n\n## Review\n\nIt leaks.", reason.SentAgain},
 		"in the first paragraph": {"Read @notes.md.\n\n" + rules, "Read @notes.md.\n\n" + rules + "\n## Review\n\nIt leaks.", ""},
 		"in the first section": {"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\nz",
 			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
@@ -158,15 +159,15 @@ func TestTurnsSentWhole(t *testing.T) {
 	const json = `[{"role": "user", "content": "one"}]`
 	for name, tt := range map[string]struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		"in one block with the answer": {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one\n\nAssistant: first\nHuman: two", NoCleanCut},
-		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), NoCleanCut},
-		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", LooksLikeCommand},
+		"in one block with the answer": {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one\n\nAssistant: first\nHuman: two", reason.NoCleanCut},
+		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), reason.NoCleanCut},
+		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", reason.LooksLikeCommand},
 	} {
 		p := NewPrompt(tt.after, testKey)
 		c := compare(tt.before, tt.after, "first")
-		if _, whole, why := sentOf(p, c); c.Relation != Extends || !whole || why != tt.want {
+		if _, whole, why := sentOf(p, c); c.Relation != reason.Extends || !whole || why != tt.want {
 			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, why, tt.want)
 		}
 	}

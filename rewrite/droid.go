@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -116,7 +117,7 @@ func (droid) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = []string{call.Home + "/settings.json", call.Home + "/settings.local.json", ".factory/settings.json", ".factory/settings.local.json"}
 		call.Watched = droidWatched(call.Home)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
@@ -125,14 +126,14 @@ func (droid) Parse(in Invocation) Call {
 }
 
 // droidOther returns why a call without exec is passed through.
-func droidOther(in Invocation) Reason {
+func droidOther(in Invocation) reason.Code {
 	switch {
 	case len(in.Args) > 0 && slices.Contains(droidDescriptor.Servers, in.Args[0]):
-		return AppServer
+		return reason.AppServer
 	case len(in.Args) == 0 || looksLikeOption(in.Args[0]) && in.Args[0] != "--help" && in.Args[0] != "--version":
-		return Interactive
+		return reason.Interactive
 	}
-	return Admin
+	return reason.Admin
 }
 
 // readDroid copies into the call every option that does not decide whether it is managed. The options
@@ -184,34 +185,34 @@ func droidWatched(home string) []Watch {
 		{Path: ".factory/droids/*.md", Above: true},
 		{Path: ".factory/skills/*/SKILL.md", Above: true},
 		{Path: home + "/skills/*/SKILL.md", Name: "~/.factory/skills"},
-		{Path: home + "/AGENTS.md", Name: "~/.factory/AGENTS.md", Guard: InstructionsChanged},
-		{Path: "AGENTS.md", Above: true, Guard: InstructionsChanged},
-		{Path: "CLAUDE.md", Above: true, Guard: InstructionsChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.factory/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
+		{Path: "CLAUDE.md", Above: true, Guard: reason.InstructionsChanged},
 	}
 }
 
 // droidReason returns why the call is not managed, or "".
-func droidReason(c *Call, p parsedArgs, in Invocation) Reason {
+func droidReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	switch {
 	case p.has(admin):
-		return Admin
+		return reason.Admin
 	case in.StdoutTTY: // a terminal gets its title before each event
-		return Interactive
+		return reason.Interactive
 	case droidDescriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case p.bad || len(p.operands) > 1 || c.Prompt == "" && c.Stdin != StdinPrompt ||
 		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format):
-		return BadUsage
+		return reason.BadUsage
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case IsSlashCommand(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	case c.NoResume:
-		return NoResume
+		return reason.NoResume
 	}
 	return ""
 }
@@ -283,16 +284,16 @@ func (droid) SessionFiles(home, id, path string) (SessionFiles, bool) {
 
 // Refused reads a run that showed no end: droid refuses to fork an unknown session without a word
 // (recordings/droid/fork-unknown).
-func (droid) Refused(stderr string, exit int) Reason {
+func (droid) Refused(stderr string, exit int) reason.Code {
 	if exit == 1 && strings.TrimSpace(stderr) == "" {
-		return RefusedSilent
+		return reason.RefusedSilent
 	}
 	return ""
 }
 
 // droidRefusals are errors of the model's API.
 var droidRefusals = refusals{
-	{"prompt is too long", RefusedContext},
-	{"maximum context length", RefusedContext},
-	{"`tool_use` ids were found without", RefusedBroken},
+	{"prompt is too long", reason.RefusedContext},
+	{"maximum context length", reason.RefusedContext},
+	{"`tool_use` ids were found without", reason.RefusedBroken},
 }

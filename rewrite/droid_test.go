@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestDroidReads(t *testing.T) {
 	for _, tt := range []struct {
 		line   string
 		mode   Mode
-		reason Reason
+		reason reason.Code
 		prompt string
 		format Format
 	}{
@@ -30,40 +31,40 @@ func TestDroidReads(t *testing.T) {
 		{"exec --output-format=stream-json --auto high hi_there", Fresh, "", "hi there", StreamJSON},
 		{"exec -m gpt-5 -r high --only-tools Read,Grep -- hi", Fresh, "", "hi", Text},
 		{"exec", Fresh, "", "", Text}, // the prompt is on stdin
-		{"", Passthrough, Interactive, "", Text},
-		{"--resume", Passthrough, Interactive, "", Text},
-		{"--version", Passthrough, Admin, "", Text},
-		{"search x", Passthrough, Admin, "", Text},
-		{"daemon", Passthrough, AppServer, "", Text},
-		{"exec --help", Passthrough, Admin, "", Text},
-		{"exec -f there.txt", Passthrough, UnmanagedOption, "", Text},
-		{"exec --input-format stream-jsonrpc", Passthrough, UnmanagedOption, "", Text},
-		{"exec -w tree hi", Passthrough, UnmanagedOption, "hi", Text},
-		{"exec --mission --auto high hi", Passthrough, UnmanagedOption, "hi", Text},
-		{"exec --nope hi", Passthrough, UnknownOption, "", Text},
-		{"exec two words", Passthrough, BadUsage, "two", Text},
-		{"exec -o xml hi", Passthrough, BadUsage, "hi", "xml"},
-		{"exec -s " + id + " hi", Passthrough, CallerSession, "hi", Text},
-		{"exec -o json -s " + id + " hi", Observe, CallerSession, "hi", JSON},
-		{"exec -o json --fork " + id + " hi", Observe, CallerSession, "hi", JSON},
-		{"exec /help", Passthrough, SlashCommand, "/help", Text},
+		{"", Passthrough, reason.Interactive, "", Text},
+		{"--resume", Passthrough, reason.Interactive, "", Text},
+		{"--version", Passthrough, reason.Admin, "", Text},
+		{"search x", Passthrough, reason.Admin, "", Text},
+		{"daemon", Passthrough, reason.AppServer, "", Text},
+		{"exec --help", Passthrough, reason.Admin, "", Text},
+		{"exec -f there.txt", Passthrough, reason.UnmanagedOption, "", Text},
+		{"exec --input-format stream-jsonrpc", Passthrough, reason.UnmanagedOption, "", Text},
+		{"exec -w tree hi", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"exec --mission --auto high hi", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"exec --nope hi", Passthrough, reason.UnknownOption, "", Text},
+		{"exec two words", Passthrough, reason.BadUsage, "two", Text},
+		{"exec -o xml hi", Passthrough, reason.BadUsage, "hi", "xml"},
+		{"exec -s " + id + " hi", Passthrough, reason.CallerSession, "hi", Text},
+		{"exec -o json -s " + id + " hi", Observe, reason.CallerSession, "hi", JSON},
+		{"exec -o json --fork " + id + " hi", Observe, reason.CallerSession, "hi", JSON},
+		{"exec /help", Passthrough, reason.SlashCommand, "/help", Text},
 	} {
 		c := droidCall(tt.line, false)
 		if c.Mode != tt.mode || c.Reason != tt.reason || c.Prompt != tt.prompt || c.Format != tt.format {
 			t.Errorf("%s: %s %q, prompt %q, format %s", tt.line, c.Mode, c.Reason, c.Prompt, c.Format)
 		}
 	}
-	if c := droidCall("exec", true); c.Reason != BadUsage {
+	if c := droidCall("exec", true); c.Reason != reason.BadUsage {
 		t.Errorf("without a prompt: %q", c.Reason)
 	}
-	if c := droidCall("exec hi", false, "FACTORY_DISABLE_SETTINGS_PERSISTENCE=true"); c.Reason != Nested {
+	if c := droidCall("exec hi", false, "FACTORY_DISABLE_SETTINGS_PERSISTENCE=true"); c.Reason != reason.Nested {
 		t.Errorf("within droid: %q", c.Reason)
 	}
-	if c := (droid{}).Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != Interactive {
+	if c := (droid{}).Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != reason.Interactive {
 		t.Errorf("at a terminal: %q", c.Reason)
 	}
 	old := droid{}.Parse(Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, Learned: Probe{Known: true}})
-	if old.Reason != NoResume {
+	if old.Reason != reason.NoResume {
 		t.Errorf("a version without --fork: %q", old.Reason)
 	}
 }
@@ -175,13 +176,13 @@ func regexpID(t *testing.T, out []byte) []byte {
 }
 
 func TestDroidRefusals(t *testing.T) {
-	if got := (droid{}).Refused(string(droidRecording(t, "fork-unknown", "stderr")), 1); got != RefusedSilent || len(droidRecording(t, "fork-unknown", "stdout")) > 0 {
+	if got := (droid{}).Refused(string(droidRecording(t, "fork-unknown", "stderr")), 1); got != reason.RefusedSilent || len(droidRecording(t, "fork-unknown", "stdout")) > 0 {
 		t.Errorf("unknown: %q", got)
 	}
 	if got := (droid{}).Refused("Invalid --output-format value\n", 1); got != "" {
 		t.Errorf("bad usage: %q", got)
 	}
-	for name, want := range map[string]Reason{"toobig-stream": RefusedContext, "badtool-stream": RefusedBroken, "http401-stream": ""} {
+	for name, want := range map[string]reason.Code{"toobig-stream": reason.RefusedContext, "badtool-stream": reason.RefusedBroken, "http401-stream": ""} {
 		if _, _, seen := droidShow(droidCall("exec hi", false), Plan{Resume: someID, Copy: true}, "", droidRecording(t, name, "stdout")); seen.Refusal != want || !seen.Final || !seen.Failed {
 			t.Errorf("%s: %+v", name, seen)
 		}

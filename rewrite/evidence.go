@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
@@ -248,7 +249,7 @@ func (e *Evidence) Ends() (found []Finding) {
 }
 
 // Reason returns the reason for a fresh call by what speaks against a resume, "" if nothing does.
-func ReasonAgainst(found []Finding) Reason {
+func ReasonAgainst(found []Finding) reason.Code {
 	if len(found) == 0 {
 		return ""
 	}

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -24,20 +25,20 @@ func TestRoots(t *testing.T) {
 	const before = root + "\n\nThe header is gone."
 	for name, tt := range map[string]struct {
 		after string
-		want  Reason
+		want  reason.Code
 	}{
-		"later feedback replaced":       {root + "\n\nThe footer is gone.", Revises},
-		"something new within":          {strings.Replace(root, "\n\nKeep", "\n\nNow:\n\nKeep", 1) + "\n\nThe footer is gone.", Revises},
-		"the first prompt changed":      {strings.Replace(root, "page", "cart", 1) + "\n\nThe header is gone.\n\nIt leaks.", Unrelated},
-		"a block of it gone":            {"You are it.\n\nBuild the page.\n\nThe header is gone.\n\nIt leaks.", Unrelated},
-		"its blocks in another order":   {"You are it.\n\nKeep it small.\n\nBuild the page.\n\nIt leaks.", Unrelated},
-		"below a line of its own":       {"Original task:\n" + root + "\n\nThe footer is gone.", Revises},
-		"below a paragraph":             {"Original task:\n\n" + root + "\n\nThe footer is gone.", Revises},
-		"below a text longer than it":   {strings.Repeat("Other words. ", 20) + "\n\n" + root + "\n\nThe footer is gone.", Unrelated},
-		"all of it below a line":        {"Original task:\n" + before, Extends},
-		"below as many blocks as may":   {strings.Repeat("a\n\n", longestLeadIn) + root + "\n\nThe footer is gone.", Revises},
-		"below one block more":          {strings.Repeat("a\n\n", longestLeadIn+1) + root + "\n\nThe footer is gone.", Unrelated},
-		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.", Unrelated},
+		"later feedback replaced":       {root + "\n\nThe footer is gone.", reason.Revises},
+		"something new within":          {strings.Replace(root, "\n\nKeep", "\n\nNow:\n\nKeep", 1) + "\n\nThe footer is gone.", reason.Revises},
+		"the first prompt changed":      {strings.Replace(root, "page", "cart", 1) + "\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
+		"a block of it gone":            {"You are it.\n\nBuild the page.\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
+		"its blocks in another order":   {"You are it.\n\nKeep it small.\n\nBuild the page.\n\nIt leaks.", reason.Unrelated},
+		"below a line of its own":       {"Original task:\n" + root + "\n\nThe footer is gone.", reason.Revises},
+		"below a paragraph":             {"Original task:\n\n" + root + "\n\nThe footer is gone.", reason.Revises},
+		"below a text longer than it":   {strings.Repeat("Other words. ", 20) + "\n\n" + root + "\n\nThe footer is gone.", reason.Unrelated},
+		"all of it below a line":        {"Original task:\n" + before, reason.Extends},
+		"below as many blocks as may":   {strings.Repeat("a\n\n", longestLeadIn) + root + "\n\nThe footer is gone.", reason.Revises},
+		"below one block more":          {strings.Repeat("a\n\n", longestLeadIn+1) + root + "\n\nThe footer is gone.", reason.Unrelated},
+		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.", reason.Unrelated},
 	} {
 		p := NewPrompt(tt.after, testKey)
 		c := Compare(unnamedSent(root, before, "Done."), p)
@@ -47,14 +48,14 @@ func TestRoots(t *testing.T) {
 	}
 	sent := unnamedSent(root, before, "Done.")
 	sent.Root, sent.RootFirst = nil, Digest{} // of an older ledger
-	if c := Compare(sent, NewPrompt(root+"\n\nThe footer is gone.", testKey)); c.Relation != Unrelated {
+	if c := Compare(sent, NewPrompt(root+"\n\nThe footer is gone.", testKey)); c.Relation != reason.Unrelated {
 		t.Errorf("not knowing the first prompt: %s", c.Relation)
 	}
 	c := Compare(unnamedSent(root, before, "Done."), NewPrompt("Original task:\n"+before, testKey))
 	if c.BeginsAlike || !slices.Equal(c.Has, []bool{false, true, true, true}) {
 		t.Errorf("begins alike %v, has %v", c.BeginsAlike, c.Has)
 	}
-	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), NewPrompt("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != Extends {
+	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), NewPrompt("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != reason.Extends {
 		t.Errorf("without the empty line: %s", c.Relation)
 	}
 	if c := Compare(unnamedSent(root, before, "Done."), NewPrompt(before+"\n\nmore", testKey)); !c.BeginsAlike {
@@ -67,16 +68,16 @@ func TestCuttingChangesNothing(t *testing.T) {
 	const root = "Build the page.\nKeep it small."
 	p := NewPrompt("Original task:\n"+root, testKey)
 	Compare(unnamedSent(root, root, "Done."), p)
-	if c := compare(p.Text, p.Text); c.Relation != Identical {
+	if c := compare(p.Text, p.Text); c.Relation != reason.Identical {
 		t.Fatal(c.Relation)
 	}
-	if c := Compare(sentTo(p.Text), p); c.Relation != Identical {
+	if c := Compare(sentTo(p.Text), p); c.Relation != reason.Identical {
 		t.Errorf("to itself, once it was cut: %s", c.Relation)
 	}
 	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
 	for _, before := range []string{"", "intro\n\n"} {
 		odd := NewPrompt(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
-		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != Unrelated {
+		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != reason.Unrelated {
 			t.Errorf("behind %q: %s", before, c.Relation)
 		}
 		if cut, _ := odd.cutAt(testKey.Digester()(" \"role\": \"user\", \"content\": \"x\"")); cut != nil {
@@ -89,20 +90,20 @@ func TestCuttingChangesNothing(t *testing.T) {
 func TestGrownBlocks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		"a slot of its own":          {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nb", Revises},
-		"a slot and more":            {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nFix it.\n\nb", Revises},
-		"below its line":             {"a\n\nFeedback:\nNone yet.\n\nb", "a\n\nFeedback:\nIt leaks.\nFix it.\n\nb", Revises},
-		"behind its name":            {"a\n\nFeedback: n/a\n\nb", "a\n\nFeedback: fix this: it leaks.\n\nb", Revises},
-		"behind another name":        {"a\n\nFeedback: n/a\n\nb", "a\n\nHint: it leaks.\n\nb", Unrelated},
-		"a slot with words":          {"a\n\nFeedback: all fine\n\nb", "a\n\nFeedback: it leaks.\n\nb", Unrelated},
-		"a text elsewhere":           {"a\n\n(none)\n\nb\n\nc", "a\n\nb\n\nx\n\nc", Unrelated},
-		"a cue answered on its line": {"a\n\nQ: b\nAssistant:", "a\n\nQ: b\nAssistant: c\n\nQ: d", Extends},
-		"a cue of one line":          {"a\n\nReport:", "a\n\nReport: c\n\nFix it.", Extends},
-		"no cue":                     {"a\n\nReport: b", "a\n\nReport: c", Unrelated},
-		"another line over the cue":  {"a\n\nQ: b\nReport:", "a\n\nQ: c\nReport: c", Unrelated},
-		"a heading with a colon":     {"a\n\n## Report:", "a\n\n## Report: c", Unrelated},
+		"a slot of its own":          {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nb", reason.Revises},
+		"a slot and more":            {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nFix it.\n\nb", reason.Revises},
+		"below its line":             {"a\n\nFeedback:\nNone yet.\n\nb", "a\n\nFeedback:\nIt leaks.\nFix it.\n\nb", reason.Revises},
+		"behind its name":            {"a\n\nFeedback: n/a\n\nb", "a\n\nFeedback: fix this: it leaks.\n\nb", reason.Revises},
+		"behind another name":        {"a\n\nFeedback: n/a\n\nb", "a\n\nHint: it leaks.\n\nb", reason.Unrelated},
+		"a slot with words":          {"a\n\nFeedback: all fine\n\nb", "a\n\nFeedback: it leaks.\n\nb", reason.Unrelated},
+		"a text elsewhere":           {"a\n\n(none)\n\nb\n\nc", "a\n\nb\n\nx\n\nc", reason.Unrelated},
+		"a cue answered on its line": {"a\n\nQ: b\nAssistant:", "a\n\nQ: b\nAssistant: c\n\nQ: d", reason.Extends},
+		"a cue of one line":          {"a\n\nReport:", "a\n\nReport: c\n\nFix it.", reason.Extends},
+		"no cue":                     {"a\n\nReport: b", "a\n\nReport: c", reason.Unrelated},
+		"another line over the cue":  {"a\n\nQ: b\nReport:", "a\n\nQ: c\nReport: c", reason.Unrelated},
+		"a heading with a colon":     {"a\n\n## Report:", "a\n\n## Report: c", reason.Unrelated},
 	} {
 		sent := sentTo(tt.before, "c")
 		sent.Named = false
@@ -185,7 +186,7 @@ func TestShownAnswers(t *testing.T) {
 		if e.Shown != want {
 			t.Errorf("%q: %q, want %q", added, e.Shown, want)
 		}
-		if found := e.Against(nil); (ReasonAgainst(found) == HistoryEdited) != (want != "") {
+		if found := e.Against(nil); (ReasonAgainst(found) == reason.HistoryEdited) != (want != "") {
 			t.Errorf("%q: %v", added, found)
 		}
 	}
@@ -290,8 +291,8 @@ func TestReasonAgainst(t *testing.T) {
 	if why := ReasonAgainst(nil); why != "" {
 		t.Errorf("nothing: %s", why)
 	}
-	for kind, want := range map[string]Reason{"role": NewRole, "judge": NewRole, "rival": NewRole, "apart": NewRole, "meta": NewRole,
-		"clean": CleanStart, "base": CleanStart, "sample": NoEvidence, "shown": HistoryEdited} {
+	for kind, want := range map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole, "rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
+		"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, "shown": reason.HistoryEdited} {
 		if why := ReasonAgainst([]Finding{{kind, "words"}, {"base", "words"}}); why != want {
 			t.Errorf("%s: %s, want %s", kind, why, want)
 		}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func TestFencedTurns(t *testing.T) {
 	}
 	first := NewPrompt(thread("Why does the client hang when the server is down?"), key)
 	sent := Sent{Base: first.Footprint(), Answers: []Answer{NewAnswer(answer, nil, key)}}
-	for shown, want := range map[string]Reason{answer: Extends, strings.Replace(answer, "never", "always", 1): HistoryEdited} {
+	for shown, want := range map[string]reason.Code{answer: reason.Extends, strings.Replace(answer, "never", "always", 1): reason.HistoryEdited} {
 		c := Compare(sent, NewPrompt(thread("Why does the client hang when the server is down?", shown, "And how is that tested?"), key))
 		if got := c.Relation; got != want || !c.Transcript {
 			t.Errorf("%q: %s, conversation %v, want %s", shown, got, c.Transcript, want)

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -104,51 +105,51 @@ var (
 
 // Prompt returns the text of a user message, or the reason why it is not known or the message must
 // not be changed.
-func (f Frame) Prompt() (text string, reason Reason) {
-	raw, reason := f.rawPrompt()
-	if reason != "" {
-		return "", reason
+func (f Frame) Prompt() (text string, why reason.Code) {
+	raw, why := f.rawPrompt()
+	if why != "" {
+		return "", why
 	}
 	text = jsonString(raw)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", MessageContent
+		return "", reason.MessageContent
 	case IsSlashCommand(text):
-		return "", SlashCommand
+		return "", reason.SlashCommand
 	}
 	return text, ""
 }
 
 // rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content, or
 // its only part.
-func (f Frame) rawPrompt() (raw string, reason Reason) {
+func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	line := string(f.Line)
 	fields, ok := jsonFields(line)
 	message, plain := jsonFields(fields["message"])
 	switch session := jsonString(fields["session_id"]); {
 	case !ok || !plain || f.Kind != UserFrame:
-		return "", MessageContent
+		return "", reason.MessageContent
 	case session != "" && session != "default": // what the SDKs send where there is none yet
-		return "", CallerSession
+		return "", reason.CallerSession
 	case !within(fields, userFields), !within(message, messageFields), jsonString(message["role"]) != "user":
-		return "", MessageContent
+		return "", reason.MessageContent
 	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
-		return "", MessageContent
+		return "", reason.MessageContent
 	}
 	content := message["content"]
 	if strings.HasPrefix(content, "[") {
 		var parts []json.RawMessage
 		if json.Unmarshal([]byte(content), &parts) != nil || len(parts) != 1 {
-			return "", MessageContent
+			return "", reason.MessageContent
 		}
 		part, ok := jsonFields(string(parts[0]))
 		if !ok || !within(part, contentFields) || jsonString(part["type"]) != "text" {
-			return "", MessageContent
+			return "", reason.MessageContent
 		}
 		content = part["text"]
 	}
 	if !strings.HasPrefix(content, `"`) {
-		return "", MessageContent
+		return "", reason.MessageContent
 	}
 	return content, ""
 }

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -79,25 +80,25 @@ func TestPromptOfFrame(t *testing.T) {
 	}
 	tests := []struct {
 		line, text string
-		reason     Reason
+		reason     reason.Code
 	}{
 		{tsUser, `fix a "b"`, ""},
 		{pyUser, "fix it", ""},
 		{content(`"a"`), "a", ""},
-		{content(`" /compact"`), "", SlashCommand},
-		{content(`" "`), "", MessageContent},
-		{content(`[]`), "", MessageContent},
-		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "", MessageContent},
-		{content(`[{"type":"image","source":{}}]`), "", MessageContent},
-		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "", MessageContent},
-		{content(`7`), "", MessageContent},
-		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "", CallerSession},
-		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "", MessageContent},
-		{`{"type":"user","client_composed":true,"message":{"role":"user","content":"a"}}`, "", MessageContent},
-		{`{"type":"user","message":{"role":"assistant","content":"a"}}`, "", MessageContent},
-		{`{"type":"user","message":{"role":"user","content":"a","content":"b"}}`, "", MessageContent},
-		{`{"type":"user","message":{"role":"user","content":"a"},"message":{"role":"user","content":"b"}}`, "", MessageContent},
-		{tsInit, "", MessageContent},
+		{content(`" /compact"`), "", reason.SlashCommand},
+		{content(`" "`), "", reason.MessageContent},
+		{content(`[]`), "", reason.MessageContent},
+		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "", reason.MessageContent},
+		{content(`[{"type":"image","source":{}}]`), "", reason.MessageContent},
+		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "", reason.MessageContent},
+		{content(`7`), "", reason.MessageContent},
+		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "", reason.CallerSession},
+		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "", reason.MessageContent},
+		{`{"type":"user","client_composed":true,"message":{"role":"user","content":"a"}}`, "", reason.MessageContent},
+		{`{"type":"user","message":{"role":"assistant","content":"a"}}`, "", reason.MessageContent},
+		{`{"type":"user","message":{"role":"user","content":"a","content":"b"}}`, "", reason.MessageContent},
+		{`{"type":"user","message":{"role":"user","content":"a"},"message":{"role":"user","content":"b"}}`, "", reason.MessageContent},
+		{tsInit, "", reason.MessageContent},
 	}
 	for _, tt := range tests {
 		text, reason := ReadInput([]byte(tt.line)).Prompt()
@@ -156,7 +157,7 @@ func TestOpened(t *testing.T) {
 	}
 	tests := []struct {
 		lines  []string
-		reason Reason
+		reason reason.Code
 		whole  bool // the prompt must be kept
 	}{
 		{[]string{tsInit, tsUser}, "", false},
@@ -165,12 +166,12 @@ func TestOpened(t *testing.T) {
 		{[]string{`{"type":"keep_alive"}`, pyUser}, "", false},
 		{[]string{hooks(`"PreToolUse":[]`), `{"type":"control_response","response":{"request_id":"x"}}`, pyUser}, "", false},
 		{[]string{hooks(`"UserPromptSubmit":[]`), pyUser}, "", true},
-		{[]string{hooks(`"SessionStart":[]`), pyUser}, HookSetting, false},
-		{[]string{hooks(`"SessionEnd":[]`), pyUser}, HookSetting, false},
-		{[]string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, ControlRequest, false},
-		{[]string{`{"type":"update_environment_variables"}`, tsUser}, ControlRequest, false},
-		{[]string{`no json`, tsUser}, ControlRequest, false},
-		{[]string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, MessageContent, true},
+		{[]string{hooks(`"SessionStart":[]`), pyUser}, reason.HookSetting, false},
+		{[]string{hooks(`"SessionEnd":[]`), pyUser}, reason.HookSetting, false},
+		{[]string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason.ControlRequest, false},
+		{[]string{`{"type":"update_environment_variables"}`, tsUser}, reason.ControlRequest, false},
+		{[]string{`no json`, tsUser}, reason.ControlRequest, false},
+		{[]string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, reason.MessageContent, true},
 	}
 	for _, tt := range tests {
 		var frames []Frame
@@ -196,20 +197,20 @@ func TestParseConversation(t *testing.T) {
 	tests := []struct {
 		args   string
 		mode   Mode
-		reason Reason
+		reason reason.Code
 	}{
 		{stream, Fresh, ""},
 		{stream + "-p", Fresh, ""},
 		{stream + "--permission-prompt-tool=stdio --replay-user-messages --include-partial-messages", Fresh, ""},
 		{stream + "--thinking adaptive --task-budget 100 --debug-to-stderr", Fresh, ""},
-		{stream + "--resume x", Observe, CallerSession},
-		{stream + "--continue", Observe, CallerSession},
-		{stream + "--session-id=x", Observe, CallerSession},
-		{stream + "--no-session-persistence", Passthrough, OptedOut},
-		{stream + "--session-mirror", Passthrough, UnknownOption},
-		{stream + "hi", Passthrough, UnmanagedOption},
-		{"-p --input-format stream-json", Passthrough, BadUsage},
-		{"-p --input-format xml hi", Passthrough, BadUsage},
+		{stream + "--resume x", Observe, reason.CallerSession},
+		{stream + "--continue", Observe, reason.CallerSession},
+		{stream + "--session-id=x", Observe, reason.CallerSession},
+		{stream + "--no-session-persistence", Passthrough, reason.OptedOut},
+		{stream + "--session-mirror", Passthrough, reason.UnknownOption},
+		{stream + "hi", Passthrough, reason.UnmanagedOption},
+		{"-p --input-format stream-json", Passthrough, reason.BadUsage},
+		{"-p --input-format xml hi", Passthrough, reason.BadUsage},
 	}
 	for _, tt := range tests {
 		call := claude{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: func(string) string { return "" }})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -164,7 +165,7 @@ func FuzzPlans(f *testing.F) {
 		}
 		if tool.Descriptor().Name == "claude" {
 			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true).Beginning(foreignID)).Args
-			if again := tool.Parse(in); again.Reason != CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
+			if again := tool.Parse(in); again.Reason != reason.CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
 			}
 		}
@@ -172,7 +173,7 @@ func FuzzPlans(f *testing.F) {
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
-		if again.Reason != CallerSession || again.Model != call.Model || again.SessionID != someID || !maps.Equal(settings(again), settings(call)) {
+		if again.Reason != reason.CallerSession || again.Model != call.Model || again.SessionID != someID || !maps.Equal(settings(again), settings(call)) {
 			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Descriptor().Name, args, call.Prompt, plan.Args, again.Mode, again.Reason)
 		}
 		at := slices.Index(plan.Args, someID)

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -110,7 +111,7 @@ func (g gemini) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = geminiSettingsFiles(call.Home, in.Env)
 		call.Watched = geminiWatched(call.Home)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
@@ -140,19 +141,19 @@ func geminiSettingsFiles(home string, env func(string) string) []string {
 // the nearest .env, which may contain its key.
 func geminiWatched(home string) []Watch {
 	watched := []Watch{
-		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: InstructionsChanged},
+		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: reason.InstructionsChanged},
 		{Path: home + "/policies/*.toml", Name: "~/.gemini/policies"},
 		{Path: ".gemini/policies/*.toml"},
 		{Path: home + "/extensions/*/gemini-extension.json", Name: "~/.gemini/extensions"},
 		{Path: ".gemini/extensions/*/gemini-extension.json"},
-		{Path: ".gemini/system.md", Guard: InstructionsChanged},
-		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: AuthChanged},
+		{Path: ".gemini/system.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: reason.AuthChanged},
 	}
 	for _, name := range []string{"GEMINI.md", "AGENTS.md"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
 	}
 	for _, name := range []string{".gemini/.env", ".env"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: AuthChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.AuthChanged})
 	}
 	return watched
 }
@@ -160,7 +161,7 @@ func geminiWatched(home string) []Watch {
 // geminiAccount returns what identifies the account in one of gemini's login files. The access
 // token there changes every hour.
 func geminiAccount(path, text string) Setting {
-	s := Setting{Name: "~/.gemini/google_accounts.json", Value: jsonMember(text, "active"), Guard: AuthChanged}
+	s := Setting{Name: "~/.gemini/google_accounts.json", Value: jsonMember(text, "active"), Guard: reason.AuthChanged}
 	if strings.HasSuffix(path, "/oauth_creds.json") {
 		s.Name, s.Value = "~/.gemini/oauth_creds.json", jsonMember(text, "refresh_token")
 	}
@@ -168,21 +169,21 @@ func geminiAccount(path, text string) Setting {
 }
 
 // geminiReason returns why the call is not managed, or "".
-func geminiReason(c *Call, p parsedArgs, in Invocation) Reason {
+func geminiReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	p = p.withoutOff()
-	reason := c.yargsReason(&geminiDescriptor, p, in)
+	why := c.yargsReason(&geminiDescriptor, p, in)
 	switch {
-	case reason != "":
-		return reason
+	case why != "":
+		return why
 	case c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
 		c.Unmanaged = "--raw-output"
-		return UnmanagedOption // raw text would be indistinguishable from its escape sequences
+		return reason.UnmanagedOption // raw text would be indistinguishable from its escape sequences
 	case c.badYargs(p):
-		return BadUsage
+		return reason.BadUsage
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case geminiForgets(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	}
 	return ""
 }
@@ -200,7 +201,7 @@ func geminiForgets(prompt string) bool {
 // names none, or has a hook at session start, whose output replaces the prompt in the history.
 // --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
-	leave := func(why Reason) { c.Mode, c.Reason = Passthrough, why }
+	leave := func(why reason.Code) { c.Mode, c.Reason = Passthrough, why }
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
 		if strings.HasSuffix(path, "/google_accounts.json") || strings.HasSuffix(path, "/oauth_creds.json") {
@@ -214,13 +215,13 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 		}
 		switch {
 		case strings.Contains(text, `"SessionStart"`):
-			leave(HookSetting)
+			leave(reason.HookSetting)
 		case c.formatArg.n == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`):
-			leave(VerboseSetting)
+			leave(reason.VerboseSetting)
 		}
 	}
 	if s.Version != "" && !atLeast(s.Version, 0, 41, 0) {
-		leave(NoResume)
+		leave(reason.NoResume)
 	}
 	return c
 }
@@ -321,18 +322,18 @@ func (m geminiMessage) isContent() bool { return !m.isContext() }
 // not know the session (CLI-FACTS 3.2), in an API error if the history is too long or broken
 // (CLI-FACTS 3.6).
 var geminiRefusals = refusals{
-	{"Error resuming session: Invalid session identifier", RefusedUnknown},
-	{"Error resuming session: No previous sessions found", RefusedUnknown},
-	{"Unknown argument: resume", RefusedNoResume},
-	{"Error resuming session: ", RefusedBroken},
-	{"exceeds the maximum number of tokens allowed", RefusedContext},
-	{"function response parts is equal to the number of function call parts", RefusedBroken},
-	{"ensure that function call turn comes immediately after", RefusedBroken},
+	{"Error resuming session: Invalid session identifier", reason.RefusedUnknown},
+	{"Error resuming session: No previous sessions found", reason.RefusedUnknown},
+	{"Unknown argument: resume", reason.RefusedNoResume},
+	{"Error resuming session: ", reason.RefusedBroken},
+	{"exceeds the maximum number of tokens allowed", reason.RefusedContext},
+	{"function response parts is equal to the number of function call parts", reason.RefusedBroken},
+	{"ensure that function call turn comes immediately after", reason.RefusedBroken},
 }
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
-func (gemini) Refused(stderr string, exit int) Reason {
+func (gemini) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
 	}

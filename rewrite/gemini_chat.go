@@ -3,6 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"encoding/json"
+	"reprise/rewrite/reason"
 )
 
 // geminiText shows a run's text as it comes. What the run was is read from the session's file, of which the
@@ -86,7 +87,7 @@ func (s *geminiText) learnPrompt(content json.RawMessage) {
 	s.malformed = s.malformed || !whole || s.asked // a second prompt is another process's
 	s.asked = true
 	if len(parts) > 0 && geminiForgets(parts[0].Text) { // a hook has prepended its output
-		s.seen.Refusal = RefusedBroken
+		s.seen.Refusal = reason.RefusedBroken
 	}
 }
 

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"strings"
 )
 
@@ -142,7 +143,7 @@ func (s *geminiStream) learnMessage(e *geminiEvent) {
 	switch {
 	case e.Role == "user":
 		if geminiForgets(content) { // a hook has prepended its output
-			s.seen.Refusal = RefusedBroken
+			s.seen.Refusal = reason.RefusedBroken
 		}
 	case e.Role == "assistant" && content != "":
 		s.answered()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -38,41 +39,41 @@ func TestGeminiReads(t *testing.T) {
 		{"-p hi --acp=false", "", Fresh, "", "hi", Text},
 		{"-p hi -o json --raw-output", "", Fresh, "", "hi", JSON},
 
-		{"--help", "", Passthrough, Admin, "", Text},
-		{"-p hi -v", "", Passthrough, Admin, "hi", Text},
-		{"mcp list", "", Passthrough, Admin, "mcp list", Text},
-		{"--debug extensions list", "", Passthrough, Admin, "extensions list", Text},
-		{"--acp", "", Passthrough, AppServer, "", Text},
-		{"--experimental-acp -m x", "", Passthrough, AppServer, "", Text},
-		{"--acp --help", "", Passthrough, Admin, "", Text},
-		{"-i hi", "", Passthrough, Admin, "", Text},
-		{"--list-sessions", "", Passthrough, Admin, "", Text},
-		{"--delete-session 1", "", Passthrough, Admin, "", Text},
-		{"-p hi -r", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi --resume=latest", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi --session-file f -o json", "", Observe, CallerSession, "hi", JSON},
-		{"-p hi -o stream-json --session-id " + someID, "", Observe, CallerSession, "hi", StreamJSON},
-		{"-p hi", "GEMINI_CLI=1", Passthrough, Nested, "hi", Text},
-		{"-p hi", NestedEnv + "=gemini:1", Passthrough, Nested, "hi", Text},
-		{"-p hi --raw-output", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi -w", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
-		{"-p hi --output json", "", Passthrough, UnknownOption, "hi", Text},
-		{"-pP", "", Passthrough, UnknownOption, "", Text},
-		{"-mp hi", "", Passthrough, UnknownOption, "", Text},
-		{"-5", "", Passthrough, UnknownOption, "", Text},
-		{"-p", "", Passthrough, BadUsage, "", Text},
-		{"-p -x", "", Passthrough, BadUsage, "", Text},
-		{"-p hi -p there", "", Passthrough, BadUsage, "hi there", Text},
-		{"-p hi -o json -o text", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi there", "", Passthrough, BadUsage, "hi there", Text},
-		{"-p hi -o xml", "", Passthrough, BadUsage, "hi", "xml"},
-		{"-p hi -y --approval-mode yolo", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi --yolo=perhaps", "", Passthrough, BadUsage, "hi", Text},
-		{"-- hi", "", Passthrough, BadUsage, "", Text},
-		{"1e3", "", Passthrough, BadUsage, "1e3", Text},
-		{"-p _/help", "", Passthrough, SlashCommand, " /help", Text},
-		{"-p ?_why", "", Passthrough, SlashCommand, "? why", Text},
+		{"--help", "", Passthrough, reason.Admin, "", Text},
+		{"-p hi -v", "", Passthrough, reason.Admin, "hi", Text},
+		{"mcp list", "", Passthrough, reason.Admin, "mcp list", Text},
+		{"--debug extensions list", "", Passthrough, reason.Admin, "extensions list", Text},
+		{"--acp", "", Passthrough, reason.AppServer, "", Text},
+		{"--experimental-acp -m x", "", Passthrough, reason.AppServer, "", Text},
+		{"--acp --help", "", Passthrough, reason.Admin, "", Text},
+		{"-i hi", "", Passthrough, reason.Admin, "", Text},
+		{"--list-sessions", "", Passthrough, reason.Admin, "", Text},
+		{"--delete-session 1", "", Passthrough, reason.Admin, "", Text},
+		{"-p hi -r", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi --resume=latest", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi --session-file f -o json", "", Observe, reason.CallerSession, "hi", JSON},
+		{"-p hi -o stream-json --session-id " + someID, "", Observe, reason.CallerSession, "hi", StreamJSON},
+		{"-p hi", "GEMINI_CLI=1", Passthrough, reason.Nested, "hi", Text},
+		{"-p hi", NestedEnv + "=gemini:1", Passthrough, reason.Nested, "hi", Text},
+		{"-p hi --raw-output", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi -w", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi --bogus", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"-p hi --output json", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"-pP", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-mp hi", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-5", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-p", "", Passthrough, reason.BadUsage, "", Text},
+		{"-p -x", "", Passthrough, reason.BadUsage, "", Text},
+		{"-p hi -p there", "", Passthrough, reason.BadUsage, "hi there", Text},
+		{"-p hi -o json -o text", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi there", "", Passthrough, reason.BadUsage, "hi there", Text},
+		{"-p hi -o xml", "", Passthrough, reason.BadUsage, "hi", "xml"},
+		{"-p hi -y --approval-mode yolo", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi --yolo=perhaps", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-- hi", "", Passthrough, reason.BadUsage, "", Text},
+		{"1e3", "", Passthrough, reason.BadUsage, "1e3", Text},
+		{"-p _/help", "", Passthrough, reason.SlashCommand, " /help", Text},
+		{"-p ?_why", "", Passthrough, reason.SlashCommand, "? why", Text},
 	})
 }
 
@@ -81,15 +82,15 @@ func TestGeminiAtATerminal(t *testing.T) {
 	tests := []struct {
 		args          string
 		stdin, stdout bool
-		want          Reason
+		want          reason.Code
 	}{
 		{"-p hi", true, false, ""},
 		{"hi", true, false, ""}, // headless: stdout is no terminal
 		{"-p hi", false, true, ""},
 		{"-p hi", true, true, ""},
 		{"hi", false, true, ""}, // likewise: stdin is none
-		{"hi", true, true, Interactive},
-		{"", true, false, Interactive},
+		{"hi", true, true, reason.Interactive},
+		{"", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
 		c := gemini{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
@@ -123,13 +124,13 @@ func TestGeminiSettings(t *testing.T) {
 func TestGeminiSettles(t *testing.T) {
 	tests := []struct {
 		line, settings, version string
-		want                    Reason
+		want                    reason.Code
 	}{
 		{"-p hi", `{"model": {"name": "m"}}`, "0.61.0", ""},
-		{"-p hi", `{"output": {"format": "json"}}`, "0.61.0", VerboseSetting},
+		{"-p hi", `{"output": {"format": "json"}}`, "0.61.0", reason.VerboseSetting},
 		{"-p hi -o text", `{"output": {"format": "json"}}`, "0.61.0", ""},
-		{"-p hi", `{"hooks": {"SessionStart": []}}`, "0.61.0", HookSetting},
-		{"-p hi", "", "0.40.1", NoResume}, // without --session-id
+		{"-p hi", `{"hooks": {"SessionStart": []}}`, "0.61.0", reason.HookSetting},
+		{"-p hi", "", "0.40.1", reason.NoResume}, // without --session-id
 		{"-p hi", "", "0.41.0", ""},
 		{"-p hi", "", "", ""},
 	}
@@ -270,7 +271,7 @@ func TestGeminiSees(t *testing.T) {
 	tests := []struct {
 		recording, resume             string
 		content, final, failed, wrong bool
-		refusal                       Reason
+		refusal                       reason.Code
 	}{
 		{"fresh-stream", "", true, true, false, false, ""},
 		{"tool-stream", "", true, true, false, false, ""},
@@ -280,7 +281,7 @@ func TestGeminiSees(t *testing.T) {
 		{"resume-ok-json", someID, false, true, false, true, ""},
 		{"resume-unknown-stream", someID, false, false, false, false, ""},
 		{"sigterm-norelaunch-stream", "", false, false, false, false, ""},
-		{"toobig-resume-stream", "", false, true, true, false, RefusedContext},
+		{"toobig-resume-stream", "", false, true, true, false, reason.RefusedContext},
 		{"http400-stream", "", false, true, true, false, ""},
 	}
 	for _, tt := range tests {
@@ -307,7 +308,7 @@ func TestGeminiSees(t *testing.T) {
 		t.Errorf("behind another object: final %v, answer %q", seen.Final, seen.Answer)
 	}
 	hook := `{"type":"message","role":"user","content":"<hook_context>x</hook_context>\n\nhi"}` + "\n"
-	if _, seen := geminiRun("-p hi -o stream-json", "", hook); seen.Refusal != RefusedBroken {
+	if _, seen := geminiRun("-p hi -o stream-json", "", hook); seen.Refusal != reason.RefusedBroken {
 		t.Errorf("a prompt that is not kept: %q", seen.Refusal)
 	}
 }
@@ -363,12 +364,12 @@ func TestGeminiRefuses(t *testing.T) {
 	tests := []struct {
 		recording string
 		exit      int
-		want      Reason
+		want      reason.Code
 	}{
-		{"resume-unknown-text", 42, RefusedUnknown},
-		{"resume-unknown-json", 42, RefusedUnknown},
-		{"resume-othercwd", 42, RefusedUnknown},
-		{"toobig-json", 144, RefusedContext},
+		{"resume-unknown-text", 42, reason.RefusedUnknown},
+		{"resume-unknown-json", 42, reason.RefusedUnknown},
+		{"resume-othercwd", 42, reason.RefusedUnknown},
+		{"toobig-json", 144, reason.RefusedContext},
 		{"http401-json", 145, ""},
 		{"http400-json", 144, ""},
 		{"no-prompt", 42, ""},

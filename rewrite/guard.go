@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -128,18 +129,18 @@ func awsAccount(key string) string {
 	return fmt.Sprintf("account %012d", account)
 }
 
-func variableGuard(name string, own Variables, named bool) Reason {
+func variableGuard(name string, own Variables, named bool) reason.Code {
 	switch {
 	case strings.HasPrefix(name, "REPRISE_"):
 		return ""
 	case matchesAny(own.Neutral, name), matchesAny(cloudVariables.Neutral, name):
 		return ""
 	case matchesAny(own.Account, name), matchesAny(cloudVariables.Account, name), strings.HasSuffix(name, "_API_KEY"):
-		return AuthChanged
+		return reason.AuthChanged
 	case matchesAny(own.Settings, name):
-		return SettingsChanged
+		return reason.SettingsChanged
 	case !named && namesJob(name):
-		return JobChanged
+		return reason.JobChanged
 	}
 	return ""
 }

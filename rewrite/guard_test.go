@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -12,52 +13,52 @@ import (
 func TestEnvironment(t *testing.T) {
 	for _, tt := range []struct {
 		tool, name string
-		want       Reason
+		want       reason.Code
 	}{
-		{"claude", "ANTHROPIC_API_KEY", AuthChanged},
-		{"claude", "ANTHROPIC_AUTH_TOKEN", AuthChanged},
-		{"claude", "CLAUDE_CODE_OAUTH_TOKEN", AuthChanged},
-		{"claude", "CLAUDE_CODE_USE_BEDROCK", AuthChanged},
-		{"claude", "ANTHROPIC_BASE_URL", AuthChanged},
-		{"claude", "ANTHROPIC_BEDROCK_BASE_URL", AuthChanged},
-		{"claude", "ANTHROPIC_VERTEX_PROJECT_ID", AuthChanged},
-		{"claude", "CLOUD_ML_REGION", AuthChanged},
-		{"claude", "AWS_PROFILE", AuthChanged},
-		{"claude", "AWS_REGION", AuthChanged},
-		{"claude", "AWS_ACCESS_KEY_ID", AuthChanged},
+		{"claude", "ANTHROPIC_API_KEY", reason.AuthChanged},
+		{"claude", "ANTHROPIC_AUTH_TOKEN", reason.AuthChanged},
+		{"claude", "CLAUDE_CODE_OAUTH_TOKEN", reason.AuthChanged},
+		{"claude", "CLAUDE_CODE_USE_BEDROCK", reason.AuthChanged},
+		{"claude", "ANTHROPIC_BASE_URL", reason.AuthChanged},
+		{"claude", "ANTHROPIC_BEDROCK_BASE_URL", reason.AuthChanged},
+		{"claude", "ANTHROPIC_VERTEX_PROJECT_ID", reason.AuthChanged},
+		{"claude", "CLOUD_ML_REGION", reason.AuthChanged},
+		{"claude", "AWS_PROFILE", reason.AuthChanged},
+		{"claude", "AWS_REGION", reason.AuthChanged},
+		{"claude", "AWS_ACCESS_KEY_ID", reason.AuthChanged},
 		{"claude", "AWS_SESSION_TOKEN", ""}, // made anew every hour, with the key's id
-		{"claude", "HTTPS_PROXY", AuthChanged},
-		{"claude", "no_proxy", AuthChanged},
-		{"claude", "OPENROUTER_API_KEY", AuthChanged}, // an MCP server's, or a gateway's
-		{"claude", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", SettingsChanged},
-		{"claude", "CLAUDE_CODE_DISABLE_CLAUDE_MDS", SettingsChanged},
-		{"claude", "CLAUDE_CODE_DISABLE_AUTO_MEMORY", SettingsChanged},
-		{"claude", "CLAUDE_CODE_EFFORT_LEVEL", SettingsChanged},
-		{"claude", "CLAUDE_CODE_SUBAGENT_MODEL", SettingsChanged},
-		{"claude", "ANTHROPIC_DEFAULT_OPUS_MODEL", SettingsChanged},
-		{"claude", "ANTHROPIC_CUSTOM_HEADERS", SettingsChanged},
-		{"claude", "MAX_THINKING_TOKENS", SettingsChanged},
-		{"claude", "DISABLE_INTERLEAVED_THINKING", SettingsChanged},
-		{"claude", "BASH_MAX_OUTPUT_LENGTH", SettingsChanged},
+		{"claude", "HTTPS_PROXY", reason.AuthChanged},
+		{"claude", "no_proxy", reason.AuthChanged},
+		{"claude", "OPENROUTER_API_KEY", reason.AuthChanged}, // an MCP server's, or a gateway's
+		{"claude", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", reason.SettingsChanged},
+		{"claude", "CLAUDE_CODE_DISABLE_CLAUDE_MDS", reason.SettingsChanged},
+		{"claude", "CLAUDE_CODE_DISABLE_AUTO_MEMORY", reason.SettingsChanged},
+		{"claude", "CLAUDE_CODE_EFFORT_LEVEL", reason.SettingsChanged},
+		{"claude", "CLAUDE_CODE_SUBAGENT_MODEL", reason.SettingsChanged},
+		{"claude", "ANTHROPIC_DEFAULT_OPUS_MODEL", reason.SettingsChanged},
+		{"claude", "ANTHROPIC_CUSTOM_HEADERS", reason.SettingsChanged},
+		{"claude", "MAX_THINKING_TOKENS", reason.SettingsChanged},
+		{"claude", "DISABLE_INTERLEAVED_THINKING", reason.SettingsChanged},
+		{"claude", "BASH_MAX_OUTPUT_LENGTH", reason.SettingsChanged},
 		{"claude", "CLAUDE_CODE_ENTRYPOINT", ""},
 		{"claude", "CLAUDE_CODE_SESSION_ID", ""},
 		{"claude", "ANTHROPIC_MODEL", ""}, // the call's model
 		{"claude", "REPRISE_TASK", ""},
 		{"claude", "CODEX_X", ""},
-		{"codex", "CODEX_API_KEY", AuthChanged},
-		{"codex", "OPENAI_API_KEY", AuthChanged},
-		{"codex", "OPENAI_BASE_URL", AuthChanged},
-		{"codex", "OPENAI_ORGANIZATION", AuthChanged},
-		{"codex", "AZURE_OPENAI_API_KEY", AuthChanged},
-		{"codex", "CODEX_SOMETHING", SettingsChanged},
+		{"codex", "CODEX_API_KEY", reason.AuthChanged},
+		{"codex", "OPENAI_API_KEY", reason.AuthChanged},
+		{"codex", "OPENAI_BASE_URL", reason.AuthChanged},
+		{"codex", "OPENAI_ORGANIZATION", reason.AuthChanged},
+		{"codex", "AZURE_OPENAI_API_KEY", reason.AuthChanged},
+		{"codex", "CODEX_SOMETHING", reason.SettingsChanged},
 		{"codex", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", ""},
-		{"gemini", "GEMINI_API_KEY", AuthChanged},
-		{"gemini", "GOOGLE_CLOUD_PROJECT", AuthChanged},
-		{"gemini", "GOOGLE_GEMINI_BASE_URL", AuthChanged},
-		{"gemini", "GEMINI_SYSTEM_MD", SettingsChanged},
+		{"gemini", "GEMINI_API_KEY", reason.AuthChanged},
+		{"gemini", "GOOGLE_CLOUD_PROJECT", reason.AuthChanged},
+		{"gemini", "GOOGLE_GEMINI_BASE_URL", reason.AuthChanged},
+		{"gemini", "GEMINI_SYSTEM_MD", reason.SettingsChanged},
 		{"gemini", "GEMINI_MODEL", ""},
-		{"vibe", "MISTRAL_API_KEY", AuthChanged},
-		{"vibe", "VIBE_MODELS", SettingsChanged},
+		{"vibe", "MISTRAL_API_KEY", reason.AuthChanged},
+		{"vibe", "VIBE_MODELS", reason.SettingsChanged},
 		{"vibe", "VIBE_HOME", ""}, // part of the chain's key
 		{"vibe", "VIBE_ACTIVE_MODEL", ""},
 	} {
@@ -155,7 +156,7 @@ func TestClaudeReadsItsState(t *testing.T) {
 	want := []Setting{
 		{Name: "~/.claude.json mcpServers", Value: `{"crm":{"command":"crm","args":["--tenant","a"]}}`},
 		{Name: "~/.claude.json mcpServers", Value: `{"y":{"url":"u\"}"}}`},
-		{Name: "~/.claude.json oauthAccount", Value: `"A""O"`, Guard: AuthChanged},
+		{Name: "~/.claude.json oauthAccount", Value: `"A""O"`, Guard: reason.AuthChanged},
 	}
 	if got := settings(state, ""); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -136,12 +137,12 @@ func TestHistories(t *testing.T) {
 func TestShownForms(t *testing.T) {
 	const base = "Be kind.\n\nUser: one"
 	sent := Sent{Base: NewPrompt(base, testKey).Footprint(), Answers: []Answer{NewAnswer("second", []string{"first", "second"}, testKey)}}
-	for shown, want := range map[string]Reason{"second": Extends, "first\nsecond": Extends, "first\n\nsecond": Extends, "firstsecond": Extends,
-		"first": HistoryEdited, "second\nfirst": HistoryEdited, "secondfirst": HistoryEdited} {
+	for shown, want := range map[string]reason.Code{"second": reason.Extends, "first\nsecond": reason.Extends, "first\n\nsecond": reason.Extends, "firstsecond": reason.Extends,
+		"first": reason.HistoryEdited, "second\nfirst": reason.HistoryEdited, "secondfirst": reason.HistoryEdited} {
 		p := NewPrompt(base+"\n\nAssistant: "+shown+"\n\nUser: two", testKey)
 		c := Compare(sent, p)
 		text, whole, _ := sentOf(p, c)
-		if c.Relation != want || want == Extends && (whole || text != "User: two") {
+		if c.Relation != want || want == reason.Extends && (whole || text != "User: two") {
 			t.Errorf("%q: %s, sends %q", shown, c.Relation, text)
 		}
 	}

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -69,16 +70,16 @@ func TestMessagesGoOn(t *testing.T) {
 	first := "Answer as JSON.\n\n[" + turn("user", "one") + "]"
 	for name, tt := range map[string]struct {
 		second string
-		want   Reason
+		want   reason.Code
 	}{
-		"on one line":        {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", Extends},
-		"on a line each":     {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" + turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", Extends},
-		"another answer":     {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "other") + ", " + turn("user", "two") + "]", HistoryEdited},
-		"another question":   {"Answer as JSON.\n\n[" + turn("user", "One") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", HistoryEdited},
-		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", HistoryEdited},
+		"on one line":        {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.Extends},
+		"on a line each":     {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" + turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", reason.Extends},
+		"another answer":     {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "other") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"another question":   {"Answer as JSON.\n\n[" + turn("user", "One") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
 	} {
 		c := compare(first, tt.second, "first")
-		if c.Relation != tt.want || tt.want == Extends && c.Evidence.Shown != "" {
+		if c.Relation != tt.want || tt.want == reason.Extends && c.Evidence.Shown != "" {
 			t.Errorf("%s: %s (%s), want %s", name, c.Relation, c.Evidence.Shown, tt.want)
 		}
 	}

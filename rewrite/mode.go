@@ -1,6 +1,9 @@
 package rewrite
 
-import "slices"
+import (
+	"reprise/rewrite/reason"
+	"slices"
+)
 
 // A Mode is how a call is handled.
 type Mode string
@@ -20,13 +23,13 @@ func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // Missed reports whether a call that is passed through for a reason is a headless one that the
 // caller may expect to be managed. Calls from within a tool's own run are not.
-func Missed(t Tool, in Invocation, r Reason) bool {
+func Missed(t Tool, in Invocation, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {
-	case AppServer:
+	case reason.AppServer:
 		return !in.StdinTTY && !d.nested(in.Env)
-	case CallerSession, OptedOut, UnknownOption, UnmanagedOption, BadUsage, SlashCommand, MessageContent, ControlRequest, StdinOpen, StdinTooBig, StdoutGone,
-		VerboseSetting, HookSetting, FileNotRegular, FileTooLarge, NoResume, Fault:
+	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.ControlRequest, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
+		reason.VerboseSetting, reason.HookSetting, reason.FileNotRegular, reason.FileTooLarge, reason.NoResume, reason.Fault:
 	default:
 		return false
 	}

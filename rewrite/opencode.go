@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
@@ -194,7 +195,7 @@ func (o opencode) Parse(in Invocation) Call {
 		call.Mode = Fresh
 		call.SettingsFiles = o.settingsFiles(call.Dir, in.Env)
 		call.Watched = o.watched(in.Env)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format == StreamJSON {
 			call.Mode = Observe // each line contains the session's ID
 		}
@@ -311,11 +312,11 @@ func (o opencode) watched(env func(string) string) []Watch {
 	name, config := o.descriptor.Name, o.configHome(env)
 	shown := "~/.config/" + name
 	watched := []Watch{
-		{Path: config + "/AGENTS.md", Name: shown + "/AGENTS.md", Guard: InstructionsChanged},
-		{Path: env("HOME") + "/.claude/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: InstructionsChanged},
+		{Path: config + "/AGENTS.md", Name: shown + "/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: env("HOME") + "/.claude/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
 	}
 	for _, file := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
-		watched = append(watched, Watch{Path: file, Above: true, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: file, Above: true, Guard: reason.InstructionsChanged})
 	}
 	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md", "plugin/*", "plugins/*", "tool/*", "tools/*"} {
 		folder, _, _ := strings.Cut(files, "/")
@@ -326,7 +327,7 @@ func (o opencode) watched(env func(string) string) []Watch {
 }
 
 // reason returns why the call is not managed, or "".
-func (o opencode) reason(c *Call, p parsedArgs, in Invocation) Reason {
+func (o opencode) reason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	first := ""
 	if len(p.operands) > 0 {
 		first = in.Args[p.operands[0].at]
@@ -334,29 +335,29 @@ func (o opencode) reason(c *Call, p parsedArgs, in Invocation) Reason {
 	p = p.withoutOff()
 	switch {
 	case slices.Contains(o.descriptor.Servers, first):
-		return AppServer
+		return reason.AppServer
 	case p.has(admin) || first != "run" && first != "":
-		return Admin
+		return reason.Admin
 	case first == "":
-		return Interactive
+		return reason.Interactive
 	case o.descriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case p.bad || p.repeated() || c.Format == "":
-		return BadUsage
+		return reason.BadUsage
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case in.Env(o.variable+"DB") != "":
 		c.Unmanaged = o.variable + "DB"
-		return UnmanagedOption
+		return reason.UnmanagedOption
 	case c.Format == Text && c.logLevel != "" && c.logLevel != "INFO" && c.logLevel != "DEBUG":
 		c.Unmanaged = "--log-level"
-		return UnmanagedOption // the log would not name the session
+		return reason.UnmanagedOption // the log would not name the session
 	case c.Prompt == "" && in.StdinTTY:
-		return BadUsage
+		return reason.BadUsage
 	}
 	return ""
 }
@@ -365,7 +366,7 @@ func (o opencode) reason(c *Call, p parsedArgs, in Invocation) Reason {
 // resumes without any output, and older logs look different.
 func (o opencode) ResolveWithEnv(c Call, s HostEnv) Call {
 	if s.Version == "" || !atLeast(s.Version, o.oldest...) || atLeast(s.Version, o.newest...) {
-		c.Mode, c.Reason, c.NoResume = Passthrough, NoResume, true
+		c.Mode, c.Reason, c.NoResume = Passthrough, reason.NoResume, true
 		return c
 	}
 	for _, path := range c.SettingsFiles {
@@ -411,11 +412,11 @@ func opencodeSettings(path, text string) []Setting {
 func opencodeAccounts(text string) (accounts []Setting) {
 	var logins map[string]struct{ Type, Key, AccountID, EnterpriseURL string }
 	if json.Unmarshal([]byte(text), &logins) != nil {
-		return []Setting{{Name: "auth.json", Value: text, Guard: AuthChanged}}
+		return []Setting{{Name: "auth.json", Value: text, Guard: reason.AuthChanged}}
 	}
 	for _, provider := range slices.Sorted(maps.Keys(logins)) {
 		l := logins[provider]
-		accounts = append(accounts, Setting{Name: "auth.json " + provider, Value: strings.Join([]string{l.Type, l.Key, l.AccountID, l.EnterpriseURL}, "\x00"), Guard: AuthChanged})
+		accounts = append(accounts, Setting{Name: "auth.json " + provider, Value: strings.Join([]string{l.Type, l.Key, l.AccountID, l.EnterpriseURL}, "\x00"), Guard: reason.AuthChanged})
 	}
 	return accounts
 }
@@ -496,9 +497,9 @@ func (opencode) SessionFiles(string, string, string) (SessionFiles, bool) {
 
 // Refused reads the message about a session that is not there. What the API says about a session is
 // on stdout, or in the log.
-func (opencode) Refused(stderr string, exit int) Reason {
+func (opencode) Refused(stderr string, exit int) reason.Code {
 	if exit != 0 && strings.Contains(stderr, opencodeError+"Session not found\n") {
-		return RefusedUnknown
+		return reason.RefusedUnknown
 	}
 	return ""
 }

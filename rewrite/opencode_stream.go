@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"reprise/rewrite/reason"
 	"strings"
 	"sync"
 )
@@ -125,9 +126,9 @@ func (s *opencodeStream) learnError(e *opencodeEvent) {
 	switch {
 	case s.seen.Refusal != "":
 	case e.Error.Name == "ContextOverflowError":
-		s.seen.Refusal = RefusedContext
+		s.seen.Refusal = reason.RefusedContext
 	case e.Error.Data.StatusCode == 400:
-		s.seen.Refusal = RefusedBroken
+		s.seen.Refusal = reason.RefusedBroken
 	}
 }
 
@@ -216,7 +217,7 @@ func (s *opencodeStream) learnLog(fields string) {
 	case strings.HasPrefix(fields, "message=stream "):
 		s.seen.Model = logField(fields, "modelID")
 	case strings.HasPrefix(fields, `message="stream error"`) && strings.Contains(fields, "AI_APICallError: Bad Request"):
-		s.seen.Refusal = RefusedBroken
+		s.seen.Refusal = reason.RefusedBroken
 	}
 }
 

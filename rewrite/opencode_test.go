@@ -3,6 +3,7 @@ package rewrite
 import (
 	"os"
 	"path/filepath"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -35,29 +36,29 @@ func TestOpencodeReads(t *testing.T) {
 		{"run hi --fork=false", "", Fresh, "", "hi", Text},
 		{"run hi --title", "", Fresh, "", "hi", Text},
 
-		{"", "", Passthrough, Interactive, "", Text},
-		{"--continue", "", Passthrough, Interactive, "", Text},
-		{"session list", "", Passthrough, Admin, "list", Text},
-		{"run --help", "", Passthrough, Admin, "", Text},
-		{"serve", "", Passthrough, AppServer, "", Text},
-		{"acp --port 1", "", Passthrough, AppServer, "", Text},
-		{"run hi", "OPENCODE=1", Passthrough, Nested, "hi", Text},
-		{"run hi", NestedEnv + "=opencode:1", Passthrough, Nested, "hi", Text},
-		{"run hi -s " + someSession, "", Passthrough, CallerSession, "hi", Text},
-		{"run hi --format json -s " + someSession, "", Observe, CallerSession, "hi", StreamJSON},
-		{"run hi -c --format json", "", Observe, CallerSession, "hi", StreamJSON},
-		{"run hi --attach http://x", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"run --command init hi", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"run hi -f a b", "", Passthrough, UnmanagedOption, "hi b", Text},
-		{"run hi --share", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"run hi --log-level ERROR", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"run hi", "OPENCODE_LOG_LEVEL=WARN", Passthrough, UnmanagedOption, "hi", Text},
+		{"", "", Passthrough, reason.Interactive, "", Text},
+		{"--continue", "", Passthrough, reason.Interactive, "", Text},
+		{"session list", "", Passthrough, reason.Admin, "list", Text},
+		{"run --help", "", Passthrough, reason.Admin, "", Text},
+		{"serve", "", Passthrough, reason.AppServer, "", Text},
+		{"acp --port 1", "", Passthrough, reason.AppServer, "", Text},
+		{"run hi", "OPENCODE=1", Passthrough, reason.Nested, "hi", Text},
+		{"run hi", NestedEnv + "=opencode:1", Passthrough, reason.Nested, "hi", Text},
+		{"run hi -s " + someSession, "", Passthrough, reason.CallerSession, "hi", Text},
+		{"run hi --format json -s " + someSession, "", Observe, reason.CallerSession, "hi", StreamJSON},
+		{"run hi -c --format json", "", Observe, reason.CallerSession, "hi", StreamJSON},
+		{"run hi --attach http://x", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"run --command init hi", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"run hi -f a b", "", Passthrough, reason.UnmanagedOption, "hi b", Text},
+		{"run hi --share", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"run hi --log-level ERROR", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"run hi", "OPENCODE_LOG_LEVEL=WARN", Passthrough, reason.UnmanagedOption, "hi", Text},
 		{"run hi --log-level ERROR --format json", "", Fresh, "", "hi", StreamJSON}, // each line names the session
-		{"run hi", "OPENCODE_DB=/x.db", Passthrough, UnmanagedOption, "hi", Text},
-		{"run hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
-		{"run hi --format xml", "", Passthrough, BadUsage, "hi", ""},
-		{"run hi --agent a --agent b", "", Passthrough, BadUsage, "hi", Text},
-		{"run hi --model", "", Passthrough, BadUsage, "hi", Text},
+		{"run hi", "OPENCODE_DB=/x.db", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"run hi --bogus", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"run hi --format xml", "", Passthrough, reason.BadUsage, "hi", ""},
+		{"run hi --agent a --agent b", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"run hi --model", "", Passthrough, reason.BadUsage, "hi", Text},
 	})
 }
 
@@ -116,7 +117,7 @@ func TestOpencodePlan(t *testing.T) {
 }
 
 func TestOpencodeVersions(t *testing.T) {
-	for version, want := range map[string]Reason{"": NoResume, "1.15.13": NoResume, "1.17.0": "", "1.18.33": "", "2.0.0": NoResume} {
+	for version, want := range map[string]reason.Code{"": reason.NoResume, "1.15.13": reason.NoResume, "1.17.0": "", "1.18.33": "", "2.0.0": reason.NoResume} {
 		if got := theOpencode().ResolveWithEnv(opencodeCall("run hi"), HostEnv{Version: version}).Reason; got != want {
 			t.Errorf("%q: %q", version, got)
 		}
@@ -239,15 +240,15 @@ func TestOpencodeJSON(t *testing.T) {
 		final   bool
 		failed  bool
 		tool    bool
-		refusal Reason
+		refusal reason.Code
 	}{
 		{"fresh-json", "", "Got it: 456.", true, false, false, ""},
 		{"tool-json", "", "ok", true, false, true, ""},
 		{"empty-json", "", "", true, false, false, ""},
 		{"multi-json", "", "line one\n\n  line two \u2028 é \x1b[31mred\x1b[0m\n\n", true, false, false, ""},
 		{"http401-json", "", "", true, true, false, ""},
-		{"toobig-json", "", "", true, true, false, RefusedContext},
-		{"badtool-json", "", "", true, true, false, RefusedBroken},
+		{"toobig-json", "", "", true, true, false, reason.RefusedContext},
+		{"badtool-json", "", "", true, true, false, reason.RefusedBroken},
 		{"fork-json", someSession, "456", true, false, false, ""}, // under another ID
 		{"resume-othercwd-json", "", "", false, false, false, ""}, // it hung
 	}
@@ -270,7 +271,7 @@ func TestOpencodeJSON(t *testing.T) {
 
 func TestOpencodeRefused(t *testing.T) {
 	_, stderr, _ := playOpencode(t, "resume-unknown-text", Call{Format: Text}, Plan{})
-	if got := theOpencode().Refused(stderr, 1); got != RefusedUnknown {
+	if got := theOpencode().Refused(stderr, 1); got != reason.RefusedUnknown {
 		t.Errorf("%q: %q", stderr, got)
 	}
 	if got := theOpencode().Refused("Session not found\n", 1); got != "" {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
@@ -71,10 +72,10 @@ func (p *parsedArgs) has(kind optionKind) bool {
 }
 
 // unmanagedBy notes the first of the options that make the call unmanaged.
-func (c *Call) unmanagedBy(options []parsedOption) Reason {
+func (c *Call) unmanagedBy(options []parsedOption) reason.Code {
 	at := slices.IndexFunc(options, func(o parsedOption) bool { return o.Kind == unmanaged })
 	c.Unmanaged = options[at].Names[0]
-	return UnmanagedOption
+	return reason.UnmanagedOption
 }
 
 func (p *parsedArgs) names(option string) bool {

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func FuzzBlocks(f *testing.F) {
 		if !slices.Equal(p.Footprint().Blocks, again.Footprint().Blocks) {
 			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Blocks())
 		}
-		if c := Compare(Sent{Base: p.Footprint()}, again); c.Relation != Identical {
+		if c := Compare(Sent{Base: p.Footprint()}, again); c.Relation != reason.Identical {
 			t.Fatalf("%q: %s to itself", text, c.Relation)
 		}
 	})
@@ -78,7 +79,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add("```\na", "a\r\n\r\nb", "")
 	f.Fuzz(func(t *testing.T, before, after, answer string) {
 		sent := sentTo(before, answer)
-		if c := Compare(sent, NewPrompt(before, testKey)); c.Relation != Identical {
+		if c := Compare(sent, NewPrompt(before, testKey)); c.Relation != reason.Identical {
 			t.Fatalf("%q: %s to itself", before, c.Relation)
 		}
 		p := NewPrompt(after, testKey)
@@ -92,10 +93,10 @@ func FuzzCompare(f *testing.F) {
 				kept++
 			}
 		}
-		if c.Relation == Extends && (kept < len(sent.Base.Blocks) || len(p.blocks) == kept) {
+		if c.Relation == reason.Extends && (kept < len(sent.Base.Blocks) || len(p.blocks) == kept) {
 			t.Fatalf("%q extends %q", after, before)
 		}
-		if c.Relation == Identical && (kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
+		if c.Relation == reason.Identical && (kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
 			t.Fatalf("%q is identical to %q", after, before)
 		}
 		text, whole := ToResume("id", p, c, false).Prompt()

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"cmp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -150,7 +151,7 @@ func (qwen) Parse(in Invocation) Call {
 		settings := qwenSettingsHome(in.Env)
 		call.SettingsFiles = qwenSettingsFiles(settings, in.Env)
 		call.Watched = qwenWatched(settings)
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format != Text {
 			call.Mode = Observe // its output contains the session ID
 		}
@@ -184,26 +185,26 @@ func qwenSettingsFiles(home string, env func(string) string) []string {
 // nearest .env, which may contain its key. An update is a version below updates, named in active.json.
 func qwenWatched(home string) []Watch {
 	watched := []Watch{
-		{Path: home + "/QWEN.md", Name: "~/.qwen/QWEN.md", Guard: InstructionsChanged},
-		{Path: home + "/AGENTS.md", Name: "~/.qwen/AGENTS.md", Guard: InstructionsChanged},
+		{Path: home + "/QWEN.md", Name: "~/.qwen/QWEN.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.qwen/AGENTS.md", Guard: reason.InstructionsChanged},
 		{Path: home + "/agents/*.md", Name: "~/.qwen/agents"},
 		{Path: ".qwen/agents/*.md"},
 		{Path: home + "/extensions/*/qwen-extension.json", Name: "~/.qwen/extensions"},
-		{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: RuntimeChanged},
-		{Path: ".qwen/system.md", Guard: InstructionsChanged},
-		{Path: home + "/.env", Name: "~/.qwen/.env", Guard: AuthChanged},
+		{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: reason.RuntimeChanged},
+		{Path: ".qwen/system.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.qwen/.env", Guard: reason.AuthChanged},
 	}
 	for _, name := range []string{"QWEN.md", "AGENTS.md", "QWEN.local.md"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: InstructionsChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
 	}
 	for _, name := range []string{".qwen/.env", ".env"} {
-		watched = append(watched, Watch{Path: name, Above: true, Guard: AuthChanged})
+		watched = append(watched, Watch{Path: name, Above: true, Guard: reason.AuthChanged})
 	}
 	return watched
 }
 
 // qwenReason returns why the call is not managed, or "".
-func qwenReason(c *Call, p parsedArgs, in Invocation) Reason {
+func qwenReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	unrecorded := slices.ContainsFunc(p.options, func(o parsedOption) bool {
 		return o.Names[0] == "--chat-recording" && o.values[0] == "false"
 	})
@@ -212,23 +213,23 @@ func qwenReason(c *Call, p parsedArgs, in Invocation) Reason {
 	})
 	server := len(p.operands) > 0 && slices.Contains(qwenDescriptor.Servers, in.Args[p.operands[0].at])
 	p = p.withoutOff()
-	reason := c.yargsReason(&qwenDescriptor, p, in)
+	why := c.yargsReason(&qwenDescriptor, p, in)
 	switch {
 	case server:
-		return AppServer
-	case reason != "":
-		return reason
+		return reason.AppServer
+	case why != "":
+		return why
 	case conversation:
 		c.Unmanaged = "--input-format"
-		return UnmanagedOption
+		return reason.UnmanagedOption
 	case c.badYargs(p), p.has(streamOnly) && c.Format != StreamJSON:
-		return BadUsage
+		return reason.BadUsage
 	case unrecorded:
-		return OptedOut
+		return reason.OptedOut
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case IsSlashCommand(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	}
 	return ""
 }
@@ -241,14 +242,14 @@ func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 		switch {
 		case strings.HasSuffix(path, "/oauth_creds.json"):
 			if account := jsonMember(text, "resource_url"); found && account != "" {
-				c.Settings = append(c.Settings, Setting{Name: "~/.qwen/oauth_creds.json", Value: account, Guard: AuthChanged})
+				c.Settings = append(c.Settings, Setting{Name: "~/.qwen/oauth_creds.json", Value: account, Guard: reason.AuthChanged})
 			}
 			continue
 		case found:
 			c.Settings = append(c.Settings, qwenSettings(path, text)...)
 		}
 		if strings.Contains(text, `"SessionStart"`) {
-			c.Mode, c.Reason = Passthrough, HookSetting
+			c.Mode, c.Reason = Passthrough, reason.HookSetting
 		}
 	}
 	if c.project = newProject(c.Home, s.Dirs); c.project.exact {
@@ -256,7 +257,7 @@ func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 	}
 	c.Copies = s.Version != "" && atLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == Fresh {
-		c.Mode, c.Reason = Passthrough, NoResume // with stream-json 0.15.10 ends well where the API has refused
+		c.Mode, c.Reason = Passthrough, reason.NoResume // with stream-json 0.15.10 ends well where the API has refused
 	}
 	return c
 }
@@ -319,15 +320,15 @@ func (qwen) SessionFiles(home, id, path string) (SessionFiles, bool) {
 // qwenRefusals lists what qwen writes when it does not continue a session: on stderr if it does not
 // know the session, in an API error if the history is too long or broken.
 var qwenRefusals = refusals{
-	{"No saved session found with ID", RefusedUnknown},
-	{"Unknown argument: resume", RefusedNoResume},
-	{"maximum context length", RefusedContext},
-	{"must be followed by tool messages", RefusedBroken},
+	{"No saved session found with ID", reason.RefusedUnknown},
+	{"Unknown argument: resume", reason.RefusedNoResume},
+	{"maximum context length", reason.RefusedContext},
+	{"must be followed by tool messages", reason.RefusedBroken},
 }
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
-func (qwen) Refused(stderr string, exit int) Reason {
+func (qwen) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
 	}

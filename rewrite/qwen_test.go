@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -25,29 +26,29 @@ func TestQwenReads(t *testing.T) {
 		{"?_why", "", Fresh, "", "? why", Text},
 		{"-p hi --fork-session=false", "", Fresh, "", "hi", Text},
 
-		{"-v", "", Passthrough, Admin, "", Text},
-		{"sessions list", "", Passthrough, Admin, "sessions list", Text},
-		{"-y review run", "", Passthrough, Admin, "review run", Text},
-		{"-i hi", "", Passthrough, Admin, "", Text},
-		{"serve --port 1", "", Passthrough, AppServer, "serve", Text},
-		{"--acp", "", Passthrough, AppServer, "", Text},
-		{"hi -r", "", Passthrough, CallerSession, "hi", Text},
-		{"hi -c", "", Passthrough, CallerSession, "hi", Text},
-		{"hi -o json --session-id " + someID, "", Observe, CallerSession, "hi", JSON},
-		{"hi -o json --resume=" + someID + " --fork-session", "", Observe, CallerSession, "hi", JSON},
-		{"hi --no-chat-recording", "", Passthrough, OptedOut, "hi", Text},
-		{"hi --chat-recording=false", "", Passthrough, OptedOut, "hi", Text},
-		{"-p hi", "QWEN_CODE=1", Passthrough, Nested, "hi", Text},
-		{"hi --json-file f", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"hi --worktree", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"hi -o stream-json --input-format stream-json", "", Passthrough, UnmanagedOption, "hi", StreamJSON},
-		{"hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
-		{"hi --include-partial-messages", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi there", "", Passthrough, BadUsage, "hi there", Text},
-		{"-p hi -p there", "", Passthrough, BadUsage, "hi there", Text},
-		{"hi -o json -o text", "", Passthrough, BadUsage, "hi", Text},
-		{"-- hi", "", Passthrough, BadUsage, "", Text},
-		{"/help", "", Passthrough, SlashCommand, "/help", Text},
+		{"-v", "", Passthrough, reason.Admin, "", Text},
+		{"sessions list", "", Passthrough, reason.Admin, "sessions list", Text},
+		{"-y review run", "", Passthrough, reason.Admin, "review run", Text},
+		{"-i hi", "", Passthrough, reason.Admin, "", Text},
+		{"serve --port 1", "", Passthrough, reason.AppServer, "serve", Text},
+		{"--acp", "", Passthrough, reason.AppServer, "", Text},
+		{"hi -r", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"hi -c", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"hi -o json --session-id " + someID, "", Observe, reason.CallerSession, "hi", JSON},
+		{"hi -o json --resume=" + someID + " --fork-session", "", Observe, reason.CallerSession, "hi", JSON},
+		{"hi --no-chat-recording", "", Passthrough, reason.OptedOut, "hi", Text},
+		{"hi --chat-recording=false", "", Passthrough, reason.OptedOut, "hi", Text},
+		{"-p hi", "QWEN_CODE=1", Passthrough, reason.Nested, "hi", Text},
+		{"hi --json-file f", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"hi --worktree", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"hi -o stream-json --input-format stream-json", "", Passthrough, reason.UnmanagedOption, "hi", StreamJSON},
+		{"hi --bogus", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"hi --include-partial-messages", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi there", "", Passthrough, reason.BadUsage, "hi there", Text},
+		{"-p hi -p there", "", Passthrough, reason.BadUsage, "hi there", Text},
+		{"hi -o json -o text", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-- hi", "", Passthrough, reason.BadUsage, "", Text},
+		{"/help", "", Passthrough, reason.SlashCommand, "/help", Text},
 	})
 }
 
@@ -95,7 +96,7 @@ func TestQwenSettles(t *testing.T) {
 	if c := settle(`{"a": 2, "b": {"c": true}}`); slices.Equal(c.Settings, without.Settings) {
 		t.Error("a change is not seen")
 	}
-	if c := settle(`{"hooks": {"SessionStart": []}}`); c.Reason != HookSetting {
+	if c := settle(`{"hooks": {"SessionStart": []}}`); c.Reason != reason.HookSetting {
 		t.Errorf("a hook: %s %s", c.Mode, c.Reason)
 	}
 }
@@ -222,11 +223,11 @@ func TestQwenRefuses(t *testing.T) {
 	tests := []struct {
 		recording string
 		exit      int
-		want      Reason
+		want      reason.Code
 	}{
-		{"resume-unknown-text", 1, RefusedUnknown},
-		{"resume-unknown-json", 1, RefusedUnknown},
-		{"resume-othercwd", 1, RefusedUnknown},
+		{"resume-unknown-text", 1, reason.RefusedUnknown},
+		{"resume-unknown-json", 1, reason.RefusedUnknown},
+		{"resume-othercwd", 1, reason.RefusedUnknown},
 		{"http401-text", 1, ""},
 		{"no-prompt", 1, ""},
 		{"resume-text", 0, ""},
@@ -236,7 +237,7 @@ func TestQwenRefuses(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
 		}
 	}
-	for name, want := range map[string]Reason{"badtool-stream": RefusedBroken, "http401-stream": ""} {
+	for name, want := range map[string]reason.Code{"badtool-stream": reason.RefusedBroken, "http401-stream": ""} {
 		for _, format := range []Format{StreamJSON} {
 			_, _, seen := playQwen(format, Plan{}, "", qwenRecording(t, name, "stdout"))
 			if seen.Refusal != want || seen.Content {
@@ -244,7 +245,7 @@ func TestQwenRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := qwenRefusals.in("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != RefusedContext {
+	if got := qwenRefusals.in("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != reason.RefusedContext {
 		t.Errorf("an overflow: %q", got)
 	}
 }

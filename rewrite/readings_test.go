@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,7 @@ func invocation(line string, env ...string) Invocation {
 type reading struct {
 	line, env string
 	mode      Mode
-	reason    Reason
+	reason    reason.Code
 	prompt    string
 	format    Format
 }
@@ -35,7 +36,7 @@ func checkReadings(t *testing.T, parse func(line string, env ...string) Call, re
 	t.Helper()
 	for _, r := range readings {
 		c := parse(r.line, r.env)
-		if (c.Reason == UnmanagedOption) != (c.Unmanaged != "") {
+		if (c.Reason == reason.UnmanagedOption) != (c.Unmanaged != "") {
 			t.Errorf("%q: %s, because of %q", r.line, c.Reason, c.Unmanaged)
 		}
 		if got := (reading{r.line, r.env, c.Mode, c.Reason, c.Prompt, c.Format}); got != r {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"reprise/rewrite/reason"
 	"strings"
 	"testing"
 )
@@ -66,7 +67,7 @@ func TestFramesChange(t *testing.T) {
 		}
 		for _, first := range []int{-1, len(sent.Base.Blocks), len(sent.Base.Blocks) + 1} {
 			sent.Base.Shape.FirstTurn = first
-			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != HistoryEdited {
+			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != reason.HistoryEdited {
 				t.Errorf("%s, not knowing where it began: %s", tt.name, c.Relation)
 			}
 		}
@@ -76,16 +77,16 @@ func TestFramesChange(t *testing.T) {
 func TestOpenings(t *testing.T) {
 	for _, tt := range []struct {
 		before, after string
-		want          Reason
+		want          reason.Code
 	}{
-		{"# h", "# h\n\nx", Extends},
-		{"# h\n\na", "# h\n\nx\n\na", Revises},
-		{"a\n\nb", "a\nmore\n\nb", Extends},
-		{"a\n\nb", "a\nmuch\nmore\n\nb", Extends},
-		{"a\n\nb", "a more\n\nb", Unrelated},
-		{"a\n\nb", "a", BaseChanged},
-		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nx", Unrelated},
-		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nc\n\nx", Revises},
+		{"# h", "# h\n\nx", reason.Extends},
+		{"# h\n\na", "# h\n\nx\n\na", reason.Revises},
+		{"a\n\nb", "a\nmore\n\nb", reason.Extends},
+		{"a\n\nb", "a\nmuch\nmore\n\nb", reason.Extends},
+		{"a\n\nb", "a more\n\nb", reason.Unrelated},
+		{"a\n\nb", "a", reason.BaseChanged},
+		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nx", reason.Unrelated},
+		{"a\n\nb\n\nc\n\nd", "a\n\nb\n\nc\n\nx", reason.Revises},
 	} {
 		if c := compare(tt.before, tt.after); c.Relation != tt.want {
 			t.Errorf("%q to %q: %s, want %s", tt.before, tt.after, c.Relation, tt.want)
@@ -93,14 +94,14 @@ func TestOpenings(t *testing.T) {
 	}
 	base := sentTo("a\n\nb")
 	base.Base.Lines = nil // from before lines were kept
-	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != Unrelated {
+	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != reason.Unrelated {
 		t.Errorf("a block that grew, not knowing its lines: %s", c.Relation)
 	}
 	base.Base.Opening = 3 // of a ledger that is damaged
-	if c := Compare(base, NewPrompt("a\n\nb\n\nmore", testKey)); c.Relation != Revises {
+	if c := Compare(base, NewPrompt("a\n\nb\n\nmore", testKey)); c.Relation != reason.Revises {
 		t.Errorf("more blocks in the opening than there are: %s", c.Relation)
 	}
-	for relation, want := range map[Reason]bool{Identical: true, Extends: true, Revises: false, Unrelated: false} {
+	for relation, want := range map[reason.Code]bool{reason.Identical: true, reason.Extends: true, reason.Revises: false, reason.Unrelated: false} {
 		if got := (Continuity{Relation: relation}).Retains(); got != want {
 			t.Errorf("%s retains: %v", relation, got)
 		}
@@ -219,14 +220,14 @@ func TestPartsAreBounded(t *testing.T) {
 			t.Errorf("%d parts of %d", got, n)
 		}
 	}
-	change := func(n int) (bool, Reason) {
+	change := func(n int) (bool, reason.Code) {
 		_, whole, why := makeDelta(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext", "Part 3\n\nother", 1))
 		return whole, why
 	}
 	if whole, why := change(maxParts); whole {
 		t.Errorf("of as many parts as are told apart: %s", why)
 	}
-	if whole, why := change(maxParts + 1); !whole || why != NoCleanCut {
+	if whole, why := change(maxParts + 1); !whole || why != reason.NoCleanCut {
 		t.Errorf("of one more: %s", why)
 	}
 }

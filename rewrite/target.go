@@ -1,5 +1,9 @@
 package rewrite
 
+import (
+	"reprise/rewrite/reason"
+)
+
 // A Target is the session that a call goes to and what it is sent there. Only ToFresh, ToResume,
 // ToFork and ToCopy make one, so a delta never goes to a fresh session.
 type Target struct {
@@ -8,9 +12,9 @@ type Target struct {
 	forkAt string // the last message that the copy keeps, "" for all
 	prompt string
 	whole  bool
-	why    Reason // why a resume sends the whole prompt although that was not requested
-	asked  string // the caller's prompt if prompt is only a part of it
-	newID  string // of the session that the call begins
+	why    reason.Code // why a resume sends the whole prompt although that was not requested
+	asked  string      // the caller's prompt if prompt is only a part of it
+	newID  string      // of the session that the call begins
 }
 
 // ToFresh sends the whole prompt to a session of its own.
@@ -71,7 +75,7 @@ func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 
 // Why returns why a resume sends the whole prompt; "" for a delta, a fresh session, or if ToResume
 // was asked to send everything.
-func (t Target) Why() Reason { return t.why }
+func (t Target) Why() reason.Code { return t.why }
 
 // Asked returns what the caller sent if the model is sent less.
 func (t Target) Asked() string { return t.asked }

@@ -8,7 +8,9 @@ import (
 var toolKey = Key("a key for tests")
 
 // namedSent returns what is stored of a session that a caller who names its task sent a prompt.
-func namedSent(text string) Sent { return Sent{Base: NewPrompt(text, toolKey).Footprint(), Named: true} }
+func namedSent(text string) Sent {
+	return Sent{Base: NewPrompt(text, toolKey).Footprint(), Named: true}
+}
 
 // Codex drops data on stdin where a resume has its prompt in argv: all of it goes by
 // stdin.

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -54,7 +55,7 @@ type Tool interface {
 	IsOrphanFile(path string, data []byte) bool
 	// Refused returns the reason if the tool refused to resume, from a run's stderr and exit code.
 	// It is asked if stdout does not show it.
-	Refused(stderr string, exit int) Reason
+	Refused(stderr string, exit int) reason.Code
 }
 
 // An Invocation is a command line as the caller wrote it, and what is needed to parse it.
@@ -116,8 +117,8 @@ const (
 // A Call is a parsed command line.
 type Call struct {
 	Tool   string
-	Mode   Mode   // Passthrough, Observe, or Fresh for a call that may be managed
-	Reason Reason // why Mode is Passthrough or Observe
+	Mode   Mode        // Passthrough, Observe, or Fresh for a call that may be managed
+	Reason reason.Code // why Mode is Passthrough or Observe
 
 	Args   []string // without argv[0], as the caller wrote them
 	Format Format   // what the caller requested
@@ -144,7 +145,7 @@ type Call struct {
 	// model is sent.
 	KeepPrompt bool
 	// NoScout is why the tool must not be started before the prompt is known, "" if it may be.
-	NoScout   Reason
+	NoScout   reason.Code
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
@@ -172,7 +173,7 @@ type Setting struct {
 	Name  string
 	Value string
 	File  bool
-	Guard Reason
+	Guard reason.Code
 }
 
 // Paths returns the files that the setting names.
@@ -185,7 +186,7 @@ type Watch struct {
 	Path  string
 	Name  string // shown to people, "" for the path itself
 	Above bool
-	Guard Reason // "" for SettingsChanged
+	Guard reason.Code // "" for SettingsChanged
 }
 
 // argSpan is a run of arguments; it is empty if n is 0.
@@ -318,21 +319,21 @@ type StreamState struct {
 	Version string // the tool's version, if it reports one
 	Model   string
 
-	Results    int      // how many final events were seen
-	Content    bool     // the model's first content has arrived under ID
-	WrongID    bool     // the tool works under another ID than requested
-	ToolRan    bool     // the model has used a tool
-	Final      bool     // the final event was seen
-	Failed     bool     // the final event is marked as an error, or an event had an unexpected shape
-	TurnLimit  bool     // it failed only because of the caller's turn limit: its session is intact
-	Synthetic  bool     // the last message is not a model's
-	Refusal    Reason   // why the session could not be continued
-	Compacted  bool     // the tool shortened its history
-	Answer     string   // the final answer
-	Message    string   // ID of the model's last message, if the tool names it
-	Texts      []string // everything that the model said, ending with Answer, if the caller is shown it too
-	Exit       int      // the tool's exit code in the caller's format, 0 for its actual one
-	Unshown    []byte   // after End: output that must be shown unchanged if the tool exits with 0
+	Results    int         // how many final events were seen
+	Content    bool        // the model's first content has arrived under ID
+	WrongID    bool        // the tool works under another ID than requested
+	ToolRan    bool        // the model has used a tool
+	Final      bool        // the final event was seen
+	Failed     bool        // the final event is marked as an error, or an event had an unexpected shape
+	TurnLimit  bool        // it failed only because of the caller's turn limit: its session is intact
+	Synthetic  bool        // the last message is not a model's
+	Refusal    reason.Code // why the session could not be continued
+	Compacted  bool        // the tool shortened its history
+	Answer     string      // the final answer
+	Message    string      // ID of the model's last message, if the tool names it
+	Texts      []string    // everything that the model said, ending with Answer, if the caller is shown it too
+	Exit       int         // the tool's exit code in the caller's format, 0 for its actual one
+	Unshown    []byte      // after End: output that must be shown unchanged if the tool exits with 0
 	Usage      Usage
 	First      Usage // of the run's first request, if the tool reports it
 	Totals     Totals

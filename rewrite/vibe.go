@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 )
@@ -117,7 +118,7 @@ func (v vibe) Parse(in Invocation) Call {
 	switch call.Reason = vibeReason(&call, p, in); call.Reason {
 	case "":
 		call.Mode = Fresh
-	case CallerSession:
+	case reason.CallerSession:
 		if call.Format == StreamJSON {
 			call.Mode = Observe // each output line contains the session ID
 		}
@@ -208,42 +209,42 @@ func vibeSettingsFiles(agent, dir string, env func(string) string) []string {
 // its key.
 func vibeWatched(home string) []Watch {
 	return []Watch{
-		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: AuthChanged},
-		{Path: home + "/AGENTS.md", Name: "~/.vibe/AGENTS.md", Guard: InstructionsChanged},
-		{Path: home + "/instructions.md", Name: "~/.vibe/instructions.md", Guard: InstructionsChanged},
-		{Path: home + "/prompts/*.md", Name: "~/.vibe/prompts", Guard: InstructionsChanged},
-		{Path: ".vibe/prompts/*.md", Guard: InstructionsChanged},
-		{Path: "AGENTS.md", Above: true, Guard: InstructionsChanged},
-		{Path: "VIBE.md", Above: true, Guard: InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: reason.AuthChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.vibe/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/instructions.md", Name: "~/.vibe/instructions.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/prompts/*.md", Name: "~/.vibe/prompts", Guard: reason.InstructionsChanged},
+		{Path: ".vibe/prompts/*.md", Guard: reason.InstructionsChanged},
+		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
+		{Path: "VIBE.md", Above: true, Guard: reason.InstructionsChanged},
 		{Path: ".vibe/agents/*.toml"},
 	}
 }
 
 // vibeReason returns why the call is not managed, or "".
-func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
+func vibeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) })
 	switch {
 	case p.has(admin) || command:
-		return Admin
+		return reason.Admin
 	case (in.StdoutTTY || p.unknown == "") && !p.names("--prompt") && !p.names("--prompt-file"):
-		return Interactive
+		return reason.Interactive
 	case vibeDescriptor.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	case p.bad || len(p.operands) > 1 || c.Format == "":
-		return BadUsage
+		return reason.BadUsage
 	case p.has(callerOwned):
-		return CallerSession
+		return reason.CallerSession
 	case c.outputDir != "" && c.Format == Text:
 		c.Unmanaged = "--output-dir"
-		return UnmanagedOption // no ID that certainly belongs to this call: see File
+		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
-		return BadUsage
+		return reason.BadUsage
 	case IsSlashCommand(c.Prompt):
-		return SlashCommand
+		return reason.SlashCommand
 	}
 	return ""
 }
@@ -254,7 +255,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) Reason {
 // (recordings/vibe/resume-model-changed).
 func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 	if s.Version == "" || !atLeast(s.Version, 2, 26, 1) || atLeast(s.Version, 4) {
-		c.Mode, c.Reason, c.NoResume = Passthrough, NoResume, true
+		c.Mode, c.Reason, c.NoResume = Passthrough, reason.NoResume, true
 		return c
 	}
 	for _, path := range c.SettingsFiles {
@@ -346,16 +347,16 @@ func (vibe) SessionFiles(home, id, path string) (SessionFiles, bool) {
 
 // vibeRefusals lists how vibe's messages begin when it refuses a resume.
 var vibeRefusals = refusals{
-	{"Session not found: ", RefusedUnknown},
-	{"Session is already open: ", RefusedBusy},
-	{"Session logging is disabled.", RefusedUnknown},
-	{"The session's pinned plugin environment could not be rebuilt", RefusedBroken},
-	{"Invalid Unified session store: ", RefusedBroken},
+	{"Session not found: ", reason.RefusedUnknown},
+	{"Session is already open: ", reason.RefusedBusy},
+	{"Session logging is disabled.", reason.RefusedUnknown},
+	{"The session's pinned plugin environment could not be rebuilt", reason.RefusedBroken},
+	{"Invalid Unified session store: ", reason.RefusedBroken},
 }
 
 // Refused reads a run that left no export. An unknown message is no refusal: vibe's other errors
 // come from the API.
-func (vibe) Refused(stderr string, exit int) Reason {
+func (vibe) Refused(stderr string, exit int) reason.Code {
 	if exit == 0 {
 		return ""
 	}

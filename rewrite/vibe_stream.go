@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
@@ -301,19 +302,19 @@ var vibeBadRequest = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // refusal returns why an export shows a session unfit to continue, or "".
-func (s *vibeStream) refusal(e *vibeRun) Reason {
-	reason := vibeRefusals.find(e.Error.Message, strings.HasPrefix)
+func (s *vibeStream) refusal(e *vibeRun) reason.Code {
+	why := vibeRefusals.find(e.Error.Message, strings.HasPrefix)
 	switch {
 	case e.Outcome == "finished":
 		return ""
-	case reason != "":
-		return reason
+	case why != "":
+		return why
 	case strings.HasPrefix(e.Error.Code, "compaction_"):
-		return RefusedContext // it tried this because the history was too long
+		return reason.RefusedContext // it tried this because the history was too long
 	case vibeBadRequest().MatchString(e.Error.Message):
-		return RefusedBroken
+		return reason.RefusedBroken
 	case s.plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
-		return RefusedSilent // it gave up before it asked the model
+		return reason.RefusedSilent // it gave up before it asked the model
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
@@ -35,34 +36,34 @@ func TestVibeReads(t *testing.T) {
 		{"-p hi --yolo --trust --add-dir a --add-dir b", "", Fresh, "", "hi", Text},
 		{"-p hi --output-dir out --output json", "", Fresh, "", "hi", JSON},
 
-		{"", "", Passthrough, Interactive, "", Text},
-		{"hi", "", Passthrough, Interactive, "", Text},
-		{"--output text", "", Passthrough, Interactive, "", Text},
-		{"--help", "", Passthrough, Admin, "", Text},
-		{"-p hi -v", "", Passthrough, Admin, "hi", Text},
-		{"--setup", "", Passthrough, Admin, "", Text},
-		{"mcp list", "", Passthrough, Admin, "", Text},
-		{"hi update", "", Passthrough, Admin, "", Text},
-		{"-p hi --resume", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi --resume=" + someID, "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi --resume " + someID + " --output json", "", Passthrough, CallerSession, "hi", JSON},
-		{"-p hi --resume " + someID + " --output streaming", "", Observe, CallerSession, "hi", StreamJSON},
-		{"-c -p hi", "", Passthrough, CallerSession, "hi", Text},
-		{"-cp hi", "", Passthrough, CallerSession, "hi", Text},
-		{"-p hi", "VIBE_APP_SERVER_BIN=/x", Passthrough, Nested, "hi", Text},
-		{"-p hi", NestedEnv + "=vibe:1", Passthrough, Nested, "hi", Text},
-		{"--prompt-file f", "", Passthrough, UnmanagedOption, "", Text},
-		{"-p hi --worktree", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi --teleport", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi --output-dir out", "", Passthrough, UnmanagedOption, "hi", Text},
-		{"-p hi --bogus", "", Passthrough, UnknownOption, "hi", Text},
-		{"-p -x", "", Passthrough, UnknownOption, "", Text},
-		{"-p hi --out text", "", Passthrough, UnknownOption, "hi", Text},
-		{"-p hi --agent", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi --agent --trust", "", Passthrough, BadUsage, "hi", Text},
-		{"-p hi --output xml", "", Passthrough, BadUsage, "hi", ""},
-		{"-p hi a b", "", Passthrough, BadUsage, "hi", Text},
-		{"-p /status", "", Passthrough, SlashCommand, "/status", Text},
+		{"", "", Passthrough, reason.Interactive, "", Text},
+		{"hi", "", Passthrough, reason.Interactive, "", Text},
+		{"--output text", "", Passthrough, reason.Interactive, "", Text},
+		{"--help", "", Passthrough, reason.Admin, "", Text},
+		{"-p hi -v", "", Passthrough, reason.Admin, "hi", Text},
+		{"--setup", "", Passthrough, reason.Admin, "", Text},
+		{"mcp list", "", Passthrough, reason.Admin, "", Text},
+		{"hi update", "", Passthrough, reason.Admin, "", Text},
+		{"-p hi --resume", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi --resume=" + someID, "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi --resume " + someID + " --output json", "", Passthrough, reason.CallerSession, "hi", JSON},
+		{"-p hi --resume " + someID + " --output streaming", "", Observe, reason.CallerSession, "hi", StreamJSON},
+		{"-c -p hi", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-cp hi", "", Passthrough, reason.CallerSession, "hi", Text},
+		{"-p hi", "VIBE_APP_SERVER_BIN=/x", Passthrough, reason.Nested, "hi", Text},
+		{"-p hi", NestedEnv + "=vibe:1", Passthrough, reason.Nested, "hi", Text},
+		{"--prompt-file f", "", Passthrough, reason.UnmanagedOption, "", Text},
+		{"-p hi --worktree", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi --teleport", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi --output-dir out", "", Passthrough, reason.UnmanagedOption, "hi", Text},
+		{"-p hi --bogus", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"-p -x", "", Passthrough, reason.UnknownOption, "", Text},
+		{"-p hi --out text", "", Passthrough, reason.UnknownOption, "hi", Text},
+		{"-p hi --agent", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi --agent --trust", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p hi --output xml", "", Passthrough, reason.BadUsage, "hi", ""},
+		{"-p hi a b", "", Passthrough, reason.BadUsage, "hi", Text},
+		{"-p /status", "", Passthrough, reason.SlashCommand, "/status", Text},
 	})
 }
 
@@ -71,16 +72,16 @@ func TestVibeAtATerminal(t *testing.T) {
 	tests := []struct {
 		args          string
 		stdin, stdout bool
-		want          Reason
+		want          reason.Code
 		use           StdinUse
 	}{
 		{"-p hi", true, false, "", StdinUnused},
 		{"-p hi", false, false, "", StdinUnused}, // what stands there is dropped
 		{"-p hi", false, true, "", StdinUnused},
 		{"-p hi", true, true, "", StdinUnused},
-		{"hi --no-such-option", true, true, Interactive, StdinUnused},
+		{"hi --no-such-option", true, true, reason.Interactive, StdinUnused},
 		{"-p", false, false, "", StdinPrompt},
-		{"-p", true, false, BadUsage, StdinUnused},
+		{"-p", true, false, reason.BadUsage, StdinUnused},
 	}
 	for _, tt := range tests {
 		c := vibe{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
@@ -139,9 +140,9 @@ func TestVibePlaces(t *testing.T) {
 }
 
 func TestVibeSettles(t *testing.T) {
-	for version, want := range map[string]Reason{
+	for version, want := range map[string]reason.Code{
 		"2.26.1": "", "2.27.0": "", "3.0.3": "", "3.12.0": "",
-		"": NoResume, "2.18.4": NoResume, "2.25.8": NoResume, "2.26.0": NoResume, "4.0.0": NoResume,
+		"": reason.NoResume, "2.18.4": reason.NoResume, "2.25.8": reason.NoResume, "2.26.0": reason.NoResume, "4.0.0": reason.NoResume,
 	} {
 		c := vibe{}.ResolveWithEnv(vibeCall("-p hi"), HostEnv{Version: version})
 		if c.Reason != want || c.NoResume != (want != "") {
@@ -399,7 +400,7 @@ func TestVibeExports(t *testing.T) {
 	if s := read("output-dir-2", someID); !s.WrongID {
 		t.Error("another session is not noticed")
 	}
-	if s := read("output-dir-unknown", someID); s.Refusal != RefusedUnknown || s.ID != "" || s.WrongID || !s.Failed || s.Usage.Known {
+	if s := read("output-dir-unknown", someID); s.Refusal != reason.RefusedUnknown || s.ID != "" || s.WrongID || !s.Failed || s.Usage.Known {
 		t.Errorf("unknown session: %+v", s)
 	}
 	if s := read("output-dir-error", ""); s.Refusal != "" || !s.Failed || s.ToolRan {
@@ -411,17 +412,17 @@ func TestVibeRefusals(t *testing.T) {
 	const failure = `{"outcome":"infrastructure_failure","steps":1,"error":{"message":"MESSAGE","code":"CODE"}}`
 	tests := []struct {
 		export, message, code string
-		want                  Reason
+		want                  reason.Code
 	}{
-		{failure, "Session is already open: " + someID, "", RefusedBusy},
-		{failure, "The session's pinned plugin environment could not be rebuilt (x)", "", RefusedBroken},
-		{failure, "Invalid Unified session store: stored JSON document is not newline terminated: CURRENT", "", RefusedBroken},
-		{failure, "compaction summary cannot fit", "compaction_replacement_too_large", RefusedContext},
-		{failure, "Client error '400 Bad Request' for url", "backend_error", RefusedBroken},
-		{failure, "API error occurred: Status 400. Body: {}", "backend_error", RefusedBroken},
+		{failure, "Session is already open: " + someID, "", reason.RefusedBusy},
+		{failure, "The session's pinned plugin environment could not be rebuilt (x)", "", reason.RefusedBroken},
+		{failure, "Invalid Unified session store: stored JSON document is not newline terminated: CURRENT", "", reason.RefusedBroken},
+		{failure, "compaction summary cannot fit", "compaction_replacement_too_large", reason.RefusedContext},
+		{failure, "Client error '400 Bad Request' for url", "backend_error", reason.RefusedBroken},
+		{failure, "API error occurred: Status 400. Body: {}", "backend_error", reason.RefusedBroken},
 		{failure, "API error occurred: Status 500. Body: Session not found: x", "backend_error", ""},
 		{failure, "Server error '500 Internal Server Error' for url", "backend_error", ""},
-		{strings.Replace(failure, ":1", ":null", 1), "something is wrong with the session", "", RefusedSilent},
+		{strings.Replace(failure, ":1", ":null", 1), "something is wrong with the session", "", reason.RefusedSilent},
 		{`{"outcome":"config_error","steps":null,"error":{"message":"Invalid API key","code":null}}`, "", "", ""},
 		{`{"outcome":"turn_limit","steps":4,"error":null}`, "", "", ""},
 		{`{"outcome":"finished","steps":1,"error":null}`, "", "", ""},
@@ -433,10 +434,10 @@ func TestVibeRefusals(t *testing.T) {
 			t.Errorf("%s %q: %q, want %q", tt.export, tt.message, got, tt.want)
 		}
 	}
-	for name, want := range map[string]Reason{
-		"resume-unknown-text": RefusedUnknown, "resume-unknown-json": RefusedUnknown, "resume-malformed-text": RefusedUnknown,
-		"resume-busy": RefusedBusy, "resume-copied-home": RefusedBroken, "logging-disabled-resume": RefusedUnknown,
-		"resume-other-vibe-home": RefusedUnknown, "v2.25.8-resume-unknown-text": RefusedUnknown,
+	for name, want := range map[string]reason.Code{
+		"resume-unknown-text": reason.RefusedUnknown, "resume-unknown-json": reason.RefusedUnknown, "resume-malformed-text": reason.RefusedUnknown,
+		"resume-busy": reason.RefusedBusy, "resume-copied-home": reason.RefusedBroken, "logging-disabled-resume": reason.RefusedUnknown,
+		"resume-other-vibe-home": reason.RefusedUnknown, "v2.25.8-resume-unknown-text": reason.RefusedUnknown,
 		"http500-text": "", "http401-text": "", "toobig-text": "", "badflag": "", "maxturns-text": "", "fresh-text": "",
 	} {
 		if got := (vibe{}).Refused(string(vibeRecording(t, name, "stderr")), 1); got != want {

@@ -3,6 +3,7 @@ package rewrite
 import (
 	_ "embed"
 	"regexp"
+	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +36,8 @@ import (
 var wordsTable string
 
 // reasonsAgainst are the reasons for a fresh call by the kinds of words that speak against a resume.
-var reasonsAgainst = map[string]Reason{"role": NewRole, "judge": NewRole, "rival": NewRole, "apart": NewRole, "meta": NewRole,
-	"clean": CleanStart, "base": CleanStart, "sample": NoEvidence, kindShown: HistoryEdited}
+var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole, "rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
+	"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
 
 // kindsEnding are the kinds that end a conversation although a name says that it goes on.
 var kindsEnding = []string{"role", "clean", "apart"}

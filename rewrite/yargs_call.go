@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/reason"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,20 +54,20 @@ func (p parsedArgs) withoutOff() parsedArgs {
 }
 
 // yargsReason returns why the call is not managed, whatever its options' values are, or "".
-func (c *Call) yargsReason(d *Descriptor, p parsedArgs, in Invocation) Reason {
+func (c *Call) yargsReason(d *Descriptor, p parsedArgs, in Invocation) reason.Code {
 	switch {
 	case p.has(admin) || len(p.operands) > 0 && slices.Contains(d.Subcommands, in.Args[p.operands[0].at]):
-		return Admin
+		return reason.Admin
 	case p.has(server):
-		return AppServer
+		return reason.AppServer
 	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
-		return Interactive
+		return reason.Interactive
 	case d.nested(in.Env):
-		return Nested
+		return reason.Nested
 	case p.has(unmanaged):
 		return c.unmanagedBy(p.options)
 	case p.unknown != "":
-		return UnknownOption
+		return reason.UnknownOption
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/watch"
 )
 
@@ -45,9 +46,9 @@ type attempt struct {
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
 
 	state   runState
-	refusal rewrite.Reason // why the tool refused the resume
-	broken  bool           // our code panicked on the tool's output
-	ended   *status        // nil while the tool runs
+	refusal reason.Code // why the tool refused the resume
+	broken  bool        // our code panicked on the tool's output
+	ended   *status     // nil while the tool runs
 	// stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
 	stopped syscall.Signal
@@ -258,7 +259,7 @@ func (a *attempt) updateGate() {
 	}
 	switch {
 	case seen.WrongID:
-		a.refuse(rewrite.RefusedOtherID)
+		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
 	case seen.Content, seen.Final && (!seen.Failed || a.talk != nil): // the caller waits for the result, and the tool for the caller
@@ -287,7 +288,7 @@ func (a *attempt) pin(id string) {
 }
 
 // refuse ends a run that did not accept the resume. Its output is dropped.
-func (a *attempt) refuse(why rewrite.Reason) {
+func (a *attempt) refuse(why reason.Code) {
 	a.state, a.refusal = stateRefusing, why
 	a.process.end()
 }
@@ -323,7 +324,7 @@ func (a *attempt) checkRefusal(st status) {
 	}
 	stopped := cmp.Or(a.stopped, st.signal)
 	why := a.tool.Refused(string(a.tail.data), exit)
-	if why != "" && (stopped == 0 && !a.stdout.gone || why != rewrite.RefusedSilent) {
+	if why != "" && (stopped == 0 && !a.stdout.gone || why != reason.RefusedSilent) {
 		a.state, a.refusal, a.stopped = stateRefused, why, stopped
 	}
 }

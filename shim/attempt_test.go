@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A scriptedStream learns from each line what the line says, and shows the line. So a
@@ -38,7 +39,7 @@ func (s *scriptedStream) Line(line []byte) []byte {
 	case "tool":
 		s.seen.ToolRan = true
 	case "refusal":
-		s.seen.Refusal = rewrite.RefusedUnknown
+		s.seen.Refusal = reason.RefusedUnknown
 	case "final":
 		s.seen.Final = true
 	case "failed":
@@ -89,12 +90,12 @@ func (s *scriptedStream) End() []byte {
 type scriptedTool struct {
 	rewrite.Tool
 	stream  *scriptedStream
-	refused rewrite.Reason // what its stderr and exit code tell
-	judged  *string        // what they were, nil if nobody asks
-	kills   bool           // a file that reaches the limit ends it
+	refused reason.Code // what its stderr and exit code tell
+	judged  *string     // what they were, nil if nobody asks
+	kills   bool        // a file that reaches the limit ends it
 }
 
-func (s scriptedTool) Refused(stderr string, exit int) rewrite.Reason {
+func (s scriptedTool) Refused(stderr string, exit int) reason.Code {
 	if s.judged != nil {
 		*s.judged = fmt.Sprintf("%q, exit %d", stderr, exit)
 	}
@@ -148,7 +149,7 @@ func TestRunStates(t *testing.T) {
 		tool    scriptedTool
 		timeout time.Duration
 		state   runState
-		refusal rewrite.Reason
+		refusal reason.Code
 		status  status
 		shown   string
 	}{
@@ -156,41 +157,41 @@ func TestRunStates(t *testing.T) {
 		{"shown while it runs", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, scriptedTool{}, long,
 			stateDelivered, "", status{}, "content\nmore\n"},
 		{"refused", "trap '' TERM; echo refusal; echo content; echo more; exit 1", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedUnknown, status{exit: 1}, ""},
+			stateRefused, reason.RefusedUnknown, status{exit: 1}, ""},
 		{"goes on after it has refused", "trap 'exit 3' TERM; echo refusal; WAIT", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedUnknown, status{exit: 3}, ""},
+			stateRefused, reason.RefusedUnknown, status{exit: 3}, ""},
 		{"says more after it has refused", "trap 'echo content; echo late; exit 3' TERM; echo refusal; echo err >&2; WAIT",
-			scriptedTool{}, long, stateRefused, rewrite.RefusedUnknown, status{exit: 3}, ""},
+			scriptedTool{}, long, stateRefused, reason.RefusedUnknown, status{exit: 3}, ""},
 		{"another id", "trap 'exit 3' TERM; echo other-id; WAIT", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedOtherID, status{exit: 3}, ""},
+			stateRefused, reason.RefusedOtherID, status{exit: 3}, ""},
 		{"refuses after a tool has run", "echo tool; echo refusal; echo more; exit 1", scriptedTool{}, long,
 			stateDelivered, "", status{exit: 1}, "tool\nrefusal\nmore\n"},
 		{"refuses after it was shown", "echo content; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more; exit 1", scriptedTool{}, long,
 			stateDelivered, "", status{exit: 1}, "content\nrefusal\nmore\n"},
 		{"says nothing for long", `echo word; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more`, scriptedTool{}, 50 * time.Millisecond,
 			stateDelivered, "", status{}, "word\nrefusal\nmore\n"},
-		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
-			stateRefused, rewrite.RefusedSilent, status{exit: 1}, ""},
+		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
+			stateRefused, reason.RefusedSilent, status{exit: 1}, ""},
 		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
 			stateDelivered, "", status{exit: 1}, "final\nrefusal\n"},
 		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedUnknown, status{exit: 1}, ""},
+			stateRefused, reason.RefusedUnknown, status{exit: 1}, ""},
 		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", status{}, "WORD\ncontent\n"},
 		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", status{}, "content\nunshown rest\nrest\n"},
 		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
 			stateDelivered, "", status{exit: 1}, "content\nunshown rest\n"},
 		{"keeps something for a good end, and is asked to end", "trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0", scriptedTool{}, long,
 			stateDelivered, "", status{}, "content\nunshown rest\nsignal 1\n"},
-		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: rewrite.RefusedSilent}, long,
+		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
 			stateDelivered, "", status{exit: 1}, "failed\n"},
-		{"killed without a word", "kill -KILL $$", scriptedTool{refused: rewrite.RefusedSilent}, long,
+		{"killed without a word", "kill -KILL $$", scriptedTool{refused: reason.RefusedSilent}, long,
 			stateDelivered, "", status{signal: syscall.SIGKILL}, ""},
-		{"killed as it refuses", "kill -KILL $$", scriptedTool{refused: rewrite.RefusedBusy}, long,
-			stateRefused, rewrite.RefusedBusy, status{signal: syscall.SIGKILL}, ""},
+		{"killed as it refuses", "kill -KILL $$", scriptedTool{refused: reason.RefusedBusy}, long,
+			stateRefused, reason.RefusedBusy, status{signal: syscall.SIGKILL}, ""},
 		{"asked to end, then refuses", "trap : TERM HUP; echo signal 1; sleep 0.1; echo signal 15; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedUnknown, status{signal: syscall.SIGHUP}, ""},
+			stateRefused, reason.RefusedUnknown, status{signal: syscall.SIGHUP}, ""},
 		{"told of another thing, then refuses", "trap : USR1 TERM; echo signal 10; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			stateRefused, rewrite.RefusedUnknown, status{exit: 4}, ""},
+			stateRefused, reason.RefusedUnknown, status{exit: 4}, ""},
 		{"held to the end", "echo content; echo final", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
 			stateDelivered, "", status{}, "content\nfinal\nend\n"},
 		{"what the stream shows of a run cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
@@ -431,15 +432,15 @@ func TestTheGateTimeout(t *testing.T) {
 		script  string
 		atEnd   bool
 		state   runState
-		refusal rewrite.Reason
+		refusal reason.Code
 		shown   string
 	}{
-		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
-		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
-		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, rewrite.RefusedUnknown, ""},
+		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
 		{"silent, then speaks", `sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false, stateDelivered, "", "word\nmore\n"},
 		{"warns, and then refuses", `echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false, stateDelivered, "", "warning\nrefusal\n"},
-		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, rewrite.RefusedUnknown, ""},
+		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, reason.RefusedUnknown, ""},
 		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true, stateDelivered, "", "word\nlate\n"},
 		{"prints at its end, content", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered, "", "content\nmore\n"},
 	} {
@@ -482,7 +483,7 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.process.witness.close()
-	if shown := contents(t, out); a.state != stateRefused || a.refusal != rewrite.LateStdin || string(a.lateStdin) != "late" || shown != "" {
+	if shown := contents(t, out); a.state != stateRefused || a.refusal != reason.LateStdin || string(a.lateStdin) != "late" || shown != "" {
 		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.refusal, a.lateStdin, shown)
 	}
 }

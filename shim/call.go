@@ -22,6 +22,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -69,7 +70,7 @@ func Main(env Env) int {
 		return c.execReal(nil) // at once: opening any file would end the process
 	}
 	if env.Get("REPRISE_OFF") == "1" {
-		return c.passthrough(rewrite.SwitchedOff)
+		return c.passthrough(reason.SwitchedOff)
 	}
 	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
 		return c.passthrough(reason)
@@ -88,7 +89,7 @@ func Main(env Env) int {
 
 // runSteps runs steps until one returns a reason, and returns that reason: the real binary is
 // to run instead. If a step panics the reason is Fault.
-func (c *call) runSteps(steps ...func() rewrite.Reason) (reason rewrite.Reason) {
+func (c *call) runSteps(steps ...func() reason.Code) (reason reason.Code) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
@@ -124,13 +125,13 @@ func toolName(env Env) string {
 
 // parse reads the configuration and the command line. It returns a reason if the call is not
 // to be managed.
-func (c *call) parse() rewrite.Reason {
+func (c *call) parse() reason.Code {
 	if reason := c.configure(); reason != "" {
 		return reason
 	}
 	var managed bool
 	if c.tool, managed = rewrite.Lookup(c.name); !managed {
-		return rewrite.NotManaged
+		return reason.NotManaged
 	}
 	c.parsed = c.parseAs(c.invocation())
 	if c.parsed.Mode == rewrite.Passthrough {
@@ -139,7 +140,7 @@ func (c *call) parse() rewrite.Reason {
 	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
 	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
-		return rewrite.StdoutGone
+		return reason.StdoutGone
 	}
 	return ""
 }
@@ -147,7 +148,7 @@ func (c *call) parse() rewrite.Reason {
 // parseAs parses a command line, if an option is not known with what the binary's --help reveals.
 func (c *call) parseAs(in rewrite.Invocation) rewrite.Call {
 	parsed := c.tool.Parse(in)
-	if parsed.Reason == rewrite.UnknownOption {
+	if parsed.Reason == reason.UnknownOption {
 		in.Learned = c.learn()
 		parsed = c.tool.Parse(in)
 	}
@@ -163,7 +164,7 @@ func (c *call) invocation() rewrite.Invocation {
 	}
 }
 
-func (c *call) configure() rewrite.Reason {
+func (c *call) configure() reason.Code {
 	path, err := config.ConfigFile(c.env.Own)
 	if err != nil {
 		return c.fault("find configuration", err)
@@ -174,16 +175,16 @@ func (c *call) configure() rewrite.Reason {
 	}
 	c.openLog(c.config.Log)
 	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
-		return rewrite.Disabled
+		return reason.Disabled
 	}
 	return ""
 }
 
 // fault logs a failure inside reprise and returns the reason Fault.
-func (c *call) fault(what string, err error) rewrite.Reason {
+func (c *call) fault(what string, err error) reason.Code {
 	c.log.fault(what, err)
 	c.failed = fmt.Errorf("%s: %w", what, err)
-	return rewrite.Fault
+	return reason.Fault
 }
 
 func (c *call) openLog(settings config.Log) {
@@ -221,10 +222,10 @@ func (c *call) target() (target, error) {
 
 // passthrough becomes the real binary, with all of the caller's stdin. It returns only if that
 // fails.
-func (c *call) passthrough(reason rewrite.Reason) int {
-	c.log.passthrough(reason)
-	c.printVerbose(rewrite.Passthrough, reason)
-	c.runSteps(func() rewrite.Reason { return c.countPassed(reason) })
+func (c *call) passthrough(why reason.Code) int {
+	c.log.passthrough(why)
+	c.printVerbose(rewrite.Passthrough, why)
+	c.runSteps(func() reason.Code { return c.countPassed(why) })
 	stdin, err := c.stdin.handOn()
 	if err != nil {
 		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // How long to wait for the caller's next frame. A caller that sends its first message without an
@@ -52,7 +53,7 @@ func newConversation(from *os.File) *conversation {
 }
 
 // open reads up to the first message. It returns a reason if there is none, or none yet.
-func (t *conversation) open() (rewrite.Reason, error) {
+func (t *conversation) open() (reason.Code, error) {
 	fd := int(t.from.Fd())
 	for t.cut(); t.first < 0; t.cut() {
 		wait := waitOpening
@@ -65,15 +66,15 @@ func (t *conversation) open() (rewrite.Reason, error) {
 			return "", err
 		case !ready:
 			t.waits = true
-			return rewrite.StdinOpen, nil
+			return reason.StdinOpen, nil
 		case t.kept+len(t.data) > maxStdin:
-			return rewrite.StdinTooBig, nil
+			return reason.StdinTooBig, nil
 		}
 		if err := t.more(fd); err != nil {
 			return "", err
 		}
 		if t.ended {
-			return rewrite.NoMessage, nil
+			return reason.NoMessage, nil
 		}
 	}
 	return "", nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 const (
@@ -38,18 +39,18 @@ func TestOpenConversation(t *testing.T) {
 	tests := []struct {
 		text   string
 		open   bool
-		reason rewrite.Reason
+		reason reason.Code
 		waits  bool
 		frames int
 	}{
 		{initFrame + userFrame, true, "", false, 2},
 		{userFrame + userFrame, true, "", false, 1}, // the rest is for later
-		{strings.TrimSuffix(userFrame, "\n"), false, rewrite.NoMessage, false, 0},
-		{initFrame, false, rewrite.NoMessage, false, 1},
-		{"", false, rewrite.NoMessage, false, 0},
-		{initFrame, true, rewrite.StdinOpen, true, 1},
-		{initFrame + userFrame[:9], true, rewrite.StdinOpen, true, 1},
-		{"", true, rewrite.StdinOpen, true, 0},
+		{strings.TrimSuffix(userFrame, "\n"), false, reason.NoMessage, false, 0},
+		{initFrame, false, reason.NoMessage, false, 1},
+		{"", false, reason.NoMessage, false, 0},
+		{initFrame, true, reason.StdinOpen, true, 1},
+		{initFrame + userFrame[:9], true, reason.StdinOpen, true, 1},
+		{"", true, reason.StdinOpen, true, 0},
 	}
 	for _, tt := range tests {
 		r, _ := pipeWith(t, tt.text, tt.open)
@@ -78,8 +79,8 @@ func TestLongOpening(t *testing.T) {
 			}
 		}()
 		c := newConversation(r)
-		if reason, err := c.open(); reason != rewrite.StdinTooBig || err != nil {
-			t.Errorf("%s: %q, %v", name, reason, err)
+		if why, err := c.open(); why != reason.StdinTooBig || err != nil {
+			t.Errorf("%s: %q, %v", name, why, err)
 		}
 		if n := len(c.consumed()); n <= maxStdin || n > maxStdin+2*pieceSize {
 			t.Errorf("%s: %d bytes are read", name, n)

@@ -13,6 +13,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // UnknownWindow is the context window, in tokens, that is assumed if a tool does not report
@@ -27,9 +28,9 @@ const minEvident = 24
 
 // key opens the ledger and fills in the parts of the chain's key that need no prompt: tool,
 // working directory and the tool's home.
-func (c *call) key() rewrite.Reason {
+func (c *call) key() reason.Code {
 	if _, err := c.target(); err != nil {
-		return rewrite.Fault // passthrough fails in the same way, and reports it
+		return reason.Fault // passthrough fails in the same way, and reports it
 	}
 	if reason := c.openLedger(); reason != "" {
 		return reason
@@ -55,7 +56,7 @@ func (c *call) key() rewrite.Reason {
 	return ""
 }
 
-func (c *call) openLedger() rewrite.Reason {
+func (c *call) openLedger() reason.Code {
 	if c.ledger != nil {
 		return ""
 	}
@@ -88,16 +89,16 @@ func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 }
 
 // decide reads the prompt and has the ledger decide.
-func (c *call) decide() rewrite.Reason {
+func (c *call) decide() reason.Code {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
 	}
-	reason := c.readPrompt()
-	if reason == rewrite.StdinOpen && c.talk != nil {
+	why := c.readPrompt()
+	if why == reason.StdinOpen && c.talk != nil {
 		return c.parsed.NoScout // "": decided when the prompt is there
 	}
-	if reason != "" {
-		return reason
+	if why != "" {
+		return why
 	}
 	if err := c.begin(); err != nil {
 		return c.fault("record call", err)
@@ -141,7 +142,7 @@ func (c *call) begin() (err error) {
 const mostOpened = 20
 
 // readPrompt reads stdin and composes the prompt as the tool does.
-func (c *call) readPrompt() rewrite.Reason {
+func (c *call) readPrompt() reason.Code {
 	if c.parsed.Stdin != rewrite.StdinUnused && c.talk == nil && !spare(mostOpened) {
 		return c.fault("read stdin", syscall.EMFILE)
 	}
@@ -152,7 +153,7 @@ func (c *call) readPrompt() rewrite.Reason {
 	if c.preview && silence == rewrite.SilenceAwaited {
 		silence = rewrite.SilenceFails // a preview does not wait
 	}
-	stdin, reason, err := stage(c.env.Stdin, c.parsed.Stdin, silence)
+	stdin, why, err := stage(c.env.Stdin, c.parsed.Stdin, silence)
 	c.stdin, c.parsed.Silent = stdin, stdin.silent
 	if stdin.silent {
 		c.stdin = &relayed{from: c.env.Stdin}
@@ -160,22 +161,22 @@ func (c *call) readPrompt() rewrite.Reason {
 	switch {
 	case err != nil:
 		return c.fault("read stdin", err)
-	case reason != "":
-		return reason
+	case why != "":
+		return why
 	}
 	text := c.tool.EffectivePrompt(c.parsed, stdin.data)
 	if strings.TrimSpace(text) == "" {
-		return rewrite.BadUsage
+		return reason.BadUsage
 	}
 	if c.parsed.Stdin == rewrite.StdinPrompt && rewrite.IsSlashCommand(text) {
-		return rewrite.SlashCommand
+		return reason.SlashCommand
 	}
 	c.record.Prompt = rewrite.NewPrompt(text, c.book().Key())
 	return c.matchRules()
 }
 
 // readOpening reads a conversation up to its first message, which is the prompt.
-func (c *call) readOpening() (reason rewrite.Reason) {
+func (c *call) readOpening() (reason reason.Code) {
 	if c.talk == nil {
 		c.talk = newConversation(c.env.Stdin)
 		c.stdin = c.talk
@@ -194,7 +195,7 @@ func (c *call) readOpening() (reason rewrite.Reason) {
 }
 
 // matchRules applies the first rule that matches the call, and computes the guards.
-func (c *call) matchRules() rewrite.Reason {
+func (c *call) matchRules() reason.Code {
 	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: argsForRules(c.parsed), Prompt: c.record.Prompt.Text,
 		Digest: c.book().Key().Name,
@@ -206,7 +207,7 @@ func (c *call) matchRules() rewrite.Reason {
 		c.record.ForkPoint = c.forkPoint
 	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
-		c.record.Fresh = rewrite.ForcedFresh
+		c.record.Fresh = reason.ForcedFresh
 	}
 	c.unset = slices.Concat(c.config.Tools[c.name].UnsetEnv, c.rule.UnsetEnv)
 	c.guards()
@@ -226,7 +227,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
 	r.Never, r.Strict, r.Resets = m.Never, m.Strict, m.Resets
 	if m.Fresh {
-		r.Fresh = rewrite.ContextReset
+		r.Fresh = reason.ContextReset
 	}
 	r.Prompt.Again = sentAgain(r.Tool, m.Keep())
 	r.Limits = ledger.Limits{
@@ -271,25 +272,25 @@ const maxTail = 4 << 20
 
 // forkPoint returns the last message of a session's file as the last recorded run left it, or the
 // reason why there is none. It ignores what other processes have appended since.
-func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why rewrite.Reason) {
+func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why reason.Code) {
 	size, err := stamp.FileSize()
 	if err != nil {
-		return "", rewrite.NoForkPoint // it is a row
+		return "", reason.NoForkPoint // it is a row
 	}
 	if _, err := c.stamp(path, ""); err != nil {
-		return "", rewrite.SessionGone
+		return "", reason.SessionGone
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", rewrite.SessionGone
+		return "", reason.SessionGone
 	}
 	defer file.Close()
 	tail, err := tailOf(file, size)
 	if err != nil {
-		return "", rewrite.SessionMoved
+		return "", reason.SessionMoved
 	}
 	if message = c.tool.ForkPoint(tail); message == "" {
-		return "", rewrite.NoForkPoint
+		return "", reason.NoForkPoint
 	}
 	return message, ""
 }

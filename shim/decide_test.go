@@ -11,6 +11,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // message is an entry of one of claude's transcripts.
@@ -25,17 +26,17 @@ func TestForkPoint(t *testing.T) {
 		text    string
 		size    int
 		message int // 0 for none
-		why     rewrite.Reason
+		why     reason.Code
 	}{
 		"all of the file":                     {one, len(one), 1, ""},
 		"what somebody writes behind":         {one + two, len(one), 1, ""},
 		"half a line behind":                  {one + two[:20], len(one), 1, ""},
-		"it ended within a line":              {one + two, len(one) + 20, 0, rewrite.SessionMoved},
-		"it is shorter":                       {one, len(one) + 1, 0, rewrite.SessionMoved},
-		"it was empty":                        {one, 0, 0, rewrite.SessionMoved},
-		"no message":                          {"{}\n", 3, 0, rewrite.NoForkPoint},
+		"it ended within a line":              {one + two, len(one) + 20, 0, reason.SessionMoved},
+		"it is shorter":                       {one, len(one) + 1, 0, reason.SessionMoved},
+		"it was empty":                        {one, 0, 0, reason.SessionMoved},
+		"no message":                          {"{}\n", 3, 0, reason.NoForkPoint},
 		"far more before":                     {message(3, long) + one, len(message(3, long)) + len(one), 1, ""},
-		"a last message that is far too long": {one + message(3, long) + two, len(one) + len(message(3, long)), 0, rewrite.NoForkPoint},
+		"a last message that is far too long": {one + message(3, long) + two, len(one) + len(message(3, long)), 0, reason.NoForkPoint},
 	}
 	dir := t.TempDir()
 	tool, _ := rewrite.Lookup("claude")
@@ -53,11 +54,11 @@ func TestForkPoint(t *testing.T) {
 			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
 		}
 	}
-	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != rewrite.NoForkPoint {
+	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != reason.NoForkPoint {
 		t.Errorf("a row: %q (%s)", got, why)
 	}
 	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
-		if got, why := c.forkPoint(path, "1"); got != "" || why != rewrite.SessionGone {
+		if got, why := c.forkPoint(path, "1"); got != "" || why != reason.SessionGone {
 			t.Errorf("%s: %q (%s)", name, got, why)
 		}
 	}
@@ -100,7 +101,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)
 		}
-		if (r.Fresh == rewrite.ContextReset) != (tool == "codex") || r.Attempt != rewrite.NoAttempt {
+		if (r.Fresh == reason.ContextReset) != (tool == "codex") || r.Attempt != reason.NoAttempt {
 			t.Errorf("%s: fresh %q, attempt %d", tool, r.Fresh, r.Attempt)
 		}
 	}

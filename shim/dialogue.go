@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // scoutPatience is how long a scout may take to end once its stdin has been closed.
@@ -137,14 +138,14 @@ func (d *dialogue) note(f rewrite.Frame) {
 		d.unlike = d.unlike || f.ChangesSession()
 		return
 	}
-	text, reason := "", rewrite.MessageContent
+	text, why := "", reason.MessageContent
 	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times its length
-		text, reason = f.Prompt()
+		text, why = f.Prompt()
 	}
-	if reason != "" { // the session gets it all the same
+	if why != "" { // the session gets it all the same
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}
-	d.unlike = d.unlike || reason == rewrite.SlashCommand
+	d.unlike = d.unlike || why == reason.SlashCommand
 	d.prompts = append(d.prompts, prompt{text, time.Now()})
 }
 

@@ -13,6 +13,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a resume: for each file
@@ -144,14 +145,14 @@ func (c sequenceCall) settings(tool string, named bool) ledger.Fingerprints {
 	var settings, auth []ledger.Digest
 	for _, s := range rewrite.Environment(known, environ, named) {
 		d := ledger.Digest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
-		if s.Guard == rewrite.AuthChanged {
+		if s.Guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
 			settings = append(settings, d)
 		}
 	}
 	if len(c.Args) > 0 {
-		settings = append(settings, ledger.Digest{Guard: rewrite.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
+		settings = append(settings, ledger.Digest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
 	}
 	return ledger.Fingerprints{Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth)}
 }

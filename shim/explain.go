@@ -9,6 +9,7 @@ import (
 	"reprise/fleet"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // An Explanation says what the shim would do with a call, and why. Its plan is the one that the
@@ -17,8 +18,8 @@ type Explanation struct {
 	Tool     string
 	Real     string // path of the real binary, "" if there is none
 	Mode     rewrite.Mode
-	Reason   rewrite.Reason
-	Detail   rewrite.Reason
+	Reason   reason.Code
+	Detail   reason.Code
 	Changed  []string // names of what has changed, if Reason says that something has
 	Rule     string   // the name of the rule that matches, "" for none
 	Task     string
@@ -32,7 +33,7 @@ type Explanation struct {
 	Full     bool            // the session's context is nearly or entirely full
 	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
-	WhyWhole rewrite.Reason    // why a resume sends the whole prompt
+	WhyWhole reason.Code       // why a resume sends the whole prompt
 	Proof    ledger.Proof      // what shows that the call continues the nearest session, if nothing names the task
 	Against  []rewrite.Finding // what in the prompt speaks against it
 	Nearest  *Nearest          // nil if there is no chain to compare the prompt with
@@ -53,7 +54,7 @@ type Explanation struct {
 // reverse. It is nil if that makes no difference to whether the call is managed.
 type Other struct {
 	Managed bool
-	Reason  rewrite.Reason // why it is not managed, "" if it is
+	Reason  reason.Code // why it is not managed, "" if it is
 }
 
 // Nearest is the chain that the prompt was compared with: the decision's, or if the decision has
@@ -61,7 +62,7 @@ type Other struct {
 type Nearest struct {
 	Chain    int64
 	Session  string // "" if it is not known yet
-	Relation rewrite.Reason
+	Relation reason.Code
 }
 
 // A Block is a part of the caller's prompt. Sent reports whether the nearest chain's session was
@@ -83,7 +84,7 @@ func Explain(env Env) Explanation {
 	e.Fault = c.failed
 	if t, err := c.target(); err == nil {
 		e.Real = t.path
-	} else if e.Reason == rewrite.Fault && e.Fault == nil {
+	} else if e.Reason == reason.Fault && e.Fault == nil {
 		e.Fault = fmt.Errorf("find the real %s: %w", c.name, err)
 	}
 	e.Terminal, e.Other = c.invocation().StdoutTTY, c.other()
@@ -108,12 +109,12 @@ func (c *call) other() *Other {
 }
 
 func (c *call) explain() Explanation {
-	pass := func(reason rewrite.Reason) Explanation {
-		return Explanation{Mode: rewrite.Passthrough, Reason: reason, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
-			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
+	pass := func(why reason.Code) Explanation {
+		return Explanation{Mode: rewrite.Passthrough, Reason: why, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
+			Attempt: reason.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
 	}
 	if c.env.Get("REPRISE_OFF") == "1" {
-		return pass(rewrite.SwitchedOff)
+		return pass(reason.SwitchedOff)
 	}
 	if reason := c.parse(); reason != "" {
 		return pass(reason)
@@ -153,9 +154,9 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 	}
 	switch {
 	case d.Whole && r.Limits.WholePrompt:
-		e.WhyWhole = rewrite.DeltaOff
+		e.WhyWhole = reason.DeltaOff
 	case d.Whole:
-		e.WhyWhole = rewrite.Compacted
+		e.WhyWhole = reason.Compacted
 	}
 	for _, text := range r.Prompt.Blocks() {
 		e.Blocks = append(e.Blocks, Block{Text: text})

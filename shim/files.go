@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -101,23 +101,23 @@ func readAt(fd int, offset, size int64) (string, error) {
 
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
 // returns a reason if one of them cannot be read without changing what the tool will read.
-func (c *call) checkFiles() rewrite.Reason {
+func (c *call) checkFiles() reason.Code {
 	for _, s := range c.parsed.Settings {
 		if !s.File {
 			continue
 		}
 		for _, path := range s.Paths() {
 			if info, err := c.stat(path); errors.Is(err, errNotRegular) || err == nil && info.IsDir() {
-				return rewrite.FileNotRegular
+				return reason.FileNotRegular
 			}
 		}
 	}
 	for _, path := range c.parsed.SettingsFiles {
 		switch info, err := c.stat(path); {
 		case errors.Is(err, errNotRegular):
-			return rewrite.FileNotRegular
+			return reason.FileNotRegular
 		case err == nil && !info.IsDir() && info.Size() > maxSize(path):
-			return rewrite.FileTooLarge
+			return reason.FileTooLarge
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // places are what may stand at the path of a file.
@@ -34,14 +35,14 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
-	type want struct{ named, settings rewrite.Reason }
+	type want struct{ named, settings reason.Code }
 	for what, want := range map[string]want{
 		"nothing": {}, "a file": {}, "a link to a file": {}, "a broken link": {},
-		"a directory":       {named: rewrite.FileNotRegular},
-		"a FIFO":            {rewrite.FileNotRegular, rewrite.FileNotRegular},
-		"a link to zeros":   {rewrite.FileNotRegular, rewrite.FileNotRegular},
-		"the file of stdin": {rewrite.FileNotRegular, rewrite.FileNotRegular},
-		"a large file":      {settings: rewrite.FileTooLarge}, // an image, say: it counts by its size and time
+		"a directory":       {named: reason.FileNotRegular},
+		"a FIFO":            {reason.FileNotRegular, reason.FileNotRegular},
+		"a link to zeros":   {reason.FileNotRegular, reason.FileNotRegular},
+		"the file of stdin": {reason.FileNotRegular, reason.FileNotRegular},
+		"a large file":      {settings: reason.FileTooLarge}, // an image, say: it counts by its size and time
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		put := places[what]

@@ -14,6 +14,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A follower is a tool whose plan follows files, and which is a shell script.
@@ -22,7 +23,7 @@ type follower struct {
 	stream *followerStream
 }
 
-func (follower) Refused(string, int) rewrite.Reason { return "" }
+func (follower) Refused(string, int) reason.Code { return "" }
 
 func (follower) SessionPaths(home, cwd, id string) []string { return nil }
 

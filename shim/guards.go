@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Limits on the files that the tool reads by itself: their number, and their bytes together.
@@ -46,12 +47,12 @@ func (c *call) guards() {
 func (c *call) fingerprints() ledger.Fingerprints {
 	digest := c.digester()
 	var settings, auth []ledger.Digest
-	add := func(guard rewrite.Reason, name, value string) {
+	add := func(guard reason.Code, name, value string) {
 		if guard == "" {
-			guard = rewrite.SettingsChanged
+			guard = reason.SettingsChanged
 		}
 		d := ledger.Digest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
-		if guard == rewrite.AuthChanged {
+		if guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
 			settings = append(settings, d)
@@ -75,12 +76,12 @@ func (c *call) fingerprints() ledger.Fingerprints {
 		add(s.Guard, s.Name, s.Value)
 	}
 	for _, name := range c.unset {
-		add(rewrite.SettingsChanged, "unset "+name, "")
+		add(reason.SettingsChanged, "unset "+name, "")
 	}
 	c.watched(add)
 	if !c.isShared() {
-		add(rewrite.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
-		add(rewrite.UserChanged, "uid", strconv.Itoa(os.Getuid()))
+		add(reason.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
+		add(reason.UserChanged, "uid", strconv.Itoa(os.Getuid()))
 	}
 	return ledger.Fingerprints{
 		Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth),
@@ -106,7 +107,7 @@ func (c *call) digester() func(string) string {
 }
 
 // watched adds the files that the tool reads by itself, and those that instructions import.
-func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
+func (c *call) watched(add func(guard reason.Code, name, value string)) {
 	seen, left := map[string]bool{}, int64(maxWatchedBytes)
 	var read func(w rewrite.Watch, path string, name func() string)
 	read = func(w rewrite.Watch, path string, name func() string) {
@@ -120,7 +121,7 @@ func (c *call) watched(add func(guard rewrite.Reason, name, value string)) {
 		left -= int64(len(content))
 		seen[path] = true
 		add(w.Guard, name(), content)
-		if w.Guard != rewrite.InstructionsChanged {
+		if w.Guard != reason.InstructionsChanged {
 			return
 		}
 		for _, imported := range rewrite.Imports(content) {

@@ -11,6 +11,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // guarded is a call of claude in a directory, ready for its guards.
@@ -117,9 +118,9 @@ func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 	write(t, dir+"/CLAUDE.md", imports.String())
 	c := guarded(t, memoryLedger(t), dir, dir)
 	read := 0
-	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: rewrite.InstructionsChanged}}
+	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: reason.InstructionsChanged}}
 	names := 0
-	c.watched(func(_ rewrite.Reason, _, value string) {
+	c.watched(func(_ reason.Code, _, value string) {
 		names++
 		read += len(value)
 	})

@@ -17,6 +17,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
@@ -113,7 +114,7 @@ func (l *log) fault(what string, err error) {
 	l.line(zerolog.ErrorLevel).Err(err).Msg(what)
 }
 
-func (l *log) passthrough(reason rewrite.Reason) {
+func (l *log) passthrough(reason reason.Code) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(reason)).Send()
 	}
@@ -127,7 +128,7 @@ func (c *call) notShared(why string) {
 	}
 }
 
-func (l *log) refused(d ledger.Decision, why rewrite.Reason) {
+func (l *log) refused(d ledger.Decision, why reason.Code) {
 	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused", string(why)).
 		Msg("the tool did not take the resume, the call runs fresh")
 }
@@ -177,7 +178,7 @@ func (c *call) whyUnshared() string {
 }
 
 // printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
-func (c *call) printVerbose(mode rewrite.Mode, reason rewrite.Reason) {
+func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
 	if c.env.Get("REPRISE_VERBOSE") != "1" {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // After a terminating signal the shim looks each beat whether the caller takes its output, and gives
@@ -215,7 +215,7 @@ func (a *attempt) takeLate(data []byte) {
 	}
 	a.lateStdin = bytes.Clone(data)
 	if a.state == stateHolding {
-		a.refuse(rewrite.LateStdin)
+		a.refuse(reason.LateStdin)
 	}
 }
 

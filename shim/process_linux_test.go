@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A shell that waits for a child stands for a tool that has relaunched itself.
@@ -112,7 +113,7 @@ func TestDeadWitness(t *testing.T) {
 func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 	r, w := pair(t, blockingPipe)
 	r.Close()
-	tool := scriptedTool{stream: &scriptedStream{}, refused: rewrite.RefusedSilent}
+	tool := scriptedTool{stream: &scriptedStream{}, refused: reason.RefusedSilent}
 	a, st := perform(t, tool, rewrite.Plan{Resume: "x"}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
 	if a.state != stateDelivered || a.refusal != "" || st != (status{exit: 3}) {
 		t.Errorf("state %d, refusal %q, %+v", a.state, a.refusal, st)

@@ -15,6 +15,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -174,7 +175,7 @@ func matches(pattern string) []string {
 
 // countPassed counts a headless call that is passed through, for status. It never waits; if it
 // cannot write, the call is not counted.
-func (c *call) countPassed(reason rewrite.Reason) rewrite.Reason {
+func (c *call) countPassed(reason reason.Code) reason.Code {
 	tool, known := rewrite.Lookup(c.name)
 	if !known {
 		return ""
@@ -203,8 +204,8 @@ func (c *call) countPassed(reason rewrite.Reason) rewrite.Reason {
 }
 
 // noteNoResume records that a binary does not know the resume option.
-func (c *call) noteNoResume(why rewrite.Reason) {
-	if why != rewrite.RefusedNoResume {
+func (c *call) noteNoResume(why reason.Code) {
+	if why != reason.RefusedNoResume {
 		return
 	}
 	probe := rewrite.Probe{Known: true}

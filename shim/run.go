@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,16 +21,16 @@ func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
 // exit code.
 func (c *call) run() int {
 	var plan rewrite.Plan
-	if reason := c.runSteps(func() rewrite.Reason { plan = c.plan(); return "" }); reason != "" {
+	if reason := c.runSteps(func() reason.Code { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
 	c.signals.catch()
-	mode, reason := c.decision.Mode, c.decision.Reason
-	if why := c.restore(); why != "" {
-		c.fallBack(why)
-		mode, reason, plan = rewrite.Fresh, why, c.freshPlan()
+	mode, why := c.decision.Mode, c.decision.Reason
+	if lost := c.restore(); lost != "" {
+		c.fallBack(lost)
+		mode, why, plan = rewrite.Fresh, lost, c.freshPlan()
 	}
-	c.printVerbose(mode, reason)
+	c.printVerbose(mode, why)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.state == stateRefused && a.stopped == 0 {
@@ -43,7 +44,7 @@ func (c *call) run() int {
 		// The tool did not start. The attempt to become it will fail with the error that the
 		// caller knows.
 		c.fault("start the tool", err)
-		return c.passthrough(rewrite.Fault)
+		return c.passthrough(reason.Fault)
 	}
 	c.finish(a, st)
 	c.startPrune()
@@ -150,7 +151,7 @@ func (c *call) observe() int {
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)
-		return c.passthrough(rewrite.Fault)
+		return c.passthrough(reason.Fault)
 	}
 	c.ticket = t
 	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
@@ -159,7 +160,7 @@ func (c *call) observe() int {
 	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
 	if err != nil {
 		c.fault("start the tool", err)
-		return c.passthrough(rewrite.Fault)
+		return c.passthrough(reason.Fault)
 	}
 	c.finish(a, st)
 	return a.shown(st).leave()

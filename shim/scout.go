@@ -5,6 +5,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // scout starts the tool for a caller that needs its answer before it sends a prompt. The tool starts
@@ -19,7 +20,7 @@ func (c *call) scout() int {
 	switch {
 	case err != nil:
 		c.fault("start the tool", err)
-		return c.passthrough(rewrite.Fault)
+		return c.passthrough(reason.Fault)
 	case a.talk.retired && a.stopped == 0:
 		a.process.witness.close()
 		return c.run()
@@ -60,10 +61,10 @@ func (c *call) opened(a *attempt) (stays bool) {
 }
 
 // factsStand returns a reason if the facts have changed since the tool was started.
-func (c *call) factsStand() rewrite.Reason {
+func (c *call) factsStand() reason.Code {
 	c.record.Now = millis(c.env.Now())
 	if c.fingerprints() != c.facts {
-		return rewrite.SettingsChanged
+		return reason.SettingsChanged
 	}
 	return ""
 }

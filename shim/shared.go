@@ -14,6 +14,7 @@ import (
 	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A sharing is a call's connection with the store in which its sessions are shared.
@@ -126,7 +127,7 @@ func (c *call) leaveStore(err error) {
 // freshWithoutStore makes the call fresh if its store cannot be used.
 func (c *call) freshWithoutStore() {
 	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
-		c.record.Fresh = rewrite.StoreUnavailable
+		c.record.Fresh = reason.StoreUnavailable
 	}
 }
 
@@ -158,13 +159,13 @@ func (c *call) previewIn(book ledger.Book) (ledger.Decision, []ledger.ChainFacts
 
 // restore brings the files of the session that the call resumes from the store. It returns why the
 // resume must be abandoned, "" if it need not be.
-func (c *call) restore() rewrite.Reason {
+func (c *call) restore() reason.Code {
 	if !c.decision.Mode.Continues() || !c.isShared() {
 		return ""
 	}
 	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
 		c.log.fault("make the tool's home", err)
-		return rewrite.StoreUnavailable
+		return reason.StoreUnavailable
 	}
 	ctx, cancel := c.waitForStore()
 	defer cancel()
@@ -215,7 +216,7 @@ func (c *call) leaves(o *ledger.Outcome) {
 }
 
 // fallBack records that a resume is abandoned.
-func (c *call) fallBack(why rewrite.Reason) {
+func (c *call) fallBack(why reason.Code) {
 	c.log.refused(c.decision, why)
 	if err := c.book().FallBack(c.ticket, why); err != nil {
 		c.log.fault("record refusal", err)

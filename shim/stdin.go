@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,14 +109,14 @@ func (s *staged) handOn() (*os.File, error) {
 
 // stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
 // known; what was read is then in staged too.
-func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*staged, rewrite.Reason, error) {
+func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*staged, reason.Code, error) {
 	s := &staged{from: stdin}
 	if use == rewrite.StdinUnused {
 		return s, "", nil
 	}
 	info, err := stdin.Stat()
 	if err != nil {
-		return s, rewrite.StdinOpen, nil // closed; tools differ in what they do then
+		return s, reason.StdinOpen, nil // closed; tools differ in what they do then
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {
@@ -131,25 +132,25 @@ func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*stag
 	}
 	switch ready, err := readable(fd, wait); {
 	case err != nil:
-		return s, rewrite.StdinOpen, err
+		return s, reason.StdinOpen, err
 	case !ready && silence == rewrite.SilenceSkipped:
 		s.silent = true
 		return s, "", nil
 	case !ready:
-		return s, rewrite.StdinOpen, nil
+		return s, reason.StdinOpen, nil
 	}
 	reason, err := s.drain(fd)
 	return s, reason, err
 }
 
 // readFile reads a file from the descriptor's offset on, without changing the offset.
-func (s *staged) readFile(fd int, size int64) (rewrite.Reason, error) {
+func (s *staged) readFile(fd int, size int64) (reason.Code, error) {
 	at, err := unix.Seek(fd, 0, io.SeekCurrent)
 	if err != nil || at >= size {
 		return "", err
 	}
 	if size-at > maxStdin {
-		return rewrite.StdinTooBig, nil
+		return reason.StdinTooBig, nil
 	}
 	s.data, err = readAt(fd, at, size-at)
 	s.end = at + int64(len(s.data))
@@ -157,19 +158,19 @@ func (s *staged) readFile(fd int, size int64) (rewrite.Reason, error) {
 }
 
 // drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
-func (s *staged) drain(fd int) (reason rewrite.Reason, err error) {
+func (s *staged) drain(fd int) (why reason.Code, err error) {
 	var data []byte
 	for n := 1; n > 0 && err == nil; {
 		if len(data) > maxStdin {
-			reason = rewrite.StdinTooBig
+			why = reason.StdinTooBig
 			break
 		}
 		data = slices.Grow(data, 4<<10)
 		n, err = readSome(fd, data[len(data):cap(data)])
 		data = data[:len(data)+n]
 	}
-	s.data, s.used, s.more = string(data), len(data) > 0, reason != "" || err != nil
-	return reason, err
+	s.data, s.used, s.more = string(data), len(data) > 0, why != "" || err != nil
+	return why, err
 }
 
 // readSome reads once. If the descriptor is non-blocking, it waits for data or the end. n is 0 at

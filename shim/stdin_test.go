@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,7 +78,7 @@ func TestStage(t *testing.T) {
 		silence rewrite.Silence
 		data    string
 		used    bool
-		reason  rewrite.Reason
+		reason  reason.Code
 	}{
 		{"unused", silent, rewrite.StdinUnused, 0, "", false, ""},
 		{"file", file("hello", 0), rewrite.StdinPrompt, 0, "hello", false, ""},
@@ -92,10 +93,10 @@ func TestStage(t *testing.T) {
 		{"pipe without data", fed(blockingPipe), rewrite.StdinAppended, 0, "", false, ""},
 		{"no data but NUL", fed(blockingPipe, "\x00"), rewrite.StdinPrompt, 0, "\x00", true, ""},
 		{"null device", devNull, rewrite.StdinPrompt, 0, "", false, ""},
-		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, rewrite.StdinOpen},
+		{"silent pipe", silent, rewrite.StdinAppended, 0, "", false, reason.StdinOpen},
 		{"silent pipe, skipped", silent, rewrite.StdinAppended, rewrite.SilenceSkipped, "", false, ""},
 		{"late pipe, awaited", late, rewrite.StdinAppended, rewrite.SilenceAwaited, "late", true, ""},
-		{"closed", closed, rewrite.StdinPrompt, 0, "", false, rewrite.StdinOpen},
+		{"closed", closed, rewrite.StdinPrompt, 0, "", false, reason.StdinOpen},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,9 +143,9 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 			_, _ = w.Write(text)
 			w.Close()
 		}()
-		s, reason, err := stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
-		if reason != rewrite.StdinTooBig || err != nil {
-			t.Fatalf("%s: %q, %v", name, reason, err)
+		s, why, err := stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
+		if why != reason.StdinTooBig || err != nil {
+			t.Fatalf("%s: %q, %v", name, why, err)
 		}
 		f, err := s.handOn()
 		if err != nil {
@@ -190,9 +191,9 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 	if err := f.Truncate(maxStdin + 1); err != nil {
 		t.Fatal(err)
 	}
-	s, reason, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
-	if again, _ := s.handOn(); reason != rewrite.StdinTooBig || err != nil || s.used || again != nil {
-		t.Errorf("used %v, %q, %v", s.used, reason, err)
+	s, why, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	if again, _ := s.handOn(); why != reason.StdinTooBig || err != nil || s.used || again != nil {
+		t.Errorf("used %v, %q, %v", s.used, why, err)
 	}
 }
 

@@ -3,7 +3,7 @@ package shim
 import (
 	"fmt"
 
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // exitStopped is the exit status of a call that the user's budget stops.
@@ -27,7 +27,7 @@ func (c *call) overBudget() string {
 		job = "this repeated prompt"
 	}
 	says := fmt.Sprintf("made %d calls within an hour, and budget.calls_per_hour is %d", spent.Calls-1, c.rule.Budget.CallsPerHour)
-	if c.decision.Reason == rewrite.BudgetSpent {
+	if c.decision.Reason == reason.BudgetSpent {
 		says = fmt.Sprintf("cost $%.2f within 24 hours, and budget.dollars_per_day is %g", float64(spent.Cost)/1e9, c.rule.Budget.DollarsPerDay)
 	}
 	return fmt.Sprintf("%s %s. The model was not asked. To go on, change [budget] in the user's configuration of reprise (shimctl config path).", job, says)

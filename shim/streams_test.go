@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Each of the tool's streams is the caller's of the same name, whether it goes through us or not.
@@ -159,7 +160,7 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 		{"refused by its end, and much was held", much + "exit 1", rewrite.Plan{Resume: "x"}},
 		{"does not start", "", rewrite.Plan{ReadStderr: true, Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "*"}}}},
 	} {
-		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: rewrite.RefusedUnknown}
+		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: reason.RefusedUnknown}
 		out, aside, null := outputFile(t), outputFile(t), devNull(t)
 		a := &attempt{plan: tt.plan, tool: tool, stream: tool.stream, signals: tool.stream.signals, fault: func(string, error) {}}
 		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)

@@ -6,6 +6,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A conversation is recorded when its turns are over: the caller has closed its end, and each of its
@@ -29,7 +30,7 @@ func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
 	turns = ownUsage(turns)
 	go func() {
 		defer close(c.early.done)
-		c.runSteps(func() rewrite.Reason { c.recordEarly(turns, plan); return "" })
+		c.runSteps(func() reason.Code { c.recordEarly(turns, plan); return "" })
 	}()
 }
 
@@ -110,7 +111,7 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 	o, later := c.outcomes(turns, st, len(a.plan.Prompt))
 	end := lastOf(&o, later)
 	if a.talk.unlike {
-		end.Seen.Refusal = rewrite.ControlRequest
+		end.Seen.Refusal = reason.ControlRequest
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)
 	end.Place, end.Left = c.place(c.record.Cwd), c.leftFiles(end, filesOf(turns))

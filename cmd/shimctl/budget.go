@@ -7,7 +7,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/shim"
 )
 
@@ -33,7 +33,7 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 			continue
 		}
 		says := fmt.Sprintf("made %s within an hour; budget.calls_per_hour is %d", ui.Count(spent.Calls, "call"), budget.CallsPerHour)
-		if exceeded == rewrite.BudgetSpent {
+		if exceeded == reason.BudgetSpent {
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.human(), budget.DollarsPerDay)
 		}
 		if budget.Stop && exceededBy(budget, reported) != "" {
@@ -45,7 +45,7 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 }
 
 // exceededBy returns which limit a job has exceeded, or with its next call would, if that is stopped.
-func exceededBy(b config.Budget, spent ledger.Spending) rewrite.Reason {
+func exceededBy(b config.Budget, spent ledger.Spending) reason.Code {
 	if b.Stop {
 		spent.Calls++
 	}

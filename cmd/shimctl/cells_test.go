@@ -9,6 +9,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // screenApp is an app whose terminal is b.
@@ -20,7 +21,7 @@ func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	show := a.followText(reporter{&prices.Table{}})
-	i := ledger.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: rewrite.Extends}
+	i := ledger.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)
 	}

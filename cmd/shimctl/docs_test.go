@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // schemas are what --json prints.
@@ -78,9 +78,9 @@ func reasonTable(t *testing.T, name string) string {
 	var b strings.Builder
 	b.WriteString("| reason | meaning |\n| --- | --- |\n")
 	rows := b.Len()
-	for _, text := range rewrite.ReasonTexts {
-		if text.Group == rewrite.Group(name) {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", text.Reason, strings.Join(slices.DeleteFunc([]string{text.Meaning, text.More}, func(s string) bool { return s == "" }), "; "))
+	for _, text := range reason.Table {
+		if text.Group == reason.Group(name) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", text.Code, strings.Join(slices.DeleteFunc([]string{text.Meaning, text.More}, func(s string) bool { return s == "" }), "; "))
 		}
 	}
 	if b.Len() == rows {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/shim"
 )
 
@@ -137,7 +138,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	show("rule", e.Rule)
 	show("task", e.Task)
 	show("role", e.Role)
-	if e.Attempt != rewrite.NoAttempt {
+	if e.Attempt != reason.NoAttempt {
 		show("attempt", fmt.Sprint(e.Attempt))
 	}
 	show("unknown option", e.Unknown)
@@ -155,7 +156,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
 	}
 	show("not shared", e.Unshared)
-	if e.Reason == rewrite.Dearer {
+	if e.Reason == reason.Dearer {
 		show("prices", a.prices(e.Prices))
 	}
 	if e.Full {
@@ -310,8 +311,8 @@ type explainReport struct {
 	Schema      string          `json:"schema" doc:"name of this schema"`
 	Call        []string        `json:"call" doc:"the call that is explained"`
 	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
-	Reason      rewrite.Reason  `json:"reason" doc:"the reason"`
-	Detail      rewrite.Reason  `json:"detail,omitempty" doc:"detail of the reason"`
+	Reason      reason.Code     `json:"reason" doc:"the reason"`
+	Detail      reason.Code     `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
 	Unmanaged   string          `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
@@ -336,7 +337,7 @@ type explainReport struct {
 	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
 	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
 	Whole       bool            `json:"whole_prompt" doc:"whether it is the whole prompt"`
-	WhyWhole    rewrite.Reason  `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	WhyWhole    reason.Code     `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
 	adviceReport
@@ -363,14 +364,14 @@ type identityReport struct {
 }
 
 type otherReport struct {
-	Managed bool           `json:"managed" doc:"whether the call is managed then"`
-	Reason  rewrite.Reason `json:"reason,omitempty" doc:"why not"`
+	Managed bool        `json:"managed" doc:"whether the call is managed then"`
+	Reason  reason.Code `json:"reason,omitempty" doc:"why not"`
 }
 
 type nearestReport struct {
-	Chain    int64          `json:"chain" doc:"its chain"`
-	Session  string         `json:"session,omitempty" doc:"its session"`
-	Relation rewrite.Reason `json:"relation" doc:"how the prompt relates to the session's"`
+	Chain    int64       `json:"chain" doc:"its chain"`
+	Session  string      `json:"session,omitempty" doc:"its session"`
+	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
 }
 
 type blockReport struct {
@@ -392,13 +393,13 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 		r.Shared = &identityReport{s.Name, s.Project, s.Directory, s.Home, s.Scope}
 	}
 	r.Unshared = e.Unshared
-	if e.Reason == rewrite.Dearer {
+	if e.Reason == reason.Dearer {
 		r.Prices = pricesJSON(e.Prices)
 	}
 	if e.Full {
 		r.Warning = nearlyFull(e.Context, e.Model, a.configured().ContextLimit)
 	}
-	if e.Attempt != rewrite.NoAttempt {
+	if e.Attempt != reason.NoAttempt {
 		r.Attempt = &e.Attempt
 	}
 	r.Terminal = e.Terminal

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A filterFlags is what the flags of a view say about the calls that it shows.
@@ -75,7 +76,7 @@ func (a *app) filterFlag(c *cobra.Command) *filterFlags {
 // filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
 // chain is not looked up.
 func (a *app) filter(l *ledger.Ledger, f *filterFlags) (ledger.Filter, error) {
-	out := ledger.Filter{Tool: f.tool, Task: f.task, Role: f.role, Reason: rewrite.Reason(f.reason), Class: rewrite.Class(f.class), Outcome: f.outcome}
+	out := ledger.Filter{Tool: f.tool, Task: f.task, Role: f.role, Reason: reason.Code(f.reason), Class: reason.Class(f.class), Outcome: f.outcome}
 	period, err := a.period(f.since, f.until)
 	if err != nil {
 		return out, err

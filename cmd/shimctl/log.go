@@ -9,6 +9,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func logCommand(a *app) *cobra.Command {
@@ -147,7 +148,7 @@ func (a *app) callFields(r reporter, i ledger.Invocation) (fields []field) {
 	add("machine", ui.TextCell(i.Machine))
 	add("began", a.whenCell(i.Started))
 	add("decision", decisionCell(i))
-	for _, reason := range []rewrite.Reason{i.Reason, i.Detail, i.FellBack} {
+	for _, reason := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
 		if reason != "" {
 			add(string(reason), ui.TextCell(meaning(reason)))
 		}

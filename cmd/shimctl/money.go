@@ -11,6 +11,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A sum is an amount of money, in nano-dollars.
@@ -113,7 +114,7 @@ func (b *bill) add(t *prices.Table, s ledger.Slice) {
 	case rewrite.Fresh:
 		b.fresh += s.Calls
 	}
-	if s.Reason == rewrite.Never {
+	if s.Reason == reason.Never {
 		b.never += s.Calls
 	}
 	b.asked, b.sent = b.asked+s.PromptBytes, b.sent+s.SentBytes

@@ -8,14 +8,14 @@ import (
 
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // statusAdvice adds how to find what is not recorded of a call.
-func statusAdvice(r rewrite.Reason) string {
+func statusAdvice(r reason.Code) string {
 	advice := adviceFor(r, "", 0).Advice
 	switch r {
-	case rewrite.UnknownOption, rewrite.UnmanagedOption:
+	case reason.UnknownOption, reason.UnmanagedOption:
 		advice += ". shimctl explain -- CALL names it"
 	}
 	return advice
@@ -23,12 +23,12 @@ func statusAdvice(r rewrite.Reason) string {
 
 // A passedReport is about the headless calls that were passed through for one reason.
 type passedReport struct {
-	Reason      rewrite.Reason `json:"reason" doc:"the reason"`
-	Calls       int64          `json:"calls" doc:"number of calls"`
-	Last        time.Time      `json:"last" doc:"when the latest was made"`
-	Tools       []string       `json:"tools" doc:"the tools that were called"`
-	Directories []string       `json:"directories" doc:"where, the latest first"`
-	Advice      string         `json:"advice" doc:"what to do"`
+	Reason      reason.Code `json:"reason" doc:"the reason"`
+	Calls       int64       `json:"calls" doc:"number of calls"`
+	Last        time.Time   `json:"last" doc:"when the latest was made"`
+	Tools       []string    `json:"tools" doc:"the tools that were called"`
+	Directories []string    `json:"directories" doc:"where, the latest first"`
+	Advice      string      `json:"advice" doc:"what to do"`
 }
 
 // passedReports adds up rows, the last passed first, by their reasons.

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func TestPassedReports(t *testing.T) {
-	row := func(tool, cwd string, r rewrite.Reason, when ledger.Millis, calls int64) ledger.PassedRow {
+	row := func(tool, cwd string, r reason.Code, when ledger.Millis, calls int64) ledger.PassedRow {
 		return ledger.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
 	}
 	list := passedReports([]ledger.PassedRow{
-		row("claude", "/b", rewrite.StdinOpen, 3000, 2), row("codex", "/a", rewrite.OptedOut, 2000, 1), row("codex", "/b", rewrite.StdinOpen, 1000, 3),
+		row("claude", "/b", reason.StdinOpen, 3000, 2), row("codex", "/a", reason.OptedOut, 2000, 1), row("codex", "/b", reason.StdinOpen, 1000, 3),
 	})
 	if len(list) != 2 || list[0].Calls != 5 || !slices.Equal(list[0].Tools, []string{"claude", "codex"}) ||
 		!slices.Equal(list[0].Directories, []string{"/b"}) || list[0].Last.UnixMilli() != 3000 {

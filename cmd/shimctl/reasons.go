@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"reprise/config"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // meaning says in a sentence what a reason means.
-func meaning(r rewrite.Reason) string {
+func meaning(r reason.Code) string {
 	if text, ok := r.Lookup(); ok {
 		return text.Meaning
 	}
@@ -18,7 +18,7 @@ func meaning(r rewrite.Reason) string {
 }
 
 // classOf returns a reason's class, "" if it is not known.
-func classOf(r rewrite.Reason) rewrite.Class {
+func classOf(r reason.Code) reason.Class {
 	if text, ok := r.Lookup(); ok {
 		return text.Class
 	}
@@ -26,13 +26,13 @@ func classOf(r rewrite.Reason) rewrite.Class {
 }
 
 // checkReason refuses a reason that there is not.
-func checkReason(r rewrite.Reason) error {
+func checkReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
 	var known []string
-	for _, text := range rewrite.ReasonTexts {
-		known = append(known, string(text.Reason))
+	for _, text := range reason.Table {
+		known = append(known, string(text.Code))
 	}
 	hint := "docs/reference/reasons.md lists the reasons"
 	if near := config.Nearest(string(r), known); near != "" {
@@ -42,8 +42,8 @@ func checkReason(r rewrite.Reason) error {
 }
 
 func reasonCompletions() (list []string) {
-	for _, text := range rewrite.ReasonTexts {
-		list = append(list, string(text.Reason)+"\t"+text.Meaning)
+	for _, text := range reason.Table {
+		list = append(list, string(text.Code)+"\t"+text.Meaning)
 	}
 	slices.Sort(list)
 	return list
@@ -51,7 +51,7 @@ func reasonCompletions() (list []string) {
 
 // classNames are the classes of reasons.
 var classNames = func() (list []string) {
-	for _, c := range rewrite.Classes {
+	for _, c := range reason.Classes {
 		list = append(list, string(c))
 	}
 	return list

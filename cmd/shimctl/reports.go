@@ -6,7 +6,7 @@ import (
 
 	"reprise/internal/prices"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // What several commands print with --json. A field is never renamed and never changes its
@@ -33,21 +33,21 @@ func (r reporter) chain(c ledger.ChainRow) chainReport {
 }
 
 type sessionReport struct {
-	ID            string         `json:"id" doc:"the tool's own ID, empty while unknown"`
-	Tool          string         `json:"tool" doc:"name of the tool"`
-	Chain         int64          `json:"chain" doc:"its chain"`
-	State         ledger.State   `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
-	Why           rewrite.Reason `json:"why,omitempty" doc:"why it is dead"`
-	Reset         bool           `json:"reset" doc:"whether an answer or shimctl reset ended it"`
-	Busy          bool           `json:"busy" doc:"whether a process uses it"`
-	ForkedFrom    string         `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
-	Version       string         `json:"version,omitempty" doc:"version of the tool"`
-	Model         string         `json:"model,omitempty" doc:"the model asked for"`
-	Turns         int            `json:"turns" doc:"calls of it that ended well"`
-	ContextTokens int64          `json:"context_tokens" doc:"tokens of the context in use"`
-	ContextLimit  *int64         `json:"context_limit" doc:"size of the context in tokens"`
-	Created       time.Time      `json:"created" doc:"when it started"`
-	LastUsed      time.Time      `json:"last_used" doc:"when it was last used"`
+	ID            string       `json:"id" doc:"the tool's own ID, empty while unknown"`
+	Tool          string       `json:"tool" doc:"name of the tool"`
+	Chain         int64        `json:"chain" doc:"its chain"`
+	State         ledger.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead"`
+	Reset         bool         `json:"reset" doc:"whether an answer or shimctl reset ended it"`
+	Busy          bool         `json:"busy" doc:"whether a process uses it"`
+	ForkedFrom    string       `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
+	Version       string       `json:"version,omitempty" doc:"version of the tool"`
+	Model         string       `json:"model,omitempty" doc:"the model asked for"`
+	Turns         int          `json:"turns" doc:"calls of it that ended well"`
+	ContextTokens int64        `json:"context_tokens" doc:"tokens of the context in use"`
+	ContextLimit  *int64       `json:"context_limit" doc:"size of the context in tokens"`
+	Created       time.Time    `json:"created" doc:"when it started"`
+	LastUsed      time.Time    `json:"last_used" doc:"when it was last used"`
 }
 
 func sessionJSON(s ledger.SessionRow) sessionReport {
@@ -59,12 +59,12 @@ func sessionJSON(s ledger.SessionRow) sessionReport {
 // A callReport is a call with what follows from its record.
 type callReport struct {
 	ledger.Invocation
-	Class   rewrite.Class `json:"class,omitempty" doc:"class of the reason"`
-	Started time.Time     `json:"started" doc:"when it started"`
-	Chain   *int64        `json:"chain" doc:"its chain, null if none"`
-	Outcome *string       `json:"outcome" doc:"ok, failed or killed; null while it runs"`
-	Caller  string        `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
-	Proof   []string      `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
+	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
+	Started time.Time    `json:"started" doc:"when it started"`
+	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
+	Outcome *string      `json:"outcome" doc:"ok, failed or killed; null while it runs"`
+	Caller  string       `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
+	Proof   []string     `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
 	moneyReport
 }
 

@@ -13,6 +13,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func ruleAddCommand(a *app) *cobra.Command {
@@ -128,7 +129,7 @@ func (a *app) proposeRuleFor(l *ledger.Ledger, i ledger.Invocation) (proposal, e
 
 // namedCall is a call of a tool with a name.
 func namedCall(tool string) string {
-	return adviceFor(rewrite.NoEvidence, tool, 0).Command
+	return adviceFor(reason.NoEvidence, tool, 0).Command
 }
 
 func (a *app) ruleAdd(name string, dry, asJSON bool) error {

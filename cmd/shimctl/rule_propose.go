@@ -15,6 +15,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // A proposal is a rule for calls that look like rounds of one job.
@@ -346,7 +347,7 @@ func roundsOf(group []sentCall) rounds {
 				}
 				counts[c.begins][place]++
 			}
-			if relation == rewrite.Identical || relation == rewrite.Extends {
+			if relation == reason.Identical || relation == reason.Extends {
 				place, ok = -1, true
 			}
 			if ok {

@@ -18,6 +18,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // maxSuggestions is how many suggestions are shown at most.
@@ -144,27 +145,27 @@ type suggestReport struct {
 
 // A suggestion is a frame, with the rule that would have named its calls.
 type suggestion struct {
-	Tool        string                 `json:"tool" doc:"name of the tool"`
-	Directory   string                 `json:"directory" doc:"working directory of the calls"`
-	Role        string                 `json:"role,omitempty" doc:"part in the job"`
-	Block       int                    `json:"block" doc:"the block that differs, from 1"`
-	Blocks      int                    `json:"blocks" doc:"blocks of the latest prompt"`
-	Call        int64                  `json:"call" doc:"the latest call"`
-	Caller      string                 `json:"caller,omitempty" doc:"name of the process that made the latest call"`
-	Section     string                 `json:"section" doc:"the place that differs, in words"`
-	Roles       []string               `json:"roles,omitempty" doc:"roles that the rule captures"`
-	Calls       int                    `json:"calls" doc:"similar calls"`
-	Runs        int                    `json:"runs" doc:"groups of calls that would have formed a chain"`
-	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
-	Late        int                    `json:"later_than_ttl" doc:"further calls that came later than ttl"`
-	Reasons     map[rewrite.Reason]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
-	PromptBytes int64                  `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
-	SavedBytes  int64                  `json:"estimated_saved" doc:"estimated bytes of them that would not have been sent"`
-	First       time.Time              `json:"first" doc:"time of the first call"`
-	Last        time.Time              `json:"last" doc:"time of the last call"`
-	Pattern     string                 `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
-	Different   bool                   `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
-	Rule        string                 `json:"rule,omitempty" doc:"the rule, as TOML"`
+	Tool        string              `json:"tool" doc:"name of the tool"`
+	Directory   string              `json:"directory" doc:"working directory of the calls"`
+	Role        string              `json:"role,omitempty" doc:"part in the job"`
+	Block       int                 `json:"block" doc:"the block that differs, from 1"`
+	Blocks      int                 `json:"blocks" doc:"blocks of the latest prompt"`
+	Call        int64               `json:"call" doc:"the latest call"`
+	Caller      string              `json:"caller,omitempty" doc:"name of the process that made the latest call"`
+	Section     string              `json:"section" doc:"the place that differs, in words"`
+	Roles       []string            `json:"roles,omitempty" doc:"roles that the rule captures"`
+	Calls       int                 `json:"calls" doc:"similar calls"`
+	Runs        int                 `json:"runs" doc:"groups of calls that would have formed a chain"`
+	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
+	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
+	Reasons     map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
+	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
+	SavedBytes  int64               `json:"estimated_saved" doc:"estimated bytes of them that would not have been sent"`
+	First       time.Time           `json:"first" doc:"time of the first call"`
+	Last        time.Time           `json:"last" doc:"time of the last call"`
+	Pattern     string              `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
+	Different   bool                `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
+	Rule        string              `json:"rule,omitempty" doc:"the rule, as TOML"`
 	tasks       [2]string
 	proposed    bool // the rule is made from the prompts, and complete
 }
@@ -304,7 +305,7 @@ func (s suggestion) comment(a *app) []string {
 	return lines
 }
 
-func reasonCounts(reasons map[rewrite.Reason]int) string {
+func reasonCounts(reasons map[reason.Code]int) string {
 	var parts []string
 	for _, r := range slices.Sorted(maps.Keys(reasons)) {
 		parts = append(parts, fmt.Sprintf("%d %s", reasons[r], r))

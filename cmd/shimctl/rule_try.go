@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func ruleTryCommand(a *app) *cobra.Command {
@@ -46,21 +47,21 @@ type ruleTryReport struct {
 
 // A triedRule is a rule, and what it would have made of the fresh calls that no rule matched.
 type triedRule struct {
-	Rule        string                 `json:"rule" doc:"its name"`
-	Matched     int                    `json:"matched" doc:"fresh calls that it matches, as far as that is known"`
-	Unread      int                    `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
-	Reads       []string               `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
-	AtMost      bool                   `json:"at_most" doc:"whether the next figures are upper bounds"`
-	Resumed     int                    `json:"would_resume" doc:"calls that would have been resumed"`
-	PromptBytes int64                  `json:"prompt_bytes" doc:"length of their prompts"`
-	SavedBytes  int64                  `json:"estimated_saved" doc:"estimated bytes not sent"`
-	Fresh       map[rewrite.Reason]int `json:"would_be_fresh" doc:"the others by their reason"`
-	Roles       []triedRole            `json:"roles" doc:"the roles of the calls that it matches"`
-	Mixes       bool                   `json:"mixes" doc:"whether it has no role for prompts that begin differently"`
-	InUse       int64                  `json:"calls_of_this_name" doc:"calls that it matched"`
-	InUseResume int64                  `json:"resumed_of_this_name" doc:"of these, the resumed ones"`
-	Calls       []triedCall            `json:"calls" doc:"the last 50"`
-	Text        string                 `json:"text" doc:"all of this in sentences"`
+	Rule        string              `json:"rule" doc:"its name"`
+	Matched     int                 `json:"matched" doc:"fresh calls that it matches, as far as that is known"`
+	Unread      int                 `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
+	Reads       []string            `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
+	AtMost      bool                `json:"at_most" doc:"whether the next figures are upper bounds"`
+	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed"`
+	PromptBytes int64               `json:"prompt_bytes" doc:"length of their prompts"`
+	SavedBytes  int64               `json:"estimated_saved" doc:"estimated bytes not sent"`
+	Fresh       map[reason.Code]int `json:"would_be_fresh" doc:"the others by their reason"`
+	Roles       []triedRole         `json:"roles" doc:"the roles of the calls that it matches"`
+	Mixes       bool                `json:"mixes" doc:"whether it has no role for prompts that begin differently"`
+	InUse       int64               `json:"calls_of_this_name" doc:"calls that it matched"`
+	InUseResume int64               `json:"resumed_of_this_name" doc:"of these, the resumed ones"`
+	Calls       []triedCall         `json:"calls" doc:"the last 50"`
+	Text        string              `json:"text" doc:"all of this in sentences"`
 	rule        *config.Rule
 	begins      map[string]string // how the first prompt of each task without a role begins
 }
@@ -72,13 +73,13 @@ type triedRole struct {
 }
 
 type triedCall struct {
-	ID     int64          `json:"id" doc:"its number"`
-	Was    rewrite.Reason `json:"was_fresh_for" doc:"why it was fresh"`
-	Task   string         `json:"task,omitempty" doc:"its task, with the rule"`
-	Role   string         `json:"role,omitempty" doc:"its role"`
-	Mode   rewrite.Mode   `json:"mode" doc:"fresh or resume"`
-	Reason rewrite.Reason `json:"reason" doc:"the reason for that"`
-	Saved  int64          `json:"estimated_saved" doc:"estimated bytes not sent"`
+	ID     int64        `json:"id" doc:"its number"`
+	Was    reason.Code  `json:"was_fresh_for" doc:"why it was fresh"`
+	Task   string       `json:"task,omitempty" doc:"its task, with the rule"`
+	Role   string       `json:"role,omitempty" doc:"its role"`
+	Mode   rewrite.Mode `json:"mode" doc:"fresh or resume"`
+	Reason reason.Code  `json:"reason" doc:"the reason for that"`
+	Saved  int64        `json:"estimated_saved" doc:"estimated bytes not sent"`
 	call   ledger.ReplayedCall
 }
 
@@ -124,7 +125,7 @@ func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, e
 	defer l.Close()
 	tried := make([]triedRule, len(rules))
 	for n := range rules {
-		tried[n] = triedRule{Rule: rules[n].Name, Reads: rules[n].ReadsUnkept(), Fresh: map[rewrite.Reason]int{}, Roles: []triedRole{},
+		tried[n] = triedRule{Rule: rules[n].Name, Reads: rules[n].ReadsUnkept(), Fresh: map[reason.Code]int{}, Roles: []triedRole{},
 			Calls: []triedCall{}, rule: &rules[n], begins: map[string]string{}}
 		tried[n].AtMost = len(tried[n].Reads) > 0 && rules[n].NamesTask() && !rules[n].Never && !rules[n].Strict
 	}

@@ -11,6 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // sampleNow is when the samples are looked at.
@@ -112,26 +113,26 @@ func (s *sampler) chain(id int64, most int) {
 	}
 }
 
-func (s *sampler) decide(round int, arm string, failed, named bool) (rewrite.Mode, rewrite.Reason, any) {
+func (s *sampler) decide(round int, arm string, failed, named bool) (rewrite.Mode, reason.Code, any) {
 	switch {
 	case round == 0:
-		return rewrite.Fresh, rewrite.FirstCall, nil
+		return rewrite.Fresh, reason.FirstCall, nil
 	case failed:
-		return rewrite.Fresh, rewrite.PreviousFailed, nil
+		return rewrite.Fresh, reason.PreviousFailed, nil
 	case s.random.IntN(12) == 0:
-		return rewrite.Fresh, []rewrite.Reason{rewrite.Idle, rewrite.ContextFull, rewrite.SettingsChanged}[s.random.IntN(3)], nil
+		return rewrite.Fresh, []reason.Code{reason.Idle, reason.ContextFull, reason.SettingsChanged}[s.random.IntN(3)], nil
 	case arm == ledger.Control:
-		return rewrite.Fresh, rewrite.HeldOut, nil
+		return rewrite.Fresh, reason.HeldOut, nil
 	case s.random.IntN(80) == 0:
-		return rewrite.Fresh, rewrite.Extends, rewrite.RefusedUnknown
+		return rewrite.Fresh, reason.Extends, reason.RefusedUnknown
 	case named && s.random.IntN(3) == 0:
-		return rewrite.Resume, []rewrite.Reason{rewrite.Revises, rewrite.Unrelated}[s.random.IntN(2)], nil
+		return rewrite.Resume, []reason.Code{reason.Revises, reason.Unrelated}[s.random.IntN(2)], nil
 	}
-	return rewrite.Resume, rewrite.Extends, nil
+	return rewrite.Resume, reason.Extends, nil
 }
 
 // call writes a call as such calls are: a resumed one reads less, writes less, is quicker.
-func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mode rewrite.Mode, reason rewrite.Reason, fellBack any, arm string, round int) (time.Duration, bool) {
+func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mode rewrite.Mode, reason reason.Code, fellBack any, arm string, round int) (time.Duration, bool) {
 	about := func(n int64) int64 { return n/2 + s.random.Int64N(n) }
 	input, read, write, output, took := about(6_000), about(140_000), about(24_000), about(3_500), about(90_000)
 	prompt := about(4_000) + int64(round)*600

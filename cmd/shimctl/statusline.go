@@ -20,7 +20,7 @@ import (
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func statuslineCommand(a *app) *cobra.Command {
@@ -204,9 +204,9 @@ func (a *app) lastDecision(l *ledger.Ledger, cfg config.Config, directory string
 		return nil, err
 	}
 	switch exceededBy(rulePolicy(cfg, i.Rule).Budget, spent) {
-	case rewrite.TooManyCalls:
+	case reason.TooManyCalls:
 		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Count(spent.Calls, "call")+" of this job in an hour"))
-	case rewrite.BudgetSpent:
+	case reason.BudgetSpent:
 		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Dollars(spent.Cost)+" for this job in a day"))
 	}
 	return parts, nil

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func whyCommand(a *app) *cobra.Command {
@@ -37,30 +38,30 @@ command that does so or shows more. REASON stands for the last call that has it,
 }
 
 type whyReport struct {
-	Schema   string         `json:"schema" doc:"name of this schema"`
-	Call     *callReport    `json:"call" doc:"the call, or null"`
-	Passed   *passedReport  `json:"passed_through" doc:"the calls that were passed through for it, or null"`
-	Reason   rewrite.Reason `json:"reason" doc:"the reason that is explained"`
-	Evidence []string       `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
-	Text     string         `json:"text" doc:"all of this as a paragraph"`
+	Schema   string        `json:"schema" doc:"name of this schema"`
+	Call     *callReport   `json:"call" doc:"the call, or null"`
+	Passed   *passedReport `json:"passed_through" doc:"the calls that were passed through for it, or null"`
+	Reason   reason.Code   `json:"reason" doc:"the reason that is explained"`
+	Evidence []string      `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
+	Text     string        `json:"text" doc:"all of this as a paragraph"`
 	adviceReport
 	rule string // "rule NAME of " if the rule has a policy of its own
 }
 
 // An adviceReport says what a reason means and what would change the decision.
 type adviceReport struct {
-	Class   rewrite.Class `json:"class,omitempty" doc:"class of the reason"`
-	Meaning string        `json:"meaning" doc:"the reason's meaning"`
-	Advice  string        `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
-	Setting string        `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command string        `json:"command,omitempty" doc:"a command that does so or shows more"`
+	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
+	Meaning string       `json:"meaning" doc:"the reason's meaning"`
+	Advice  string       `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
+	Setting string       `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
+	Command string       `json:"command,omitempty" doc:"a command that does so or shows more"`
 }
 
 // adviceFor returns what is said about a reason; chain is 0 if there is none.
-func adviceFor(r rewrite.Reason, tool string, chain int64) adviceReport {
+func adviceFor(r reason.Code, tool string, chain int64) adviceReport {
 	text, ok := r.Lookup()
 	if !ok {
-		text = &rewrite.ReasonText{}
+		text = &reason.Row{}
 	}
 	return adviceReport{text.Class, meaning(r), text.Advice, text.Setting, commandFor(text.Command, tool, chain)}
 }
@@ -93,7 +94,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 		}
 		return a.whyCall(l, r, i)
 	}
-	reason := rewrite.Reason(name)
+	reason := reason.Code(name)
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (a *app) findWhy(l *ledger.Ledger, r reporter, name string) (*whyReport, er
 }
 
 // newWhy returns a report with what is true for all calls that have this reason.
-func newWhy(reason rewrite.Reason, tool string, chain int64) *whyReport {
+func newWhy(reason reason.Code, tool string, chain int64) *whyReport {
 	return &whyReport{Schema: "shimctl.why/1", Reason: reason, Evidence: []string{}, adviceReport: adviceFor(reason, tool, chain)}
 }
 
@@ -174,7 +175,7 @@ func (a *app) whyCall(l *ledger.Ledger, r reporter, i ledger.Invocation) (*whyRe
 		return nil, err
 	}
 	w := newWhy(cmp.Or(i.FellBack, i.Reason), i.Tool, i.Chain)
-	if i.FellBack == "" && i.Reason == rewrite.SessionDead && i.Detail != "" { // the detail says what killed it
+	if i.FellBack == "" && i.Reason == reason.SessionDead && i.Detail != "" { // the detail says what killed it
 		w.adviceReport = adviceFor(i.Detail, i.Tool, i.Chain)
 		w.Meaning = meaning(i.Reason)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // whyFacts are what the ledger knows about a call's chain when the call was made.
@@ -93,9 +93,9 @@ func (a *app) evidence(i ledger.Invocation, f whyFacts) []string {
 		said = append(said, a.sessionEvidence(i, f)...)
 	}
 	switch {
-	case i.Reason == rewrite.Leased && f.running != nil:
+	case i.Reason == reason.Leased && f.running != nil:
 		say("Call %d was running.", f.running.ID)
-	case slices.Contains([]rewrite.Reason{rewrite.PreviousFailed, rewrite.PreviousKilled, rewrite.PreviousUnknown, rewrite.SessionDead}, i.Reason) && f.last != nil:
+	case slices.Contains([]reason.Code{reason.PreviousFailed, reason.PreviousKilled, reason.PreviousUnknown, reason.SessionDead}, i.Reason) && f.last != nil:
 		say("The chain's call before it, %d, ended thus: %s.", f.last.ID, outcomeCell(*f.last).Human)
 	}
 	if i.Rule != "" {
@@ -118,19 +118,19 @@ func (a *app) sessionEvidence(i ledger.Invocation, f whyFacts) (said []string) {
 	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch i.Reason {
-	case rewrite.Idle:
+	case reason.Idle:
 		if idle >= 0 { // it has not been used since
 			say("The session had been idle for %s; ttl is %s now.", ui.Duration(idle), ui.Duration(policy.TTL))
 		}
-	case rewrite.TooOld:
+	case reason.TooOld:
 		say("The session had been started %s before; max_age is %s now.", ui.Duration(age), ui.Duration(policy.MaxAge))
-	case rewrite.ContextFull:
+	case reason.ContextFull:
 		c := f.before.Context
 		window, why := contextWindow(c, sessionModel(*f.before))
 		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", ui.Thousands(c.Used), ui.Thousands(window), why, cfg.ContextLimit)
-	case rewrite.ModelChanged:
+	case reason.ModelChanged:
 		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
-	case rewrite.RuntimeChanged:
+	case reason.RuntimeChanged:
 		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
 			say("The version was %s, and %s afterwards.", was, is)
 		}
@@ -140,7 +140,7 @@ func (a *app) sessionEvidence(i ledger.Invocation, f whyFacts) (said []string) {
 
 // settingFor returns the setting with which a limit would not have kept the call from being resumed, "" if that is not known.
 func (a *app) settingFor(i ledger.Invocation, f whyFacts) string {
-	if i.Reason == rewrite.ErrorLimit {
+	if i.Reason == reason.ErrorLimit {
 		return fmt.Sprintf("error_limit = %d", 2*a.configured().ErrorLimit)
 	}
 	if f.before == nil {
@@ -152,11 +152,11 @@ func (a *app) settingFor(i ledger.Invocation, f whyFacts) string {
 	c := f.before.Context
 	window, _ := contextWindow(c, sessionModel(*f.before))
 	switch {
-	case i.Reason == rewrite.Idle:
+	case i.Reason == reason.Idle:
 		return more("ttl", f.before.LastUsed)
-	case i.Reason == rewrite.TooOld:
+	case i.Reason == reason.TooOld:
 		return more("max_age", f.before.Created)
-	case i.Reason == rewrite.ContextFull && c.Used < window:
+	case i.Reason == reason.ContextFull && c.Used < window:
 		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(window))/100)
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func testApp() *app {
@@ -27,13 +28,13 @@ func TestWhy(t *testing.T) {
 	}
 	defer l.Close()
 	a, walked := testApp(), 0
-	for _, text := range rewrite.ReasonTexts {
-		reason := text.Reason
-		i := ledger.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: reason, PromptBytes: 9, SentBytes: 9}
+	for _, text := range reason.Table {
+		why := text.Code
+		i := ledger.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: why, PromptBytes: 9, SentBytes: 9}
 		refused := i
-		refused.Reason, refused.FellBack = rewrite.Extends, reason
-		p := passedReport{Reason: reason, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
-		general, err := a.findWhy(l, reporter{}, string(reason))
+		refused.Reason, refused.FellBack = reason.Extends, why
+		p := passedReport{Reason: why, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
+		general, err := a.findWhy(l, reporter{}, string(why))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,24 +46,24 @@ func TestWhy(t *testing.T) {
 		}
 		for name, w := range reports {
 			walked++
-			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", reason, text.Meaning), " " + text.Advice + ".", text.Setting} {
+			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", why, text.Meaning), " " + text.Advice + ".", text.Setting} {
 				if !strings.Contains(w.Text, part) {
-					t.Errorf("%s, %s: no %q in %q", reason, name, part, w.Text)
+					t.Errorf("%s, %s: no %q in %q", why, name, part, w.Text)
 				}
 			}
 			if text.Meaning == "" || text.Advice == "" || strings.ContainsAny(w.Command, "{}") {
-				t.Errorf("%s, %s: %+v", reason, name, w)
+				t.Errorf("%s, %s: %+v", why, name, w)
 			}
 			checkCommand(t, w.Command)
 			if reports["of a call"].Call == nil || reports["of passed calls"].Passed == nil {
-				t.Errorf("%s, %s: neither a call nor passed ones", reason, name)
+				t.Errorf("%s, %s: neither a call nor passed ones", why, name)
 			}
 		}
 		if text.Setting == "" {
 			continue
 		}
 		if _, err := config.Parse("c.toml", text.Setting+"\n", "/home"); err != nil {
-			t.Errorf("%s: %v", reason, err)
+			t.Errorf("%s: %v", why, err)
 		}
 	}
 	if walked < 4*70 {
@@ -77,8 +78,8 @@ func TestWhyOfADeadSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := testApp().whyCall(l, reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.SessionDead, Detail: rewrite.RefusedContext})
-	if err != nil || w.Setting != adviceFor(rewrite.RefusedContext, "claude", 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+	w, err := testApp().whyCall(l, reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
+	if err != nil || w.Setting != adviceFor(reason.RefusedContext, "claude", 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -127,9 +128,9 @@ func checkCommand(t *testing.T, line string) {
 func TestWhySettingsSuffice(t *testing.T) {
 	const hour = 3_600_000
 	f := whyFacts{before: &ledger.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}}}
-	for reason, want := range map[rewrite.Reason]string{
-		rewrite.Idle: `ttl = "6h"`, rewrite.TooOld: `max_age = "16h"`, rewrite.ContextFull: "context_limit = 0.86", rewrite.ErrorLimit: "error_limit = 6",
-		rewrite.ModelChanged: "",
+	for reason, want := range map[reason.Code]string{
+		reason.Idle: `ttl = "6h"`, reason.TooOld: `max_age = "16h"`, reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
+		reason.ModelChanged: "",
 	} {
 		got := testApp().settingFor(ledger.Invocation{Reason: reason, Started: 15*hour + 2}, f)
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
@@ -137,11 +138,11 @@ func TestWhySettingsSuffice(t *testing.T) {
 		}
 	}
 	f.before.Context.Used = 200_001
-	if got := testApp().settingFor(ledger.Invocation{Reason: rewrite.ContextFull}, f); got != "" {
+	if got := testApp().settingFor(ledger.Invocation{Reason: reason.ContextFull}, f); got != "" {
 		t.Errorf("beyond the context: %s", got)
 	}
 	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got := testApp().settingFor(ledger.Invocation{Reason: rewrite.ContextFull}, f); got != "context_limit = 0.86" {
+	if got := testApp().settingFor(ledger.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -165,7 +166,7 @@ func TestWindowWords(t *testing.T) {
 		}
 	}
 	f := whyFacts{before: &ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
-	said := strings.Join(testApp().sessionEvidence(ledger.Invocation{Reason: rewrite.ContextFull}, f), "")
+	said := strings.Join(testApp().sessionEvidence(ledger.Invocation{Reason: reason.ContextFull}, f), "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}

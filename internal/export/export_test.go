@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func n(v int64) ledger.Number { return ledger.Known(v) }
@@ -27,15 +28,15 @@ func n(v int64) ledger.Number { return ledger.Known(v) }
 var (
 	resumed = ledger.Invocation{
 		ID: 2, Chain: 1, Tool: "claude", Cwd: "/p", Task: "ABC-1", Role: "coder", Rule: "steroids", Started: 1_800_000_000_123,
-		Duration: n(4567), Mode: rewrite.Resume, Reason: rewrite.Extends, Arm: ledger.Treated, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
+		Duration: n(4567), Mode: rewrite.Resume, Reason: reason.Extends, Arm: ledger.Treated, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
 		Asked: "opus", Model: "claude-opus-5", PromptBytes: 3000, SentBytes: 400,
 		Input: n(10), CacheRead: n(900), CacheWrite: n(90), Output: n(20), Cost: n(1_234_567), Outcome: "ok", Exit: n(0),
 	}
 	failed = ledger.Invocation{
-		ID: 3, Tool: "vibe", Cwd: "/\xff<\"", Started: 1, Duration: n(0), Mode: rewrite.Observe, Reason: rewrite.CallerSession,
+		ID: 3, Tool: "vibe", Cwd: "/\xff<\"", Started: 1, Duration: n(0), Mode: rewrite.Observe, Reason: reason.CallerSession,
 		Format: rewrite.Text, PromptBytes: 1, SentBytes: 1, Outcome: "killed", Exit: n(-1), Signal: n(9),
 	}
-	running = ledger.Invocation{ID: 4, Chain: 1, Tool: "codex", Started: 5, Mode: rewrite.Fresh, Reason: rewrite.FirstCall}
+	running = ledger.Invocation{ID: 4, Chain: 1, Tool: "codex", Started: 5, Mode: rewrite.Fresh, Reason: reason.FirstCall}
 )
 
 func calls(list ...ledger.Invocation) Calls {
@@ -92,11 +93,11 @@ func TestPrometheus(t *testing.T) {
 	f := Figures{
 		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []ledger.Census{{Tool: "claude", State: ledger.Live, Sessions: 2}},
 		Tallies: []ledger.Tally{
-			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.FirstCall, Outcome: "ok", Calls: 2, Millis: 61_500, PromptBytes: 10,
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.FirstCall, Outcome: "ok", Calls: 2, Millis: 61_500, PromptBytes: 10,
 				SentBytes: 10, Metered: 2, Input: 5, CacheRead: 6, CacheWrite: 7, Output: 8, Priced: 1, Cost: 1_500_000_001},
-			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.Extends, FellBack: rewrite.RefusedUnknown, Outcome: "ok", Calls: 1,
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.Extends, FellBack: reason.RefusedUnknown, Outcome: "ok", Calls: 1,
 				Millis: 500, PromptBytes: 1, SentBytes: 1},
-			{Tool: "claude", Mode: rewrite.Fresh, Reason: rewrite.FirstCall, Calls: 4, PromptBytes: 9},
+			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.FirstCall, Calls: 4, PromptBytes: 9},
 		},
 	}
 	var out bytes.Buffer

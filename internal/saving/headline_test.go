@@ -6,21 +6,22 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // calls makes a slice of so many calls that ended well, each with a cost.
-func calls(mode rewrite.Mode, reason rewrite.Reason, n, cost, leftOut int64) ledger.Slice {
+func calls(mode rewrite.Mode, reason reason.Code, n, cost, leftOut int64) ledger.Slice {
 	return ledger.Slice{Tool: "claude", Mode: mode, Reason: reason, Well: true, Counted: true, Priced: true, LeftOutBytes: leftOut,
 		Sums: ledger.Sums{Calls: n, Resumed: map[bool]int64{true: n}[mode.Continues()], Ended: n, OK: n, Metered: n, Input: n * cost / 1e6,
 			Priced: n, Cost: n * cost}}
 }
 
-func first(n, cost int64) ledger.Slice { return calls(rewrite.Fresh, rewrite.FirstCall, n, cost, 0) }
+func first(n, cost int64) ledger.Slice { return calls(rewrite.Fresh, reason.FirstCall, n, cost, 0) }
 func guarded(n, cost int64) ledger.Slice {
-	return calls(rewrite.Fresh, rewrite.Idle, n, cost, 0)
+	return calls(rewrite.Fresh, reason.Idle, n, cost, 0)
 }
 func resumed(n, cost, leftOut int64) ledger.Slice {
-	return calls(rewrite.Resume, rewrite.Extends, n, cost, leftOut)
+	return calls(rewrite.Resume, reason.Extends, n, cost, leftOut)
 }
 
 // without returns the slice as of a tool that reports no cost, or neither cost nor tokens.

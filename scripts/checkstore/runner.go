@@ -15,6 +15,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/scripts/stores/faulty"
 )
 
@@ -108,7 +109,7 @@ func (r *runner) call() error {
 		r.tally.fellBack.Add(1)
 		r.history.add(op{abandon, run, session, ""}, r.client, began, returned)
 		session = r.newSession()
-		_ = r.machine.FallBack(ticket, rewrite.SessionGone) // a store that does not get it has lost the run
+		_ = r.machine.FallBack(ticket, reason.SessionGone) // a store that does not get it has lost the run
 	}
 	if taken {
 		r.history.add(op{take, run, session, state}, r.client, began, returned)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/scripts/parity"
 )
 
@@ -67,5 +68,5 @@ func headlessAtTerminal(tool string, c call) bool {
 		Args: c.Args, Env: func(string) string { return "" },
 		StdinTTY: c.Stdin == "" && c.From == parity.Pipe, StdoutTTY: true,
 	})
-	return parsed.Reason != rewrite.Interactive
+	return parsed.Reason != reason.Interactive
 }

@@ -25,6 +25,7 @@ import (
 	"reprise/fleet/vault"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/scripts/servers"
 )
 
@@ -290,7 +291,7 @@ func longLog(ctx context.Context, server *servers.Server, out io.Writer) error {
 		all.Go(func() {
 			for n := int(next.Add(1)); n <= *long; n = int(next.Add(1)) {
 				value := ledger.LoggedCall{When: now, Duration: 60_000, Host: fmt.Sprint("runner-", n%100), Project: "org/repo", Cwd: "/project", Tool: "claude",
-					Task: fmt.Sprint("issue-", n/4), Role: "coder", Model: "a-model", Mode: rewrite.Resume, Reason: rewrite.Reason("extends"), Outcome: "ok", Prompt: 5000 + n%1000, Sent: 400,
+					Task: fmt.Sprint("issue-", n/4), Role: "coder", Model: "a-model", Mode: rewrite.Resume, Reason: reason.Code("extends"), Outcome: "ok", Prompt: 5000 + n%1000, Sent: 400,
 					Resumed: fmt.Sprintf("00000000-0000-4000-8000-%012d", n/4), Session: fmt.Sprintf("00000000-0000-4000-8000-%012d", n/4)}
 				if err := fleet.LogCall(ctx, log{v}, value); err != nil {
 					failed.Add(1)

@@ -1,4 +1,4 @@
-package rewrite
+package reason
 
 import (
 	"go/ast"
@@ -14,7 +14,7 @@ import (
 // docs/reference/reasons.md is what a user checks a reason against: it has a row for each, and
 // no row for a reason that there is not.
 func TestEveryReasonIsExplained(t *testing.T) {
-	text, err := os.ReadFile("../docs/reference/reasons.md")
+	text, err := os.ReadFile("../../docs/reference/reasons.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func allReasons(t *testing.T) map[string]bool {
 		if !ok {
 			return true
 		}
-		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Reason" {
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Code" {
 			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil || strings.TrimSpace(text) == "" {
 				t.Fatalf("%s: %v", spec.Names[0], err)

@@ -1,4 +1,4 @@
-package rewrite
+package reason
 
 import (
 	"go/ast"
@@ -10,16 +10,16 @@ import (
 )
 
 // Each reason has one row, with a meaning and an advice; each class has reasons.
-func TestReasonTexts(t *testing.T) {
+func TestTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[Reason]int{}
-	for _, text := range ReasonTexts {
-		rows[text.Reason]++
-		if text.Meaning == "" || text.Advice == "" || text.Group == "" || !slices.Contains(Classes, text.Class) {
-			t.Errorf("%s: %+v", text.Reason, text)
+	rows := map[Code]int{}
+	for _, row := range Table {
+		rows[row.Code]++
+		if row.Meaning == "" || row.Advice == "" || row.Group == "" || !slices.Contains(Classes, row.Class) {
+			t.Errorf("%s: %+v", row.Code, row)
 		}
 	}
 	found := 0
@@ -28,7 +28,7 @@ func TestReasonTexts(t *testing.T) {
 		if !ok {
 			return true
 		}
-		if kind, ok := spec.Type.(*ast.Ident); !ok || kind.Name != "Reason" {
+		if kind, ok := spec.Type.(*ast.Ident); !ok || kind.Name != "Code" {
 			return true
 		}
 		word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
@@ -36,13 +36,13 @@ func TestReasonTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		found++
-		if rows[Reason(word)] != 1 {
-			t.Errorf("%s has %d rows", word, rows[Reason(word)])
+		if rows[Code(word)] != 1 {
+			t.Errorf("%s has %d rows", word, rows[Code(word)])
 		}
 		return true
 	})
-	if found != len(ReasonTexts) || found < 90 {
-		t.Errorf("%d reasons, %d rows", found, len(ReasonTexts))
+	if found != len(Table) || found < 90 {
+		t.Errorf("%d reasons, %d rows", found, len(Table))
 	}
 	for _, class := range Classes {
 		if len(class.Of()) == 0 {
